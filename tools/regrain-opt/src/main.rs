@@ -1,0 +1,3 @@
+//! (in construction)
+
+fn main() {}
