@@ -1,0 +1,77 @@
+//! Compiles `device-lib/*.c` for the host to one LLVM bitcode file, `$OUT_DIR/device_library.bc`.
+//!
+//! The library is inlined into kernels that are compiled for the CPU that is there, so no function may carry the
+//! `target-cpu` and `target-features` of this build: they are taken out of the textual IR.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const FLAGS: &[&str] = &[
+    "-O2",
+    "-std=gnu11",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-function",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-stack-protector",
+    "-fPIC",
+    "-fno-ident",
+    // Loops of the library are short; vectors in them would only fix a width for the caller.
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+];
+
+fn main() {
+    let source_dir = Path::new("device-lib");
+    println!("cargo:rerun-if-changed=device-lib");
+    println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let llvm = PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
+
+    let mut sources: Vec<PathBuf> = fs::read_dir(source_dir)
+        .expect("device-lib is part of this crate")
+        .map(|entry| entry.expect("device-lib is readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
+        .collect();
+    sources.sort();
+
+    let modules: Vec<PathBuf> = sources.iter().map(|source| compile(source, &llvm, &out_dir)).collect();
+    let (joined, plain, library) =
+        (out_dir.join("joined.ll"), out_dir.join("device_library.ll"), out_dir.join("device_library.bc"));
+    run(Command::new(llvm.join("llvm-link")).arg("-S").args(&modules).arg("-o").arg(&joined));
+    let text = fs::read_to_string(&joined).expect("llvm-link wrote the module");
+    let adapted: String = text.lines().flat_map(|line| [adapt(line), "\n".into()]).collect();
+    fs::write(&plain, adapted).expect("OUT_DIR is writable");
+    run(Command::new(llvm.join("llvm-as")).arg(&plain).arg("-o").arg(&library));
+}
+
+/// One C file to textual IR.
+fn compile(source: &Path, llvm: &Path, out_dir: &Path) -> PathBuf {
+    let module = out_dir.join(source.file_name().expect("a file")).with_extension("ll");
+    run(Command::new(llvm.join("clang")).args(FLAGS).args(["-S", "-emit-llvm"]).arg(source).arg("-o").arg(&module));
+    module
+}
+
+/// Takes `"target-cpu"="..."` and its like out of an attribute group, and makes each definition `linkonce_odr`, so
+/// that linking the library into a module brings in only what the module uses.
+fn adapt(line: &str) -> String {
+    if let Some(rest) = line.strip_prefix("define dso_local ").or_else(|| line.strip_prefix("define ")) {
+        let keeps_linkage = ["internal ", "private ", "linkonce_odr "].iter().any(|linkage| rest.starts_with(linkage));
+        return if keeps_linkage { line.to_string() } else { format!("define linkonce_odr {rest}") };
+    }
+    if !line.starts_with("attributes #") {
+        return line.to_string();
+    }
+    const GONE: &[&str] =
+        &["\"target-cpu\"", "\"target-features\"", "\"tune-cpu\"", "\"min-legal-vector-width\"", "\"stack-protector-buffer-size\""];
+    line.split(' ').filter(|word| !GONE.iter().any(|gone| word.starts_with(gone))).collect::<Vec<_>>().join(" ")
+}
+
+fn run(command: &mut Command) {
+    let status = command.status().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+    assert!(status.success(), "{command:?} failed: {status}");
+}

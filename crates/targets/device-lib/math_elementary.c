@@ -1,0 +1,106 @@
+/* libdevice's elementary functions, one libm function or LLVM intrinsic each, so that the vectoriser knows them. */
+#include "round.h"
+
+float exp10f(float);
+double exp10(double);
+float j0f(float), j1f(float), jnf(int, float), y0f(float), y1f(float), ynf(int, float);
+double j0(double), j1(double), jn(int, double), y0(double), y1(double), yn(int, double);
+float lgammaf(float), tgammaf(float), hypotf(float, float), cbrtf(float), expm1f(float), log1pf(float), logbf(float);
+double lgamma(double), tgamma(double), hypot(double, double), cbrt(double), expm1(double), log1p(double), logb(double);
+float erff(float), erfcf(float), nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
+double erf(double), erfc(double), nextafter(double, double), remainder(double, double), remquo(double, double, int *);
+float acoshf(float), asinhf(float), atanhf(float), modff(float, float *), frexpf(float, int *), ldexpf(float, int);
+double acosh(double), asinh(double), atanh(double), modf(double, double *), frexp(double, int *), ldexp(double, int);
+int ilogbf(float), ilogb(double);
+
+#define UNARY(name, f32, f64)                               \
+  INLINE float __nv_##name##f(float x) { return f32(x); }   \
+  INLINE double __nv_##name(double x) { return f64(x); }
+#define BUILTIN(name) UNARY(name, __builtin_##name##f, __builtin_##name)
+#define LIBM(name) UNARY(name, name##f, name)
+
+BUILTIN(sin) BUILTIN(cos) BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(atan)
+BUILTIN(sinh) BUILTIN(cosh) BUILTIN(tanh) LIBM(asinh) LIBM(acosh) LIBM(atanh)
+BUILTIN(exp) BUILTIN(exp2) LIBM(exp10) LIBM(expm1)
+BUILTIN(log) BUILTIN(log2) BUILTIN(log10) LIBM(log1p) LIBM(logb)
+BUILTIN(sqrt) LIBM(cbrt) BUILTIN(fabs)
+BUILTIN(ceil) BUILTIN(floor) BUILTIN(trunc) BUILTIN(rint) BUILTIN(nearbyint) BUILTIN(round)
+LIBM(erf) LIBM(erfc) LIBM(lgamma) LIBM(tgamma)
+LIBM(j0) LIBM(j1) LIBM(y0) LIBM(y1)
+
+#define BINARY(name, f32, f64)                                        \
+  INLINE float __nv_##name##f(float x, float y) { return f32(x, y); } \
+  INLINE double __nv_##name(double x, double y) { return f64(x, y); }
+#define BUILTIN2(name) BINARY(name, __builtin_##name##f, __builtin_##name)
+#define LIBM2(name) BINARY(name, name##f, name)
+BUILTIN2(pow) BUILTIN2(atan2) BUILTIN2(fmod) BUILTIN2(fmin) BUILTIN2(fmax) BUILTIN2(copysign)
+LIBM2(hypot) LIBM2(nextafter) LIBM2(remainder)
+
+INLINE float __nv_fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
+INLINE double __nv_fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
+INLINE float __nv_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+INLINE double __nv_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+INLINE float __nv_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+INLINE double __nv_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+INLINE float __nv_powif(float x, int32_t n) { return __builtin_powf(x, (float)n); }
+INLINE double __nv_powi(double x, int32_t n) { return __builtin_pow(x, (double)n); }
+INLINE float __nv_jnf(int32_t n, float x) { return jnf(n, x); }
+INLINE double __nv_jn(int32_t n, double x) { return jn(n, x); }
+INLINE float __nv_ynf(int32_t n, float x) { return ynf(n, x); }
+INLINE double __nv_yn(int32_t n, double x) { return yn(n, x); }
+INLINE float __nv_ldexpf(float x, int32_t n) { return ldexpf(x, n); }
+INLINE double __nv_ldexp(double x, int32_t n) { return ldexp(x, n); }
+INLINE float __nv_scalbnf(float x, int32_t n) { return ldexpf(x, n); }
+INLINE double __nv_scalbn(double x, int32_t n) { return ldexp(x, n); }
+INLINE float __nv_frexpf(float x, int32_t *e) { return frexpf(x, e); }
+INLINE double __nv_frexp(double x, int32_t *e) { return frexp(x, e); }
+INLINE float __nv_modff(float x, float *i) { return modff(x, i); }
+INLINE double __nv_modf(double x, double *i) { return modf(x, i); }
+INLINE float __nv_remquof(float x, float y, int32_t *q) { return remquof(x, y, q); }
+INLINE double __nv_remquo(double x, double y, int32_t *q) { return remquo(x, y, q); }
+
+/* CUDA: ilogb(0) and ilogb(NaN) are INT_MIN, ilogb(inf) is INT_MAX. */
+INLINE int32_t __nv_ilogbf(float x) { return x == 0 || x != x ? INT32_MIN : __builtin_isinf(x) ? INT32_MAX : ilogbf(x); }
+INLINE int32_t __nv_ilogb(double x) { return x == 0 || x != x ? INT32_MIN : __builtin_isinf(x) ? INT32_MAX : ilogb(x); }
+
+INLINE void __nv_sincosf(float x, float *s, float *c) {
+  *s = __builtin_sinf(x);
+  *c = __builtin_cosf(x);
+}
+INLINE void __nv_sincos(double x, double *s, double *c) {
+  *s = __builtin_sin(x);
+  *c = __builtin_cos(x);
+}
+
+/* The fast versions are at least as exact as on the device. */
+INLINE float __nv_fast_sinf(float x) { return __builtin_sinf(x); }
+INLINE float __nv_fast_cosf(float x) { return __builtin_cosf(x); }
+INLINE float __nv_fast_tanf(float x) { return __builtin_tanf(x); }
+INLINE float __nv_fast_tanhf(float x) { return __builtin_tanhf(x); }
+INLINE float __nv_fast_expf(float x) { return __builtin_expf(x); }
+INLINE float __nv_fast_exp10f(float x) { return exp10f(x); }
+INLINE float __nv_fast_logf(float x) { return __builtin_logf(x); }
+INLINE float __nv_fast_log2f(float x) { return __builtin_log2f(x); }
+INLINE float __nv_fast_log10f(float x) { return __builtin_log10f(x); }
+INLINE float __nv_fast_powf(float x, float y) { return __builtin_powf(x, y); }
+INLINE float __nv_fast_fdividef(float x, float y) { return x / y; }
+INLINE void __nv_fast_sincosf(float x, float *s, float *c) { __nv_sincosf(x, s, c); }
+
+/* Rounding to an integer type saturates as cvt does. */
+INLINE int64_t __nv_llrintf(float x) { return to_s64(__builtin_rintf(x)); }
+INLINE int64_t __nv_llrint(double x) { return to_s64(__builtin_rint(x)); }
+INLINE int64_t __nv_llroundf(float x) { return to_s64(__builtin_roundf(x)); }
+INLINE int64_t __nv_llround(double x) { return to_s64(__builtin_round(x)); }
+
+INLINE float __nv_saturatef(float x) { return saturate_f32(x); }
+INLINE float __nv_nanf(const int8_t *tag) { (void)tag; return bits_f32(0x7fffffffu); }
+INLINE double __nv_nan(const int8_t *tag) { (void)tag; return bits_f64(0x7fffffffffffffffull); }
+INLINE int32_t __nv_isnanf(float x) { return x != x; }
+INLINE int32_t __nv_isnand(double x) { return x != x; }
+INLINE int32_t __nv_isinff(float x) { return __builtin_fabsf(x) == __builtin_inff(); }
+INLINE int32_t __nv_isinfd(double x) { return __builtin_fabs(x) == __builtin_inf(); }
+INLINE int32_t __nv_finitef(float x) { return __builtin_fabsf(x) < __builtin_inff(); }
+INLINE int32_t __nv_isfinited(double x) { return __builtin_fabs(x) < __builtin_inf(); }
+INLINE int32_t __nv_signbitf(float x) { return (int32_t)(f32_bits(x) >> 31); }
+INLINE int32_t __nv_signbitd(double x) { return (int32_t)(f64_bits(x) >> 63); }
+INLINE double __nv_rcp64h(double x) { return bits_f64(f64_bits(1.0 / x) & 0xffffffff00000000ull); }
