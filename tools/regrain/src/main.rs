@@ -1,3 +1,54 @@
-//! (in construction)
+//! `regrain`: a drop-in for clang when compiling CUDA.
+//!
+//! A thin main: the command line is read ([`args`]), targets are chosen ([`arch`]), each CUDA source is compiled
+//! ([`compile`]), the rest goes to clang, and clang links ([`link`]).
 
-fn main() {}
+mod arch;
+mod args;
+mod compile;
+mod cpu;
+mod diagnostics;
+mod dump;
+mod jobs;
+mod link;
+mod nvidia;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::args::Output;
+use crate::jobs::Session;
+
+fn main() -> ExitCode {
+    init_tracing();
+    let outcome = std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        Err(anyhow::anyhow!("internal error: the compiler panicked; please report this with the command line"))
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            diagnostics::report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `REGRAIN_LOG=<filter>` shows what the passes and the driver do.
+fn init_tracing() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("REGRAIN_LOG").unwrap_or_default();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
+}
+
+fn run() -> Result<()> {
+    let args = args::parse(std::env::args_os().skip(1))?;
+    let session = Session::new(args)?;
+    if session.is_for_clang_alone() {
+        return session.hand_over();
+    }
+    let objects = compile::all(&session)?;
+    match session.args.kind {
+        Output::Linked => link::link(&session, &objects),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,36 @@
+# make demo    set up, compile rodinia/hotspot for the CPU, run and check it, show its kernel's parallel form and
+#              what ptxas says of it for sm_80
+# make check   set up and pass all tests
+# Both work from a fresh Debian 12 machine with a Rust toolchain, and do no work twice.
+
+LLVM := /usr/lib/llvm-22/bin
+REGRAIN := target/release/regrain
+LIT_ARGS ?= -s
+export PATH := $(LLVM):$(PATH)
+
+.PHONY: all bootstrap build demo check test lit clean
+
+all: build
+
+bootstrap:
+	@tools/bootstrap.sh
+
+build: bootstrap
+	@cargo build --release --quiet --workspace
+
+demo: build
+	@tools/demo.sh
+
+check: build test lit
+	@tools/summary.sh
+
+test: build
+	@mkdir -p target/check
+	@bash -o pipefail -c 'cargo test --release --quiet --workspace 2>&1 | tee target/check/cargo.log'
+
+lit: build
+	@mkdir -p target/check
+	@bash -o pipefail -c '$(LLVM)/lit $(LIT_ARGS) test 2>&1 | tee target/check/lit.log'
+
+clean:
+	@cargo clean

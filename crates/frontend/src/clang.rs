@@ -1,0 +1,131 @@
+//! Running clang 22 for one side of a CUDA translation unit.
+//!
+//! Both sides are compiled with `-Xclang -disable-llvm-passes`: the IR is what clang's code generation gives, marked
+//! for the optimisation level but not yet optimised. The device side leaves out libdevice (`-nocudalib`), which is
+//! linked as late as possible; clang then forgets the SDK's version and would emit the launch protocol of 2010, so
+//! the version is given explicitly.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Error;
+
+/// A clang 22 on this machine.
+#[derive(Clone, Debug)]
+pub struct Clang {
+    /// `clang`, not `clang++`: what the language is follows from the input.
+    path: PathBuf,
+}
+
+/// Which half of a CUDA source to compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side<'a> {
+    /// The code for the processor that runs the program, with registration code for a device binary.
+    Host,
+    /// The kernels, as NVPTX IR.
+    Device {
+        /// The chip, as in `sm_70`.
+        arch: &'a str,
+    },
+}
+
+/// One source file and how it is to be compiled.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The source, or `-`.
+    pub input: PathBuf,
+    /// The user's options, as clang takes them.
+    pub options: Vec<OsString>,
+    /// Root of the CUDA toolkit.
+    pub cuda_path: PathBuf,
+    /// The toolkit's version, as in `12.9`.
+    pub cuda_version: String,
+}
+
+/// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.
+const NEWEST_KNOWN_SDK: (u32, u32) = (12, 8);
+
+impl Clang {
+    /// `$REGRAIN_CLANG`, LLVM 22's own directory, or `clang-22` on the path.
+    pub fn find() -> Result<Self, Error> {
+        if let Some(path) = std::env::var_os("REGRAIN_CLANG") {
+            return Ok(Self { path: path.into() });
+        }
+        let usual = Path::new("/usr/lib/llvm-22/bin/clang");
+        if usual.exists() {
+            return Ok(Self { path: usual.into() });
+        }
+        which::which("clang-22")
+            .map(|path| Self { path })
+            .map_err(|_| Error::User("cannot find clang 22 (looked for /usr/lib/llvm-22/bin/clang and clang-22 on PATH)".into()))
+    }
+
+    /// The executable.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A program of the same LLVM, such as `ld.lld`.
+    pub fn sibling(&self, name: &str) -> PathBuf {
+        let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        let beside = real.with_file_name(name);
+        if beside.exists() { beside } else { PathBuf::from(name) }
+    }
+
+    /// The command that compiles one side of `unit` to bitcode at `output`.
+    pub fn bitcode_command(&self, unit: &Unit, side: Side<'_>, output: &Path) -> Command {
+        let mut command = self.cuda_command(unit);
+        command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]);
+        match side {
+            Side::Device { arch } => {
+                command.arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
+                command.args(["-nocudalib", "-Xclang"]).arg(sdk_version(&unit.cuda_version));
+                // Line tables cost no code and let every later message name its line.
+                command.arg("-gline-tables-only");
+            }
+            Side::Host => {
+                // Any file will do: the device binary is put in place after this side has been compiled.
+                command.args(["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null"]);
+            }
+        }
+        command.arg("-o").arg(output).arg(&unit.input);
+        command
+    }
+
+    /// clang on a CUDA source with the user's options, and nothing else.
+    pub fn cuda_command(&self, unit: &Unit) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(["-x", "cuda"]).arg(format!("--cuda-path={}", unit.cuda_path.display()));
+        // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.
+        command.arg("-Wno-unknown-cuda-version").args(&unit.options);
+        command
+    }
+}
+
+fn sdk_version(version: &str) -> String {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    let asked = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    let (major, minor) = asked.min(NEWEST_KNOWN_SDK);
+    format!("-target-sdk-version={major}.{minor}")
+}
+
+/// Runs `command` and gives what it printed on standard error.
+pub fn run(command: &mut Command) -> Result<String, Error> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|source| Error::Io { path: program, source })?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(stderr) } else { Err(Error::Rejected { stderr }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_toolkit_is_treated_as_the_newest_known_one() {
+        assert_eq!(sdk_version("11.4"), "-target-sdk-version=11.4");
+        assert_eq!(sdk_version("12.9"), "-target-sdk-version=12.8");
+        assert_eq!(sdk_version("13.0.1"), "-target-sdk-version=12.8");
+    }
+}

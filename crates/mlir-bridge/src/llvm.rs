@@ -1,0 +1,86 @@
+//! Safe views of the few LLVM C API entry points that inkwell does not wrap.
+
+use inkwell::values::{AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionValue, PointerValue};
+use llvm_sys::comdat::LLVMSetComdat;
+use llvm_sys::core::{LLVMGetDebugLocFilename, LLVMGetDebugLocLine};
+
+/// The source file and line (from 1) of an instruction, if it carries a debug location.
+pub fn source_location(instruction: InstructionValue<'_>) -> Option<(String, u32)> {
+    instruction.get_debug_location()?;
+    let value = instruction.as_value_ref();
+    let mut length = 0;
+    // SAFETY: `value` is a live instruction that has a debug location (checked above), which is what both
+    // functions ask for; the name they give lives as long as the module and is copied here.
+    let (file, line) = unsafe {
+        let name = LLVMGetDebugLocFilename(value, &mut length);
+        if name.is_null() {
+            return None;
+        }
+        let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
+        (String::from_utf8_lossy(bytes).into_owned(), LLVMGetDebugLocLine(value))
+    };
+    Some((file, line))
+}
+
+/// Makes every user of `old` use `new` (of the same pointer type) and removes `old`.
+pub fn replace_global<'ctx>(old: GlobalValue<'ctx>, new: PointerValue<'ctx>) {
+    assert_eq!(old.as_pointer_value().get_type(), new.get_type(), "expected a replacement of the same type");
+    old.as_pointer_value().replace_all_uses_with(new);
+    // SAFETY: nothing uses `old` any more; the caller's handle dies with this call.
+    unsafe { old.delete() };
+}
+
+/// Makes every user of the function `old` use `new` (of the same pointer type) and removes `old`.
+pub fn replace_function<'ctx>(old: FunctionValue<'ctx>, new: FunctionValue<'ctx>) {
+    let from = old.as_global_value().as_pointer_value();
+    let to = new.as_global_value().as_pointer_value();
+    assert_eq!(from.get_type(), to.get_type(), "expected a replacement of the same type");
+    from.replace_all_uses_with(to);
+    // SAFETY: nothing uses `old` any more; the caller's handle dies with this call.
+    unsafe { old.delete() };
+}
+
+/// Removes a global that only LLVM itself reads, by its name (`llvm.used` and the like).
+pub fn remove_list(global: GlobalValue<'_>) {
+    assert!(global.get_name().to_bytes().starts_with(b"llvm."), "expected one of LLVM's own lists");
+    // SAFETY: such a list has no uses in the IR.
+    unsafe { global.delete() };
+}
+
+/// Takes a function or variable out of its comdat.
+pub fn clear_comdat(global: GlobalValue<'_>) {
+    // SAFETY: `global` is a live global object; a null comdat means none.
+    unsafe { LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
+}
+
+/// The callee of a call when it is known, else `None` (a call through a pointer, or inline assembly).
+pub fn callee<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    CallSiteValue::try_from(call).ok()?.get_called_fn_value()
+}
+
+/// Whether a call's target is inline assembly.
+pub fn calls_inline_asm(call: InstructionValue<'_>) -> bool {
+    // SAFETY: the callee of a call instruction is its last operand, which always exists.
+    unsafe {
+        let target = llvm_sys::core::LLVMGetCalledValue(call.as_value_ref());
+        !llvm_sys::core::LLVMIsAInlineAsm(target).is_null()
+    }
+}
+
+/// Whether the address of `function` is used other than as the target of a call.
+pub fn is_address_taken(function: FunctionValue<'_>) -> bool {
+    let value = function.as_value_ref();
+    // SAFETY: walks the use list of a live function; users of a function are live values.
+    unsafe {
+        let mut each = llvm_sys::core::LLVMGetFirstUse(value);
+        while !each.is_null() {
+            let user = llvm_sys::core::LLVMGetUser(each);
+            let call = !llvm_sys::core::LLVMIsACallInst(user).is_null() || !llvm_sys::core::LLVMIsAInvokeInst(user).is_null();
+            if !call || llvm_sys::core::LLVMGetCalledValue(user) != value {
+                return true;
+            }
+            each = llvm_sys::core::LLVMGetNextUse(each);
+        }
+    }
+    false
+}

@@ -1,0 +1,308 @@
+//! The image table: how the runtime finds the kernels and variables of a translation unit.
+//!
+//! For each kernel a thread entry unpacks the `void **` of `cudaLaunchKernel` and runs one CUDA thread:
+//!
+//! ```text
+//! define internal void @k.thread(ptr %args) {
+//!   %0 = load ptr, ptr %args                       ; argument 0, by value
+//!   %a = load i32, ptr %0
+//!   %1 = load ptr, ptr (getelementptr ptr, %args, 1) ; argument 1, a struct: the callee's copy is made by the call
+//!   call void @k(i32 %a, ptr byval(%S) %1)
+//!   ret void
+//! }
+//! ```
+//! The layout of the table is that of `regrain_cpu_image` in the runtime crate.
+
+use std::collections::HashSet;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::targets::TargetData;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue};
+use inkwell::{AddressSpace, GlobalVisibility};
+
+use super::codegen::{self, CpuOptions};
+use super::retarget::PTX_KERNEL;
+use super::symbols::DEVICE_PREFIX;
+use super::sync::{self, Synchronising};
+use super::{CpuKernel, image_symbol};
+use crate::Error;
+
+/// First word of an image table: "RRGCPU01".
+const MAGIC: u64 = 0x3130_5550_4347_5252;
+const FLAG_MAY_SYNCHRONISE: u64 = 1;
+
+/// Block functions made from the parallel form.
+pub struct SplitForm<'ctx> {
+    /// Defines the block functions; everything else in it also stands in the original module.
+    pub module: Module<'ctx>,
+    /// What it defines.
+    pub blocks: Vec<BlockFunction>,
+}
+
+/// A function `void (void **args)` that runs the whole block that the thread state names.
+#[derive(Clone, Debug)]
+pub struct BlockFunction {
+    /// Mangled device name of the kernel.
+    pub kernel: String,
+    /// Symbol of the function (it starts with `__regrain_`).
+    pub symbol: String,
+    /// The only block shape it is for, or `None` for all.
+    pub shape: Option<[u32; 3]>,
+}
+
+/// A kernel of the original module.
+pub(super) struct Kernel<'ctx> {
+    name: String,
+    function: FunctionValue<'ctx>,
+    parameters: Vec<Parameter<'ctx>>,
+    max_threads: u32,
+    static_shared: u32,
+}
+
+struct Parameter<'ctx> {
+    /// Passed by value, or by a pointer to a copy (`byval`).
+    value_type: BasicTypeEnum<'ctx>,
+    by_copy: Option<Attribute>,
+    size: u64,
+}
+
+impl<'ctx> Kernel<'ctx> {
+    /// The kernels that `module`, still device IR, defines.
+    pub(super) fn collect(
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        options: &CpuOptions,
+    ) -> Result<Vec<Self>, Error> {
+        let layout = codegen::machine(options)?.get_target_data();
+        let shared = shared_bytes(module, &layout);
+        let is_kernel = |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
+        Ok(module
+            .get_functions()
+            .filter(is_kernel)
+            .map(|function| Self {
+                name: function.get_name().to_string_lossy().into_owned(),
+                function,
+                parameters: (0..function.count_params()).map(|i| parameter(context, function, i, &layout)).collect(),
+                max_threads: max_threads(function),
+                static_shared: shared,
+            })
+            .collect())
+    }
+}
+
+fn parameter<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, index: u32, layout: &TargetData) -> Parameter<'ctx> {
+    let byval = Attribute::get_named_enum_kind_id("byval");
+    let by_copy = function.get_enum_attribute(AttributeLoc::Param(index), byval);
+    let value_type = function.get_nth_param(index).expect("an index below the count").get_type();
+    let size = match &by_copy {
+        Some(attribute) => layout.get_abi_size(&attribute.get_type_value()),
+        None => layout.get_abi_size(&value_type),
+    };
+    let _ = context;
+    Parameter { value_type, by_copy, size }
+}
+
+/// `__launch_bounds__`: the product of `nvvm.maxntid`'s numbers, 0 without.
+fn max_threads(function: FunctionValue<'_>) -> u32 {
+    function
+        .get_string_attribute(AttributeLoc::Function, "nvvm.maxntid")
+        .and_then(|a| a.get_string_value().to_str().ok()?.split(',').map(|n| n.trim().parse::<u32>().ok()).product())
+        .unwrap_or(0)
+}
+
+/// Bytes of static shared memory in the translation unit, an upper bound for each of its kernels.
+fn shared_bytes(module: &Module<'_>, layout: &TargetData) -> u32 {
+    let spaces = module.get_globals().filter(|g| {
+        g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16) && !g.is_declaration()
+    });
+    spaces.map(|g| layout.get_abi_size(&g.get_value_type()) as u32).sum()
+}
+
+/// What [`emit`] made.
+pub(super) struct Table {
+    pub(super) kernels: Vec<CpuKernel>,
+    /// Symbols that the host object refers to.
+    pub(super) keep: HashSet<String>,
+}
+
+/// Adds the thread entries and the table to `module`.
+pub(super) fn emit<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    kernels: &[Kernel<'ctx>],
+    blocks: &[BlockFunction],
+    synchronising: &Synchronising,
+    options: &CpuOptions,
+) -> Result<Table, Error> {
+    sync::mark_sites(module)?;
+    let build = Build { context, module };
+    let mut rows = Vec::new();
+    let mut report = Vec::new();
+    for kernel in kernels {
+        let entry = build.thread_entry(kernel)?;
+        let mine = |b: &&BlockFunction| b.kernel == kernel.name;
+        let general = blocks.iter().filter(mine).find(|b| b.shape.is_none());
+        let special: Vec<_> = blocks.iter().filter(mine).filter(|b| b.shape.is_some()).collect();
+        let may_synchronise = synchronising.contains(kernel.function);
+        rows.push(build.kernel_row(kernel, entry, general, &special, may_synchronise)?);
+        report.push(CpuKernel { name: kernel.name.clone(), may_synchronise, split: general.is_some() });
+    }
+    let variables = build.variable_rows(options)?;
+    let num_variables = variables.len();
+    let table = build.constants(&rows);
+    let variables = build.constants(&variables);
+    let fields: [BasicValueEnum; 5] = [
+        context.i64_type().const_int(MAGIC, false).into(),
+        table.into(),
+        build.int(kernels.len() as u64).into(),
+        build.int(num_variables as u64).into(),
+        variables.into(),
+    ];
+    let image = context.const_struct(&fields, false);
+    let symbol = image_symbol(&options.unit);
+    let global = module.add_global(image.get_type(), None, &symbol);
+    global.set_initializer(&image);
+    global.set_constant(true);
+    global.set_visibility(GlobalVisibility::Hidden);
+    global.set_alignment(8);
+    Ok(Table { kernels: report, keep: HashSet::from([symbol]) })
+}
+
+struct Build<'m, 'ctx> {
+    context: &'ctx Context,
+    module: &'m Module<'ctx>,
+}
+
+impl<'ctx> Build<'_, 'ctx> {
+    fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {
+        self.context.i32_type().const_int(value, false)
+    }
+
+    fn null(&self) -> PointerValue<'ctx> {
+        self.context.ptr_type(AddressSpace::default()).const_null()
+    }
+
+    fn thread_entry(&self, kernel: &Kernel<'ctx>) -> Result<FunctionValue<'ctx>, Error> {
+        let context = self.context;
+        let failed = |e: inkwell::builder::BuilderError| Error::internal("building a thread entry", e.to_string());
+        let pointer = context.ptr_type(AddressSpace::default());
+        let signature = context.void_type().fn_type(&[pointer.into()], false);
+        let name = format!("__regrain_thread.{}", kernel.name);
+        let entry = self.module.add_function(&name, signature, Some(Linkage::Internal));
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(entry, "entry"));
+        let args = entry.get_first_param().expect("one parameter").into_pointer_value();
+        let mut values: Vec<BasicMetadataValueEnum> = Vec::new();
+        let array = pointer.array_type(kernel.parameters.len() as u32);
+        for (i, parameter) in kernel.parameters.iter().enumerate() {
+            let fields = context.struct_type(&vec![pointer.into(); kernel.parameters.len()], false);
+            let slot = builder.build_struct_gep(fields, args, i as u32, "").map_err(failed)?;
+            let place = builder.build_load(pointer, slot, "").map_err(failed)?.into_pointer_value();
+            values.push(match parameter.by_copy {
+                Some(_) => place.into(),
+                None => builder.build_load(parameter.value_type, place, "").map_err(failed)?.into(),
+            });
+        }
+        let _ = array;
+        let call = builder.build_call(kernel.function, &values, "").map_err(failed)?;
+        copy_byval(call, kernel);
+        builder.build_return(None).map_err(failed)?;
+        Ok(entry)
+    }
+
+    fn kernel_row(
+        &self,
+        kernel: &Kernel<'ctx>,
+        entry: FunctionValue<'ctx>,
+        general: Option<&BlockFunction>,
+        special: &[&BlockFunction],
+        may_synchronise: bool,
+    ) -> Result<BasicValueEnum<'ctx>, Error> {
+        let block_entry = match general {
+            Some(block) => self.block_function(block)?,
+            None => self.null(),
+        };
+        let sizes: Vec<BasicValueEnum> = kernel.parameters.iter().map(|p| self.int(p.size).into()).collect();
+        let mut variants: Vec<BasicValueEnum> = Vec::new();
+        for block in special {
+            let shape = block.shape.expect("a specialised block function").map(|n| self.int(n.into()));
+            let shape = self.context.i32_type().const_array(&shape);
+            variants.push(self.context.const_struct(&[shape.into(), self.block_function(block)?.into()], false).into());
+        }
+        let fields: [BasicValueEnum; 11] = [
+            string(self.module, &kernel.name).into(),
+            entry.as_global_value().as_pointer_value().into(),
+            block_entry.into(),
+            self.constants(&sizes).into(),
+            self.int(kernel.parameters.len() as u64).into(),
+            self.int(if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 }).into(),
+            self.int(kernel.max_threads.into()).into(),
+            self.int(kernel.static_shared.into()).into(),
+            self.int(0).into(),
+            self.constants(&variants).into(),
+            self.int(variants.len() as u64).into(),
+        ];
+        Ok(self.context.const_struct(&fields, false).into())
+    }
+
+    fn block_function(&self, block: &BlockFunction) -> Result<PointerValue<'ctx>, Error> {
+        match self.module.get_function(&block.symbol) {
+            Some(function) => Ok(function.as_global_value().as_pointer_value()),
+            None => Err(Error::internal("building the image table", format!("no function '{}'", block.symbol))),
+        }
+    }
+
+    /// One row for each `__device__`, `__constant__` or `__managed__` variable.
+    fn variable_rows(&self, options: &CpuOptions) -> Result<Vec<BasicValueEnum<'ctx>>, Error> {
+        let layout = codegen::machine(options)?.get_target_data();
+        let flat = self.context.ptr_type(AddressSpace::default());
+        let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX);
+        let mut rows = Vec::new();
+        for global in self.module.get_globals().filter(|g| !g.is_declaration() && !g.is_thread_local()) {
+            let name = global.get_name().to_string_lossy().into_owned();
+            if !is_variable(&name) {
+                continue;
+            }
+            let pointer = global.as_pointer_value();
+            let address = if pointer.get_type() == flat { pointer } else { pointer.const_address_space_cast(flat) };
+            let size = self.context.i64_type().const_int(layout.get_abi_size(&global.get_value_type()), false);
+            let name = string(self.module, &name[DEVICE_PREFIX.len()..]);
+            rows.push(self.context.const_struct(&[name.into(), address.into(), size.into()], false).into());
+        }
+        Ok(rows)
+    }
+
+    /// The address of a private array holding `rows`, null when there are none. Rows of one array share a type.
+    fn constants(&self, rows: &[BasicValueEnum<'ctx>]) -> PointerValue<'ctx> {
+        if rows.is_empty() {
+            return self.null();
+        }
+        let value = self.context.const_struct(rows, false);
+        let global = self.module.add_global(value.get_type(), None, "__regrain_table");
+        global.set_initializer(&value);
+        global.set_constant(true);
+        global.set_linkage(Linkage::Private);
+        global.as_pointer_value()
+    }
+}
+
+fn copy_byval(call: CallSiteValue<'_>, kernel: &Kernel<'_>) {
+    for (i, parameter) in kernel.parameters.iter().enumerate() {
+        if let Some(attribute) = parameter.by_copy {
+            call.add_attribute(AttributeLoc::Param(i as u32), attribute);
+        }
+    }
+}
+
+/// A private constant C string.
+pub(super) fn string<'ctx>(module: &Module<'ctx>, text: &str) -> PointerValue<'ctx> {
+    let value = module.get_context().const_string(text.as_bytes(), true);
+    let global = module.add_global(value.get_type(), None, "__regrain_string");
+    global.set_initializer(&value);
+    global.set_constant(true);
+    global.set_linkage(Linkage::Private);
+    global.as_pointer_value()
+}

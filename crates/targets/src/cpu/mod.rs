@@ -1,0 +1,94 @@
+//! The CPU target: device LLVM IR in, a host object with an image table out.
+//!
+//! A device module is lowered as it comes from clang, without any transformation of ours: each kernel becomes a
+//! function that runs *one CUDA thread* (the coroutine form, the oracle). Block functions made from the parallel
+//! form (the split form) are linked in beside it. The steps, in order:
+//!
+//! 1. [`retarget`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library;
+//! 2. [`symbols`]: device symbols get a prefix and, unless code is relocatable, internal linkage;
+//! 3. [`sync`]: which kernels may synchronise, and the source site of each synchronising call;
+//! 4. [`image`]: the table through which the runtime finds kernels and variables;
+//! 5. [`codegen`]: optimise and emit for the host processor.
+
+mod codegen;
+pub mod device_library;
+mod image;
+mod retarget;
+mod symbols;
+mod sync;
+
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+
+use crate::Error;
+pub use codegen::CpuOptions;
+pub use device_library::device_library;
+pub use image::SplitForm;
+pub use symbols::DEVICE_PREFIX;
+
+/// What became of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuKernel {
+    /// Mangled device name.
+    pub name: String,
+    /// A barrier, warp operation or the like may be reached from it.
+    pub may_synchronise: bool,
+    /// A function that runs a whole block exists.
+    pub split: bool,
+}
+
+/// Lowers `device` (NVPTX device IR of one translation unit) and writes a host object to `output`.
+///
+/// `split` holds the block functions made from the parallel form, if any: IR that still speaks of NVVM intrinsics
+/// and of the same device symbols as `device`.
+///
+/// The object defines `__regrain_cpu_image.<unit>` ([`image_symbol`]), which the host object's registration code
+/// refers to.
+pub fn compile<'ctx>(
+    context: &'ctx Context,
+    device: Module<'ctx>,
+    split: Option<SplitForm<'ctx>>,
+    options: &CpuOptions,
+    output: &Path,
+) -> Result<Vec<CpuKernel>, Error> {
+    let module = lower(context, device, split, options)?;
+    codegen::optimise(&module.0, options)?;
+    codegen::emit_object(&module.0, options, output)?;
+    Ok(module.1)
+}
+
+/// The module that [`compile`] optimises and emits, for `-S -emit-llvm` and IR dumps.
+pub fn lower<'ctx>(
+    context: &'ctx Context,
+    device: Module<'ctx>,
+    split: Option<SplitForm<'ctx>>,
+    options: &CpuOptions,
+) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
+    let kernels = image::Kernel::collect(context, &device, options)?;
+    retarget::retarget(context, &device, options)?;
+    symbols::rename(&device, options, symbols::Role::Original);
+    let blocks = match split {
+        Some(form) => {
+            retarget::retarget(context, &form.module, options)?;
+            symbols::rename(&form.module, options, symbols::Role::Split);
+            device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;
+            form.blocks
+        }
+        None => Vec::new(),
+    };
+    let synchronising = sync::analyse(&device);
+    let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
+    device_library::link(context, &device)?;
+    symbols::internalise(&device, options, &table.keep);
+    if let Err(message) = device.verify() {
+        return Err(Error::internal("verifying the lowered device module", message.to_string()));
+    }
+    Ok((device, table.kernels))
+}
+
+/// Name of the image table that the object of translation unit `unit` defines.
+pub fn image_symbol(unit: &str) -> String {
+    format!("__regrain_cpu_image.{unit}")
+}

@@ -1,0 +1,82 @@
+//! Names and linkage of device symbols on the host.
+//!
+//! Host and device code of one source share names (`__host__ __device__` functions, a variable and its shadow), so
+//! each device symbol gets the prefix `__regrain_dev_`. In CUDA's whole-program mode device symbols are private to
+//! their translation unit and become internal; with relocatable device code they stay external, and the host's
+//! linker is the device linker.
+
+use std::collections::HashSet;
+
+use inkwell::GlobalVisibility;
+use inkwell::module::{Linkage, Module};
+use inkwell::values::GlobalValue;
+use mlir_bridge::llvm;
+
+use super::codegen::CpuOptions;
+
+/// Prefix of every device symbol in a lowered module.
+pub const DEVICE_PREFIX: &str = "__regrain_dev_";
+
+/// Which of the two forms of a translation unit a module holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// clang's own IR: it defines the symbols.
+    Original,
+    /// The split form: block functions, and copies of the rest that give way to the original.
+    Split,
+}
+
+/// Prefixes the device symbols of `module` and makes them external until [`internalise`].
+pub(super) fn rename(module: &Module<'_>, options: &CpuOptions, role: Role) {
+    let functions = module.get_functions().map(|f| f.as_global_value());
+    for global in functions.chain(module.get_globals()).collect::<Vec<_>>() {
+        let name = global.get_name().to_string_lossy().into_owned();
+        if keeps_name(&name) || global.get_linkage() == Linkage::Private {
+            continue;
+        }
+        global.set_name(&format!("{DEVICE_PREFIX}{name}"));
+        if global.is_declaration() {
+            continue;
+        }
+        llvm::clear_comdat(global);
+        global.set_visibility(GlobalVisibility::Default);
+        // A constant that the host may overwrite (cudaMemcpyToSymbol) is a variable here.
+        if global.is_externally_initialized() {
+            global.set_externally_initialized(false);
+            global.set_constant(false);
+        }
+        match role {
+            Role::Split => global.set_linkage(Linkage::AvailableExternally),
+            Role::Original if options.relocatable && is_shareable(global) => {}
+            Role::Original => global.set_linkage(Linkage::External),
+        }
+    }
+}
+
+/// With relocatable device code a symbol keeps clang's linkage, but for the internal ones, which the split form
+/// must still find.
+fn is_shareable(global: GlobalValue<'_>) -> bool {
+    global.get_linkage() != Linkage::Internal
+}
+
+fn keeps_name(name: &str) -> bool {
+    ["llvm.", "__nv_", "__regrain_"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Gives the definitions of the finished module their final linkage; those in `keep` stay visible to the linker.
+pub(super) fn internalise(module: &Module<'_>, options: &CpuOptions, keep: &HashSet<String>) {
+    let functions = module.get_functions().map(|f| f.as_global_value());
+    for global in functions.chain(module.get_globals()).collect::<Vec<_>>() {
+        let name = global.get_name().to_string_lossy().into_owned();
+        let stays = global.is_declaration()
+            || global.is_thread_local()
+            || name.starts_with("llvm.")
+            || keep.contains(&name)
+            || (options.relocatable && name.starts_with(DEVICE_PREFIX));
+        if !stays {
+            llvm::clear_comdat(global);
+            global.set_visibility(GlobalVisibility::Default);
+            global.set_linkage(Linkage::Internal);
+        }
+    }
+}

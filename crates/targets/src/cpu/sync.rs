@@ -1,0 +1,172 @@
+//! Which kernels may synchronise, and where.
+//!
+//! A kernel from which no barrier, warp operation or unknown code can be reached needs no coroutines: its threads
+//! run one after the other. Before each synchronising call the source site is stored in the thread state, so that
+//! the runtime can say which line a stuck thread waits at:
+//!
+//! ```text
+//! store ptr @site.0, ptr getelementptr (i8, ptr @__regrain_tls, i64 72)
+//! call void @__regrain_llvm_nvvm_barrier_cta_sync_aligned_all(i32 0)
+//! ```
+
+use std::collections::{HashMap, HashSet};
+
+use inkwell::AddressSpace;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::module::{Linkage, Module};
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use mlir_bridge::llvm;
+
+use super::symbols::DEVICE_PREFIX;
+use crate::Error;
+
+/// Offset of `site` in the runtime's `struct regrain_tls`.
+const SITE_OFFSET: u64 = 72;
+
+/// Names of the functions of a module that may synchronise.
+pub(super) struct Synchronising(HashSet<String>);
+
+impl Synchronising {
+    pub(super) fn contains(&self, function: FunctionValue<'_>) -> bool {
+        self.0.contains(name_of(function).as_str())
+    }
+}
+
+/// Finds the functions from which a synchronising operation may be reached.
+pub(super) fn analyse(module: &Module<'_>) -> Synchronising {
+    let mut callers: HashMap<String, Vec<String>> = HashMap::new();
+    let mut indirect = Vec::new();
+    let mut work = Vec::new();
+    for function in module.get_functions() {
+        let name = name_of(function);
+        if function.get_first_basic_block().is_none() {
+            if synchronises_itself(&name) {
+                work.push(name);
+            }
+            continue;
+        }
+        for call in calls(function) {
+            match llvm::callee(call) {
+                Some(callee) => callers.entry(name_of(callee)).or_default().push(name.clone()),
+                None => indirect.push(name.clone()),
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    let mut through_pointers = false;
+    while let Some(name) = work.pop() {
+        if !found.insert(name.clone()) {
+            continue;
+        }
+        work.extend(callers.get(&name).into_iter().flatten().cloned());
+        if !through_pointers && module.get_function(&name).is_some_and(llvm::is_address_taken) {
+            through_pointers = true;
+            work.append(&mut indirect);
+        }
+    }
+    Synchronising(found)
+}
+
+/// Whether a function outside the module may switch threads.
+fn synchronises_itself(name: &str) -> bool {
+    if let Some(device) = name.strip_prefix(DEVICE_PREFIX) {
+        // Known services of the runtime do not; code of another translation unit may.
+        return !matches!(
+            device,
+            "malloc" | "free" | "vprintf" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
+        );
+    }
+    const WORDS: [&str; 10] =
+        ["barrier", "_bar_", "shfl", "vote", "match", "redux", "activemask", "warp_exchange", "elect", "spin_hint"];
+    name.starts_with("__regrain_") && WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Stores the site before each synchronising call that has a source location.
+pub(super) fn mark_sites<'ctx>(module: &Module<'ctx>) -> Result<(), Error> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let mut sites = Sites { module, strings: HashMap::new(), sites: HashMap::new() };
+    for function in module.get_functions().collect::<Vec<_>>() {
+        let calls = calls(function).filter(|call| {
+            llvm::callee(*call).is_some_and(|f| f.get_first_basic_block().is_none() && synchronises_itself(&name_of(f)))
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let Some((file, line)) = llvm::source_location(call) else { continue };
+            let site = sites.site(&file, line, &name_of(function));
+            builder.position_before(&call);
+            let address = field_address(module, &builder, SITE_OFFSET).map_err(failed)?;
+            builder.build_store(address, site.const_cast(pointer)).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn failed(error: BuilderError) -> Error {
+    Error::internal("marking synchronisation sites", error.to_string())
+}
+
+fn field_address<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    offset: u64,
+) -> Result<PointerValue<'ctx>, BuilderError> {
+    let context = module.get_context();
+    let words = context.i64_type().array_type(11);
+    let state = module.get_global("__regrain_tls").unwrap_or_else(|| {
+        let state = module.add_global(words, None, "__regrain_tls");
+        state.set_thread_local(true);
+        state.set_alignment(8);
+        state
+    });
+    builder.build_struct_gep(
+        context.struct_type(&[context.i64_type().array_type((offset / 8) as u32).into(), context.i64_type().into()], false),
+        state.as_pointer_value(),
+        1,
+        "site",
+    )
+}
+
+/// The `struct regrain_site` constants of a module, each once.
+struct Sites<'m, 'ctx> {
+    module: &'m Module<'ctx>,
+    strings: HashMap<String, PointerValue<'ctx>>,
+    sites: HashMap<(String, u32, String), PointerValue<'ctx>>,
+}
+
+impl<'ctx> Sites<'_, 'ctx> {
+    fn site(&mut self, file: &str, line: u32, function: &str) -> PointerValue<'ctx> {
+        let key = (file.to_owned(), line, function.to_owned());
+        if let Some(site) = self.sites.get(&key) {
+            return *site;
+        }
+        let plain = function.strip_prefix(DEVICE_PREFIX).unwrap_or(function);
+        let (file, function) = (self.string(file), self.string(plain));
+        let context = self.module.get_context();
+        let line = context.i32_type().const_int(line.into(), false);
+        let value = context.const_struct(&[file.into(), line.into(), function.into()], false);
+        let global = self.module.add_global(value.get_type(), None, "__regrain_site");
+        global.set_initializer(&value);
+        global.set_constant(true);
+        global.set_linkage(Linkage::Private);
+        self.sites.insert(key, global.as_pointer_value());
+        global.as_pointer_value()
+    }
+
+    fn string(&mut self, text: &str) -> PointerValue<'ctx> {
+        let module = self.module;
+        *self.strings.entry(text.to_owned()).or_insert_with(|| super::image::string(module, text))
+    }
+}
+
+fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
+    function.get_basic_block_iter().flat_map(|block| {
+        block.get_instructions().filter(|i| {
+            matches!(i.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke) && !llvm::calls_inline_asm(*i)
+        })
+    })
+}
+
+fn name_of(function: FunctionValue<'_>) -> String {
+    function.get_name().to_string_lossy().into_owned()
+}

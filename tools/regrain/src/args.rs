@@ -1,0 +1,259 @@
+//! The command line: what is ours, what is clang's.
+//!
+//! A table, not a general parser: options that are not in it go to clang as they are, so the driver never stands in
+//! the way of an option that clang knows.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// What an invocation makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Output {
+    /// An executable or shared library.
+    #[default]
+    Linked,
+    /// `-c`
+    Object,
+    /// `-S`
+    Assembly,
+    /// `-E`, `-M`, `-MM`, `-fsyntax-only`, `--version` and the like: clang's own affair altogether.
+    ClangOnly,
+}
+
+/// An input file with the language that `-x` or its name gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Path, or `-`.
+    pub path: PathBuf,
+    /// Whether it is CUDA source.
+    pub cuda: bool,
+    /// The language that `-x` named, if one did.
+    pub language: Option<String>,
+    /// A source file; otherwise something for the linker.
+    pub source: bool,
+}
+
+/// A parsed command line.
+#[derive(Clone, Debug, Default)]
+pub struct Args {
+    /// Inputs in order.
+    pub inputs: Vec<Input>,
+    /// `-o`
+    pub output: Option<PathBuf>,
+    /// What is made.
+    pub kind: Output,
+    /// `--offload-arch=`, in the order given, split at commas.
+    pub archs: Vec<String>,
+    /// `--cuda-path=`
+    pub cuda_path: Option<PathBuf>,
+    /// `--cuda-device-only`
+    pub device_only: bool,
+    /// `--cuda-host-only`
+    pub host_only: bool,
+    /// `-emit-llvm`
+    pub emit_llvm: bool,
+    /// `-fgpu-rdc`
+    pub relocatable: bool,
+    /// `-v`
+    pub verbose: bool,
+    /// `-###`
+    pub dry_run: bool,
+    /// `-fregrain-dump-ir=`
+    pub dump_ir: Option<PathBuf>,
+    /// `-fregrain-resource-usage`
+    pub resource_usage: bool,
+    /// `-fregrain-round-trip`: NVIDIA code from the parallel form even where no transformation fired.
+    pub round_trip: bool,
+    /// `-fregrain-cpu=`: processor for the CPU target's device code.
+    pub cpu: Option<String>,
+    /// `-O` level as a number: 0 to 3; `s`, `z` and `g` as clang ranks them.
+    pub level: Option<u8>,
+    /// What compiling gets: everything that is not listed here and not for the linker alone.
+    pub compile: Vec<OsString>,
+    /// What linking gets, in order with the inputs that are not sources.
+    pub link: Vec<OsString>,
+    /// Everything as it was given, response files expanded.
+    pub all: Vec<OsString>,
+}
+
+/// Options of clang that take the next argument as their value.
+const WITH_VALUE: &[&str] = &[
+    "--param", "-B", "-D", "-F", "-I", "-MF", "-MJ", "-MQ", "-MT", "-U", "-Xarch_device", "-Xarch_host", "-Xassembler",
+    "-Xclang", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-Xpreprocessor", "-arch", "-aux-info", "-dumpbase", "-idirafter",
+    "-imacros", "-include", "-iprefix", "-iquote", "-isysroot", "-isystem", "-iwithprefix", "-mllvm", "-target",
+];
+
+/// The same, for the linker alone.
+const LINK_WITH_VALUE: &[&str] = &["-L", "-T", "-Xlinker", "-e", "-l", "-rpath", "-u", "-z"];
+
+/// Prefixes of options for the linker alone.
+const LINK_PREFIXES: &[&str] = &["-L", "-l", "-Wl,", "-rdynamic", "-static", "-shared", "-nostdlib", "-nostartfiles", "-fuse-ld=", "-rpath", "-pie", "-no-pie", "-s"];
+
+/// Those of them that look like one but concern compiling.
+const NOT_LINK: &[&str] = &["-std", "-save-temps", "-stdlib", "-serialize-diagnostics", "-static-libstdc"];
+
+/// Options after which clang compiles nothing of CUDA that would need us.
+const CLANG_ONLY: &[&str] = &[
+    "--help", "--version", "-E", "-M", "-MM", "-dumpmachine", "-dumpversion", "-fsyntax-only", "-help", "-print-search-dirs",
+    "-print-resource-dir", "-print-libgcc-file-name", "--print-search-dirs", "-print-multiarch",
+];
+
+/// Parses a command line, `@file`s included.
+pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
+    let all = expand(raw)?;
+    let mut args = Args { all: all.clone(), ..Args::default() };
+    let mut language: Option<String> = None;
+    let mut rest = all.into_iter();
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy().into_owned();
+        if text == "-" || !text.starts_with('-') {
+            args.add_input(PathBuf::from(arg), language.as_deref());
+            continue;
+        }
+        let mut value = |name: &str| rest.next().with_context(|| format!("argument to '{name}' is missing (expected 1 value)"));
+        if text == "-x" {
+            language = match value("-x")?.to_string_lossy().as_ref() {
+                "none" => None,
+                name => Some(name.to_owned()),
+            };
+        } else if text == "-o" {
+            args.output = Some(value("-o")?.into());
+        } else if args.ours(&text)? {
+        } else if WITH_VALUE.contains(&text.as_str()) {
+            let next = value(&text)?;
+            args.compile.extend([arg, next]);
+        } else if LINK_WITH_VALUE.contains(&text.as_str()) {
+            let next = value(&text)?;
+            args.link.extend([arg, next]);
+        } else if let Some(name) = text.strip_prefix("-o").filter(|n| !n.is_empty() && !text.starts_with("-objc")) {
+            args.output = Some(name.into());
+        } else {
+            args.forward(arg, &text);
+        }
+    }
+    Ok(args)
+}
+
+impl Args {
+    /// Takes an option that the driver itself handles; `false` leaves it to clang.
+    fn ours(&mut self, text: &str) -> Result<bool> {
+        let value = |name: &str| text.strip_prefix(name).map(str::to_owned);
+        if let Some(list) = value("--offload-arch=").or_else(|| value("--cuda-gpu-arch=")) {
+            self.archs.extend(list.split(',').filter(|a| !a.is_empty()).map(str::to_owned));
+        } else if let Some(path) = value("--cuda-path=") {
+            self.cuda_path = Some(path.into());
+        } else if let Some(path) = value("-fregrain-dump-ir=") {
+            self.dump_ir = Some(path.into());
+        } else if let Some(cpu) = value("-fregrain-cpu=") {
+            self.cpu = Some(cpu).filter(|c| c != "native");
+        } else {
+            match text {
+                "-c" => self.kind = Output::Object,
+                "-S" => self.kind = Output::Assembly,
+                "-###" => self.dry_run = true,
+                "-v" | "--verbose" => self.verbose = true,
+                "-emit-llvm" => self.emit_llvm = true,
+                "-fgpu-rdc" => self.relocatable = true,
+                "-fno-gpu-rdc" => self.relocatable = false,
+                "--cuda-device-only" => self.device_only = true,
+                "--cuda-host-only" => self.host_only = true,
+                "-fregrain-resource-usage" => self.resource_usage = true,
+                "-fregrain-round-trip" => self.round_trip = true,
+                _ if text.starts_with("-fregrain-") => bail!("unknown argument: '{text}'"),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn forward(&mut self, arg: OsString, text: &str) {
+        if CLANG_ONLY.contains(&text) {
+            self.kind = Output::ClangOnly;
+        }
+        if let Some(level) = text.strip_prefix("-O") {
+            self.level = Some(match level {
+                "0" => 0,
+                "g" | "1" => 1,
+                "" | "2" | "s" | "z" => 2,
+                _ => 3,
+            });
+        }
+        let link = LINK_PREFIXES.iter().any(|p| text.starts_with(p)) && !NOT_LINK.iter().any(|p| text.starts_with(p));
+        if link {
+            self.link.push(arg);
+            return;
+        }
+        // These two concern both steps.
+        if text.starts_with("-fopenmp") || text == "-pthread" || text.starts_with("-fsanitize") || text.starts_with("-m") {
+            self.link.push(arg.clone());
+        }
+        self.compile.push(arg);
+    }
+
+    fn add_input(&mut self, path: PathBuf, language: Option<&str>) {
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
+        let source = language.is_some()
+            || path == Path::new("-")
+            || matches!(extension, "cu" | "c" | "cc" | "cpp" | "cxx" | "C" | "c++" | "i" | "ii" | "s" | "S" | "m" | "mm" | "ll" | "bc");
+        let cuda = language.map_or(extension == "cu", |l| l == "cuda" || l == "cu");
+        let input = Input { path, cuda, language: language.map(str::to_owned), source };
+        if !source {
+            self.link.push(input.path.clone().into());
+        }
+        self.inputs.push(input);
+    }
+}
+
+/// Replaces `@file` by the file's words, as clang does.
+fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
+    let mut out = Vec::new();
+    for arg in raw {
+        let text = arg.to_string_lossy().into_owned();
+        match text.strip_prefix('@').filter(|name| Path::new(name).exists()) {
+            Some(name) => {
+                let content = std::fs::read_to_string(name).with_context(|| format!("cannot read response file '{name}'"))?;
+                let words = shlex::split(&content).with_context(|| format!("unbalanced quotes in response file '{name}'"))?;
+                out.extend(expand(words.into_iter().map(OsString::from))?);
+            }
+            None => out.push(arg),
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Args {
+        parse(line.split_whitespace().map(OsString::from)).expect("a valid command line")
+    }
+
+    #[test]
+    fn separates_compiling_from_linking() {
+        let args = parsed("a.cu b.o -O3 -Iinc -I inc2 -lm -L lib -o app -DX=1 -std=c++17 -fopenmp");
+        assert_eq!(args.compile, ["-O3", "-Iinc", "-I", "inc2", "-DX=1", "-std=c++17", "-fopenmp"]);
+        assert_eq!(args.link, ["b.o", "-lm", "-L", "lib", "-fopenmp"]);
+        assert_eq!(args.output.as_deref(), Some(Path::new("app")));
+        assert!(args.inputs[0].cuda && !args.inputs[1].source);
+    }
+
+    #[test]
+    fn takes_lists_of_architectures() {
+        assert_eq!(parsed("--offload-arch=cpu,sm_80 --offload-arch=sm_90 a.cu").archs, ["cpu", "sm_80", "sm_90"]);
+    }
+
+    #[test]
+    fn language_option_makes_cuda() {
+        let args = parsed("-x cuda a.cpp -x none b.cpp -c");
+        assert!(args.inputs[0].cuda && !args.inputs[1].cuda);
+        assert_eq!(args.kind, Output::Object);
+    }
+
+    #[test]
+    fn unknown_option_of_ours_is_an_error() {
+        assert!(parse(["-fregrain-nonsense".into()]).is_err());
+    }
+}

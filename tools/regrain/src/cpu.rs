@@ -1,0 +1,94 @@
+//! A CUDA source for the CPU target: host object and device object, merged into one.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, anyhow};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use regrain_frontend::host;
+use regrain_targets::cpu::{self, CpuOptions};
+
+use crate::args::Output;
+use crate::compile::Compilation;
+use crate::dump::Dump;
+
+/// Compiles one source to the compilation's output.
+pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
+    let session = compilation.session;
+    let cuda_arch = session.targets.lowest_cuda_arch();
+    let Some(sides) = compilation.sides(&[cuda_arch])? else { return Ok(()) };
+    let context = Context::create();
+    let device = read(&context, &sides.device[0])?;
+    let dump = Dump::new(session.args.dump_ir.as_deref(), &compilation.stem())?;
+    dump.llvm("device", &device)?;
+    let options = CpuOptions {
+        unit: unit_name(compilation, &sides.device[0])?,
+        relocatable: session.args.relocatable,
+        cuda_arch: cuda_arch.number,
+        level: session.args.level.unwrap_or(3),
+        cpu: session.args.cpu.clone(),
+    };
+    let text = session.args.kind == Output::Assembly;
+    if session.args.device_only {
+        return device_only(compilation, &context, device, &options, text);
+    }
+    let image = cpu::image_symbol(&options.unit);
+    let device_object = compilation.scratch("device.o");
+    cpu::compile(&context, device, None, &options, &device_object)?;
+
+    let host_path = sides.host.context("internal error: no host side")?;
+    let host_module = read(&context, &host_path)?;
+    host::refer_to_image(&host_module, &image);
+    dump.llvm("host", &host_module)?;
+    let patched = compilation.scratch("host-registered.bc");
+    if !host_module.write_bitcode_to_path(&patched) {
+        return Err(anyhow!("cannot write '{}'", patched.display()));
+    }
+    if text {
+        return compilation.host_object(&patched, compilation.output, "-S");
+    }
+    let host_object = compilation.scratch("host.o");
+    compilation.host_object(&patched, &host_object, "-c")?;
+    let merged = compilation.scratch("merged.o");
+    merge(compilation, &[&host_object, &device_object], &merged)?;
+    compilation.deliver(&merged)
+}
+
+/// `--cuda-device-only`: the device object, or its IR as text.
+fn device_only<'ctx>(
+    compilation: &Compilation<'_>,
+    context: &'ctx Context,
+    device: Module<'ctx>,
+    options: &CpuOptions,
+    text: bool,
+) -> Result<()> {
+    let finished = compilation.scratch("device-only");
+    if text {
+        let (module, _) = cpu::lower(context, device, None, options)?;
+        module.print_to_file(&finished).map_err(|e| anyhow!("cannot write IR: {e}"))?;
+    } else {
+        cpu::compile(context, device, None, options, &finished)?;
+    }
+    compilation.deliver(&finished)
+}
+
+fn read<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
+    Module::parse_bitcode_from_path(path, context).map_err(|e| anyhow!("cannot read '{}': {e}", path.display()))
+}
+
+/// A name that no other unit of the program has: a hash of where the source is and of what it came to.
+fn unit_name(compilation: &Compilation<'_>, bitcode: &Path) -> Result<String> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    compilation.unit.input.canonicalize().ok().hash(&mut hasher);
+    compilation.unit.options.hash(&mut hasher);
+    std::fs::read(bitcode).with_context(|| format!("cannot read '{}'", bitcode.display()))?.hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+fn merge(compilation: &Compilation<'_>, objects: &[&Path], output: &Path) -> Result<()> {
+    let mut command = Command::new(compilation.session.clang.sibling("ld.lld"));
+    command.arg("-r").args(objects).arg("-o").arg(output);
+    compilation.session.run(&mut command)
+}

@@ -1,0 +1,72 @@
+//! Linking: clang's linker driver, with the runtime that the objects need.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::jobs::Session;
+
+/// NVIDIA's own host libraries, which the CPU runtime stands for.
+const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart.so"];
+
+/// Links `objects` (the compiled sources, by input index) and the other inputs.
+pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> {
+    let cpu = is_for_cpu(session, objects);
+    let args = &session.args;
+    let output = args.output.clone().unwrap_or_else(|| "a.out".into());
+    let mut command = Command::new(session.clang.path());
+    command.arg("--driver-mode=g++");
+    for index in 0..args.inputs.len() {
+        if let Some(object) = objects.get(&index) {
+            command.arg(object);
+        }
+    }
+    command.args(args.link.iter().filter(|arg| !cpu || !REPLACED.contains(&arg.to_string_lossy().as_ref())));
+    if cpu {
+        command.arg(runtime_library()?).args(["-lpthread", "-ldl", "-lm"]);
+    } else {
+        let shared = args.link.iter().any(|arg| arg == "-lcudart");
+        command.args(session.toolkit()?.link_args(shared)?);
+    }
+    if !args.compile.iter().any(|a| a.to_string_lossy().starts_with("-fuse-ld")) && cpu {
+        command.arg(format!("--ld-path={}", session.clang.sibling("ld.lld").display()));
+    }
+    command.arg("-o").arg(output);
+    session.run(&mut command)
+}
+
+/// Without `--offload-arch`, objects compiled earlier say what they are for.
+fn is_for_cpu(session: &Session, objects: &HashMap<usize, PathBuf>) -> bool {
+    if !session.args.archs.is_empty() || !objects.is_empty() && session.args.inputs.iter().any(|i| i.cuda) {
+        return session.targets.cpu;
+    }
+    let given = session.args.inputs.iter().filter(|i| !i.source).map(|i| i.path.as_path());
+    given.filter_map(made_for_cpu).next().unwrap_or(session.targets.cpu)
+}
+
+/// Whether an object or archive holds device code for the CPU; `None` when it holds none at all.
+fn made_for_cpu(path: &Path) -> Option<bool> {
+    let bytes = std::fs::read(path).ok()?;
+    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
+    if has(b"__regrain_cpu_image.") {
+        Some(true)
+    } else if has(b".nv_fatbin") {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// The CPU runtime: beside the executable, or in `../lib` of an installation.
+fn runtime_library() -> Result<PathBuf> {
+    let executable = std::env::current_exe().context("cannot find my own executable")?;
+    let executable = executable.canonicalize().unwrap_or(executable);
+    let folder = executable.parent().unwrap_or(Path::new("."));
+    let places = [folder.join("libregrain_rt.a"), folder.join("../lib/libregrain_rt.a")];
+    match places.iter().find(|place| place.exists()) {
+        Some(place) => Ok(place.clone()),
+        None => bail!("cannot find the CPU runtime 'libregrain_rt.a' (looked in {})", folder.display()),
+    }
+}

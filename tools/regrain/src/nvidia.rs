@@ -1,0 +1,124 @@
+//! A CUDA source for NVIDIA GPUs: PTX and cubins into a fat binary, that into the host object.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage, Report};
+use regrain_targets::toolkit::SmArch;
+
+use crate::args::Output;
+use crate::compile::Compilation;
+use crate::dump::Dump;
+
+/// Compiles one source to the compilation's output.
+pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
+    let session = compilation.session;
+    if session.args.relocatable {
+        bail!("relocatable device code ('-fgpu-rdc') is only supported for --offload-arch=cpu");
+    }
+    let archs = &session.targets.sm;
+    let Some(sides) = compilation.sides(archs)? else { return Ok(()) };
+    let dump = Dump::new(session.args.dump_ir.as_deref(), &compilation.stem())?;
+    let text = session.args.kind == Output::Assembly;
+    if session.args.device_only && archs.len() > 1 && session.args.output.is_some() {
+        bail!("cannot specify -o when generating multiple output files");
+    }
+    let mut images = Vec::new();
+    for (arch, path) in archs.iter().zip(&sides.device) {
+        let context = Context::create();
+        let module = read(&context, path)?;
+        dump.llvm(&format!("device-{arch}"), &module)?;
+        if session.args.device_only && session.args.emit_llvm {
+            return write_module(compilation, &module, text);
+        }
+        let image = device_image(compilation, &module, *arch, text && session.args.device_only)?;
+        dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
+        images.push(image);
+    }
+    if session.args.resource_usage {
+        print_reports(&images);
+    }
+    if session.args.device_only {
+        return device_only(compilation, &images, text);
+    }
+    let context = Context::create();
+    let host = read(&context, &sides.host.context("internal error: no host side")?)?;
+    nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
+    dump.llvm("host", &host)?;
+    let patched = compilation.scratch("host-registered.bc");
+    write_bitcode(&host, &patched)?;
+    let finished = compilation.scratch("host.o");
+    compilation.host_object(&patched, &finished, if text { "-S" } else { "-c" })?;
+    compilation.deliver(&finished)
+}
+
+fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch, ptx_only: bool) -> Result<DeviceImage> {
+    let session = compilation.session;
+    let toolkit = session.toolkit()?;
+    let options = &compilation.unit.options;
+    let debug = options.iter().any(|o| o == "-G" || o == "--cuda-noopt-device-debug");
+    let lines = options.iter().any(|o| o == "-g" || o == "-gline-tables-only" || o == "-lineinfo");
+    if !lines && !debug {
+        module.strip_debug_info();
+    }
+    let level = session.args.level.map_or(3, u32::from);
+    let codegen = CodegenOptions { opt_level: level, ..CodegenOptions::new(arch) };
+    if ptx_only {
+        let ptx = nvptx::compile_to_ptx(module, toolkit, &codegen)?;
+        return Ok(DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
+    }
+    let mut assembling = AssembleOptions { opt_level: level, line_info: lines, debug, ..AssembleOptions::new(arch) };
+    let mut words = options.iter();
+    while let Some(word) = words.next() {
+        if word == "-Xcuda-ptxas"
+            && let Some(value) = words.next()
+        {
+            assembling.extra.push(value.to_string_lossy().into_owned());
+        }
+    }
+    Ok(nvptx::compile_device(module, toolkit, &codegen, &assembling)?)
+}
+
+/// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.
+fn print_reports(images: &[DeviceImage]) {
+    eprintln!("{}", Report::heading());
+    for report in images.iter().flat_map(|image| &image.reports) {
+        eprintln!("{report}");
+    }
+}
+
+/// `--cuda-device-only`: PTX as text (`-S`), else cubins.
+fn device_only(compilation: &Compilation<'_>, images: &[DeviceImage], text: bool) -> Result<()> {
+    for image in images {
+        let bytes = if text { image.ptx.as_bytes() } else { &image.cubin };
+        if images.len() == 1 {
+            let finished = compilation.scratch("device-only");
+            std::fs::write(&finished, bytes).context("cannot write a temporary file")?;
+            return compilation.deliver(&finished);
+        }
+        let extension = if text { "ptx" } else { "cubin" };
+        let path = format!("{}-{}.{extension}", compilation.stem(), image.arch);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write '{path}'"))?;
+    }
+    Ok(())
+}
+
+fn write_module(compilation: &Compilation<'_>, module: &Module<'_>, text: bool) -> Result<()> {
+    let finished = compilation.scratch("device-only");
+    if text {
+        module.print_to_file(&finished).map_err(|e| anyhow!("cannot write IR: {e}"))?;
+    } else {
+        write_bitcode(module, &finished)?;
+    }
+    compilation.deliver(&finished)
+}
+
+fn read<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
+    Module::parse_bitcode_from_path(path, context).map_err(|e| anyhow!("cannot read '{}': {e}", path.display()))
+}
+
+fn write_bitcode(module: &Module<'_>, path: &Path) -> Result<()> {
+    if module.write_bitcode_to_path(path) { Ok(()) } else { Err(anyhow!("cannot write '{}'", path.display())) }
+}
