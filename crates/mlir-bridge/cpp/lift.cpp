@@ -36,6 +36,15 @@ constexpr StringLiteral kMarker = "llvm.regrain.loop";
 /// The annotation of each loop of the control-flow graph, by its header.
 using LoopAnnotations = DenseMap<Block *, Attribute>;
 
+/// Simplification replaces loops and forgets their attributes, so the annotation waits on a marker in the loop.
+void mark(LoopLikeOpInterface loop, Attribute annotation) {
+  Region *first = loop.getLoopRegions().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&first->front());
+  auto marker = LLVM::CallIntrinsicOp::create(
+      builder, loop.getLoc(), builder.getStringAttr(kMarker), ValueRange());
+  marker->setAttr(kLoopAnnotation, annotation);
+}
+
 /// The structured operations that the lifting makes out of LLVM's branches.
 class LlvmToScf : public CFGToSCFInterface {
 public:
@@ -144,27 +153,29 @@ public:
   }
 
 private:
-  /// Simplification replaces loops and forgets their attributes, so the annotation waits on a marker in the loop.
-  static void mark(scf::WhileOp loop, Attribute annotation) {
-    OpBuilder builder = OpBuilder::atBlockBegin(loop.getBeforeBody());
-    auto marker = LLVM::CallIntrinsicOp::create(
-        builder, loop.getLoc(), builder.getStringAttr(kMarker), ValueRange());
-    marker->setAttr(kLoopAnnotation, annotation);
-  }
-
   LoopAnnotations annotations;
 };
 
+/// Marks the loops below `root` that carry an annotation.
+void placeMarkers(Operation *root) {
+  root->walk([](LoopLikeOpInterface loop) {
+    Attribute annotation = loop->getAttr(kLoopAnnotation);
+    if (annotation && isa<scf::ForOp, scf::WhileOp>(loop.getOperation()))
+      mark(loop, annotation);
+  });
+}
+
 /// Moves the annotations from their markers to the loops.
-void resolveMarkers(LLVM::LLVMFuncOp func) {
+void resolveMarkers(Operation *root) {
   SmallVector<Operation *> markers;
-  func.walk([&](LLVM::CallIntrinsicOp call) {
+  root->walk([&](LLVM::CallIntrinsicOp call) {
     if (call.getIntrin() == kMarker)
       markers.push_back(call);
   });
   for (Operation *marker : markers) {
-    if (auto loop = dyn_cast<scf::WhileOp>(marker->getParentOp()))
-      loop->setAttr(kLoopAnnotation, marker->getAttr(kLoopAnnotation));
+    if (isa<scf::ForOp, scf::WhileOp>(marker->getParentOp()))
+      marker->getParentOp()->setAttr(kLoopAnnotation,
+                                     marker->getAttr(kLoopAnnotation));
     marker->erase();
   }
 }
@@ -330,8 +341,8 @@ std::string liftBody(LLVM::LLVMFuncOp func) {
 }
 
 /// Simplifies what lifting left behind: flags, poison, do-while loops that test first.
-void simplify(LLVM::LLVMFuncOp func) {
-  MLIRContext *context = func.getContext();
+void simplify(Operation *root) {
+  MLIRContext *context = root->getContext();
   RewritePatternSet patterns(context);
   for (StringRef dialect : {"scf", "arith", "ub"})
     if (Dialect *loaded = context->getLoadedDialect(dialect))
@@ -345,13 +356,15 @@ void simplify(LLVM::LLVMFuncOp func) {
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
   IRRewriter rewriter(context);
   for (int round = 0; round < 3; ++round) {
-    (void)applyPatternsGreedily(func, frozen, config);
-    DominanceInfo dominance(func);
+    for (Region &region : root->getRegions())
+      (void)applyPatternsGreedily(region, frozen, config);
+    DominanceInfo dominance(root);
     bool changed = false;
-    eliminateCommonSubExpressions(rewriter, dominance, func, &changed);
+    eliminateCommonSubExpressions(rewriter, dominance, root, &changed);
     if (!changed)
       break;
   }
+  resolveMarkers(root);
 }
 
 MlirStringRef asRef(const std::string &text) {
@@ -375,7 +388,6 @@ extern "C" bool regrainLiftControlFlow(MlirOperation op,
     if (why.empty()) {
       size_t before = countSynchronising(clone);
       simplify(clone);
-      resolveMarkers(clone);
       if (countSynchronising(clone) > before)
         why = "simplifying doubled a synchronising operation";
     }
@@ -387,4 +399,10 @@ extern "C" bool regrainLiftControlFlow(MlirOperation op,
     return true;
   reason(asRef(why), userData);
   return false;
+}
+
+/// Simplifies structured control flow below `op`; loop annotations survive it.
+extern "C" void regrainSimplifyStructured(MlirOperation op) {
+  placeMarkers(unwrap(op));
+  simplify(unwrap(op));
 }

@@ -1,0 +1,73 @@
+//! Compiles `cpp/*.cpp` against the headers of LLVM and MLIR 22. Objects are kept between builds
+//! and only compiled again when their source or a header of ours is newer.
+
+use std::{env, error::Error, fs, path::Path, path::PathBuf, process::Command, time::SystemTime};
+
+fn modified(path: &Path) -> SystemTime {
+    fs::metadata(path)
+        .and_then(|data| data.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn sources(extension: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("cpp")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=cpp");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
+    let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let newest_header = sources("h")?.iter().map(|path| modified(path)).max();
+
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(1)
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .flag("-w")
+        .flag("-fPIC")
+        .define("NDEBUG", None)
+        .include(Path::new(&prefix).join("include"))
+        .include("cpp");
+    let compiler = build.get_compiler();
+    let mut running = Vec::new();
+    for source in sources("cpp")? {
+        println!("cargo:rerun-if-changed={}", source.display());
+        let stem = source.file_stem().ok_or("source without a name")?;
+        let object = out.join(stem).with_extension("o");
+        let fresh = modified(&object);
+        if fresh <= modified(&source) || newest_header.is_some_and(|header| fresh <= header) {
+            let mut command: Command = compiler.to_command();
+            command.arg("-c").arg(&source).arg("-o").arg(&object);
+            running.push((source.clone(), command.spawn()?));
+        }
+        while running.len() >= 2 {
+            finish(running.remove(0))?;
+        }
+        build.object(object);
+    }
+    for job in running {
+        finish(job)?;
+    }
+    build.compile("regrain_bridge");
+    Ok(())
+}
+
+fn finish((source, mut child): (PathBuf, std::process::Child)) -> Result<(), Box<dyn Error>> {
+    if child.wait()?.success() {
+        return Ok(());
+    }
+    Err(format!("the C++ compiler failed on {}", source.display()).into())
+}

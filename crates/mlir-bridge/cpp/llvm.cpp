@@ -1,0 +1,89 @@
+//===- llvm.cpp - LLVM IR in and out, in process ------------------------------===//
+//
+// Bytes are the common currency: textual IR or bitcode in, bitcode out. The llvm::LLVMContext
+// lives only inside the call, so no lifetime crosses the border.
+//
+//===--------------------------------------------------------------------------===//
+
+#include "bridge.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/Import.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+static void keepWhatImportLoses(ModuleOp module, const llvm::StringSet<> &externallyInitialized) {
+  module.walk([&](LLVM::GlobalOp global) {
+    if (externallyInitialized.contains(global.getSymName()))
+      global.setExternallyInitialized(true);
+  });
+}
+
+/// Imports LLVM IR (text or bitcode). Null on failure; a parse error of the IR text goes to the
+/// sink, errors of the translation to the context's diagnostic handlers.
+extern "C" MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef bytes,
+                                           MlirStringRef name, RegrainSink sink, void *user) {
+  llvm::LLVMContext llvmContext;
+  llvm::SMDiagnostic problem;
+  // The textual parser wants a terminated buffer, so copy.
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(unwrap(bytes), unwrap(name));
+  std::unique_ptr<llvm::Module> source =
+      llvm::parseIR(buffer->getMemBufferRef(), problem, llvmContext);
+  if (!source) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    problem.print("", out, /*ShowColors=*/false);
+    sink(text.data(), text.size(), user);
+    return MlirOperation{nullptr};
+  }
+  std::string layout = source->getDataLayoutStr();
+  std::string triple = source->getTargetTriple().str();
+  llvm::StringSet<> externallyInitialized;
+  for (const llvm::GlobalVariable &global : source->globals())
+    if (global.isExternallyInitialized())
+      externallyInitialized.insert(global.getName());
+
+  MLIRContext *mlirContext = unwrap(context);
+  OwningOpRef<ModuleOp> module =
+      translateLLVMIRToModule(std::move(source), mlirContext, /*emitExpensiveWarnings=*/false,
+                              /*dropDICompositeTypeElements=*/false, /*loadAllDialects=*/false);
+  if (!module)
+    return MlirOperation{nullptr};
+  keepWhatImportLoses(*module, externallyInitialized);
+  auto text = [&](StringRef value) { return StringAttr::get(mlirContext, value); };
+  (*module)->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(), text(layout));
+  (*module)->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(), text(triple));
+  return wrap(module.release().getOperation());
+}
+
+/// Exports a module of the llvm dialect as bitcode to the sink; false on failure (diagnostics are
+/// with the context). The module's data layout and triple are those of its `llvm.data_layout` and
+/// `llvm.target_triple` attributes.
+extern "C" bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainSink sink,
+                                  void *user) {
+  llvm::LLVMContext llvmContext;
+  Operation *root = unwrap(op);
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(root, llvmContext, unwrap(name));
+  if (!module)
+    return false;
+  if (auto layout = root->getAttrOfType<StringAttr>(LLVM::LLVMDialect::getDataLayoutAttrName()))
+    module->setDataLayout(layout.getValue());
+  if (auto triple = root->getAttrOfType<StringAttr>(LLVM::LLVMDialect::getTargetTripleAttrName()))
+    module->setTargetTriple(llvm::Triple(triple.getValue()));
+  SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream out(bitcode);
+  llvm::WriteBitcodeToFile(*module, out);
+  sink(bitcode.data(), bitcode.size(), user);
+  return true;
+}

@@ -1,0 +1,14 @@
+//===- opt.cpp - the body of an mlir-opt --------------------------------------===//
+
+#include "bridge.h"
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+using namespace mlir;
+
+/// MlirOptMain over everything that is registered; gives the process's exit code.
+extern "C" int regrainOptMain(int argc, char **argv, const char *tool) {
+  DialectRegistry registry;
+  regrain_bridge::fillRegistry(registry);
+  return asMainReturnCode(MlirOptMain(argc, argv, tool, registry));
+}

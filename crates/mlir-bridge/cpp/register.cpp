@@ -1,0 +1,93 @@
+//===- register.cpp - dialects and upstream passes ----------------------------===//
+//
+// One place that says which dialects, extensions and translations a context of ours knows.
+//
+//===--------------------------------------------------------------------------===//
+
+#include "bridge.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+#include <mutex>
+#include <vector>
+
+using namespace mlir;
+
+static std::vector<MlirDialectHandle> &extraDialects() {
+  static std::vector<MlirDialectHandle> handles;
+  return handles;
+}
+
+static StringRef namespaceOf(MlirDialectHandle handle) {
+  MlirStringRef name = mlirDialectHandleGetNamespace(handle);
+  return StringRef(name.data, name.length);
+}
+
+void regrain_bridge::fillRegistry(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAllToLLVMIRTranslations(registry);
+  registerAllFromLLVMIRTranslations(registry);
+  for (MlirDialectHandle handle : extraDialects())
+    mlirDialectHandleInsertDialect(handle, wrap(&registry));
+}
+
+bool regrain_bridge::insertDialect(DialectRegistry &registry, StringRef name) {
+  for (MlirDialectHandle handle : extraDialects()) {
+    if (namespaceOf(handle) == name) {
+      mlirDialectHandleInsertDialect(handle, wrap(&registry));
+      return true;
+    }
+  }
+  static DialectRegistry *all = [] {
+    auto *made = new DialectRegistry;
+    registerAllDialects(*made);
+    return made;
+  }();
+  DialectAllocatorFunctionRef allocator = all->getDialectAllocator(name);
+  if (!allocator)
+    return false;
+  // The type id is only compared with earlier insertions of the same name: load the dialect in a
+  // scratch context once to learn it.
+  static std::mutex lock;
+  static llvm::StringMap<TypeID> ids;
+  std::lock_guard<std::mutex> guard(lock);
+  auto known = ids.find(name);
+  if (known == ids.end()) {
+    MLIRContext scratch(*all, MLIRContext::Threading::DISABLED);
+    Dialect *dialect = scratch.getOrLoadDialect(name);
+    known = ids.try_emplace(name, dialect->getTypeID()).first;
+  }
+  std::string owned = name.str();
+  registry.insert(known->second, owned,
+                  [owned](MLIRContext *context) { return all->getDialectAllocator(owned)(context); });
+  return true;
+}
+
+extern "C" void regrainBridgeAddDialect(MlirDialectHandle handle) {
+  for (MlirDialectHandle known : extraDialects())
+    if (known.ptr == handle.ptr)
+      return;
+  extraDialects().push_back(handle);
+}
+
+extern "C" void regrainBridgeFillRegistry(MlirDialectRegistry registry) {
+  regrain_bridge::fillRegistry(*unwrap(registry));
+}
+
+/// For a plugin: only our own dialects, the host tool has the others.
+extern "C" void regrainBridgeInsertExtraDialects(void *registry) {
+  for (MlirDialectHandle handle : extraDialects())
+    mlirDialectHandleInsertDialect(handle, wrap(static_cast<DialectRegistry *>(registry)));
+}
+
+extern "C" void regrainBridgeRegisterUpstreamPasses() {
+  static std::once_flag once;
+  std::call_once(once, [] { registerAllPasses(); });
+}

@@ -1,0 +1,85 @@
+//! Emitting diagnostics, and collecting them as clang-style text.
+
+use crate::{
+    ffi,
+    ir::{Ctx, Loc, Op},
+    pass::PassError,
+};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Note,
+    Warning,
+    Error,
+    Remark,
+}
+
+impl<'c> Loc<'c> {
+    /// Emits a diagnostic here, with notes at other places.
+    pub fn emit(self, severity: Severity, message: &str, notes: &[(Loc<'c>, &str)]) {
+        let locs: Vec<_> = notes.iter().map(|(loc, _)| loc.raw).collect();
+        let texts: Vec<_> = notes.iter().map(|(_, text)| ffi::string(text)).collect();
+        let severity = match severity {
+            Severity::Note => 0,
+            Severity::Warning => 1,
+            Severity::Error => 2,
+            Severity::Remark => 3,
+        };
+        // SAFETY: the arrays are read during the call.
+        unsafe {
+            ffi::regrainEmit(
+                self.raw,
+                severity,
+                ffi::string(message),
+                notes.len(),
+                locs.as_ptr(),
+                texts.as_ptr(),
+            )
+        }
+    }
+}
+
+impl<'c> Op<'c> {
+    /// Emits an error here; the value says to a pass's caller that it is reported.
+    pub fn error(self, message: impl AsRef<str>) -> PassError {
+        self.loc().emit(Severity::Error, message.as_ref(), &[]);
+        PassError::Reported
+    }
+
+    pub fn warning(self, message: impl AsRef<str>) {
+        self.loc().emit(Severity::Warning, message.as_ref(), &[]);
+    }
+
+    /// A remark: why a transformation was or was not done.
+    pub fn remark(self, message: impl AsRef<str>) {
+        self.loc().emit(Severity::Remark, message.as_ref(), &[]);
+    }
+}
+
+/// Runs `work` and gives what the context reported meanwhile, as `file:line:column: error: ...`
+/// with the source line where the file can be read.
+pub fn with_diagnostics<'c, R>(ctx: impl Into<Ctx<'c>>, work: impl FnOnce() -> R) -> (R, String) {
+    struct Guard(*mut std::ffi::c_void, Vec<u8>);
+    impl Guard {
+        fn finish(&mut self) {
+            let handle = std::mem::replace(&mut self.0, std::ptr::null_mut());
+            if !handle.is_null() {
+                let user = (&raw mut self.1).cast();
+                // SAFETY: the handle is the live capture, ended exactly once.
+                unsafe { ffi::regrainCaptureEnd(handle, ffi::append, user) }
+            }
+        }
+    }
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.finish();
+        }
+    }
+    // SAFETY: the context is live; the guard ends the capture, also when `work` panics.
+    let mut guard = Guard(unsafe { ffi::regrainCaptureBegin(ctx.into().raw) }, Vec::new());
+    let result = work();
+    guard.finish();
+    let text = String::from_utf8_lossy(&guard.1).into_owned();
+    (result, text)
+}

@@ -1,0 +1,517 @@
+//! Operations.
+
+use super::{Attr, Block, Ctx, Loc, Mapping, Region, Value, handle};
+use crate::ffi;
+use melior::ir::OperationRef;
+use std::{ffi::c_void, fmt};
+
+handle!(
+    /// An operation.
+    Op, MlirOperation, mlirOperationEqual
+);
+
+/// What a walk does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walk {
+    Advance,
+    /// Do not enter this operation's regions (only before they are visited, in `walk_pre`).
+    Skip,
+    Stop,
+}
+
+impl<'c> From<&melior::ir::Module<'c>> for Op<'c> {
+    fn from(module: &melior::ir::Module<'c>) -> Self {
+        // SAFETY: gives the module's operation.
+        Self::wrap(unsafe { mlir_sys::mlirModuleGetOperation(module.to_raw()) })
+    }
+}
+
+impl<'c> From<OperationRef<'c, '_>> for Op<'c> {
+    fn from(op: OperationRef<'c, '_>) -> Self {
+        Self::wrap(op.to_raw())
+    }
+}
+
+/// Structure.
+impl<'c> Op<'c> {
+    /// The operation as melior sees it.
+    pub fn melior(self) -> OperationRef<'c, 'c> {
+        // SAFETY: the handle is live.
+        unsafe { OperationRef::from_raw(self.raw) }
+    }
+
+    pub fn ctx(self) -> Ctx<'c> {
+        // SAFETY: the operation is live, here and below.
+        Ctx::wrap(unsafe { mlir_sys::mlirOperationGetContext(self.raw) })
+    }
+
+    /// The full name, as `scf.for`.
+    pub fn name(self) -> &'c str {
+        // SAFETY: operation names live with the context.
+        unsafe {
+            ffi::to_str(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(self.raw)))
+        }
+    }
+
+    pub fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+
+    pub fn loc(self) -> Loc<'c> {
+        // SAFETY: the operation is live.
+        Loc::wrap(unsafe { mlir_sys::mlirOperationGetLocation(self.raw) })
+    }
+
+    pub fn set_loc(self, loc: Loc<'c>) {
+        // SAFETY: both are live.
+        unsafe { mlir_sys::mlirOperationSetLocation(self.raw, loc.raw) }
+    }
+
+    pub fn num_operands(self) -> usize {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationGetNumOperands(self.raw) as usize }
+    }
+
+    pub fn operands(self) -> Vec<Value<'c>> {
+        (0..self.num_operands()).map(|i| self.operand(i)).collect()
+    }
+
+    /// The operand `index`; panics when there is none.
+    pub fn operand(self, index: usize) -> Value<'c> {
+        let count = self.num_operands();
+        assert!(index < count, "operand {index} of {count} of {}", self.name());
+        // SAFETY: the index is in range.
+        Value::wrap(unsafe { mlir_sys::mlirOperationGetOperand(self.raw, index as isize) })
+    }
+
+    pub fn set_operand(self, index: usize, value: Value<'c>) {
+        let count = self.num_operands();
+        assert!(index < count, "operand {index} of {count} of {}", self.name());
+        // SAFETY: the index is in range.
+        unsafe { mlir_sys::mlirOperationSetOperand(self.raw, index as isize, value.raw) }
+    }
+
+    /// Replaces the whole operand list; segment sizes are the caller's matter.
+    pub fn set_operands(self, values: &[Value<'c>]) {
+        let raw: Vec<_> = values.iter().map(|value| value.raw).collect();
+        // SAFETY: the array is read during the call.
+        unsafe {
+            mlir_sys::mlirOperationSetOperands(self.raw, raw.len() as isize, raw.as_ptr());
+        }
+    }
+
+    /// Inserts operands before `index`; segment sizes are the caller's matter.
+    pub fn insert_operands(self, index: usize, values: &[Value<'c>]) {
+        assert!(index <= self.num_operands(), "operand index {index} out of range");
+        let raw: Vec<_> = values.iter().map(|value| value.raw).collect();
+        // SAFETY: the array is read during the call, the index is in range.
+        unsafe { ffi::regrainInsertOperands(self.raw, index as u32, raw.len(), raw.as_ptr()) }
+    }
+
+    pub fn erase_operands(self, index: usize, length: usize) {
+        assert!(index + length <= self.num_operands(), "operand range out of bounds");
+        // SAFETY: the range is in bounds.
+        unsafe { ffi::regrainEraseOperands(self.raw, index as u32, length as u32) }
+    }
+
+    pub fn num_results(self) -> usize {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationGetNumResults(self.raw) as usize }
+    }
+
+    pub fn results(self) -> Vec<Value<'c>> {
+        (0..self.num_results()).map(|i| self.result(i)).collect()
+    }
+
+    /// The result `index`; panics when there is none.
+    pub fn result(self, index: usize) -> Value<'c> {
+        let count = self.num_results();
+        assert!(index < count, "result {index} of {count} of {}", self.name());
+        // SAFETY: the index is in range.
+        Value::wrap(unsafe { mlir_sys::mlirOperationGetResult(self.raw, index as isize) })
+    }
+
+    pub fn num_regions(self) -> usize {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationGetNumRegions(self.raw) as usize }
+    }
+
+    pub fn regions(self) -> Vec<Region<'c>> {
+        (0..self.num_regions()).map(|i| self.region(i)).collect()
+    }
+
+    /// The region `index`; panics when there is none.
+    pub fn region(self, index: usize) -> Region<'c> {
+        let count = self.num_regions();
+        assert!(index < count, "region {index} of {count} of {}", self.name());
+        // SAFETY: the index is in range.
+        Region::wrap(unsafe { mlir_sys::mlirOperationGetRegion(self.raw, index as isize) })
+    }
+
+    /// The first block of the first region: the body of a loop, function or module.
+    pub fn body(self) -> Block<'c> {
+        self.region(0).entry()
+    }
+
+    pub fn successors(self) -> Vec<Block<'c>> {
+        // SAFETY: indices are in range.
+        unsafe {
+            (0..mlir_sys::mlirOperationGetNumSuccessors(self.raw))
+                .map(|i| Block::wrap(mlir_sys::mlirOperationGetSuccessor(self.raw, i)))
+                .collect()
+        }
+    }
+
+    pub fn set_successor(self, index: usize, block: Block<'c>) {
+        // SAFETY: both are live; MLIR checks the index.
+        unsafe { mlir_sys::mlirOperationSetSuccessor(self.raw, index as isize, block.raw) }
+    }
+
+    /// The block that holds this operation.
+    pub fn block(self) -> Option<Block<'c>> {
+        // SAFETY: the operation is live.
+        Block::wrap_option(unsafe { mlir_sys::mlirOperationGetBlock(self.raw) })
+    }
+
+    /// The operation around this one.
+    pub fn parent(self) -> Option<Op<'c>> {
+        self.block()?.parent_op()
+    }
+
+    /// The nearest operation around this one with the given name.
+    pub fn parent_of_name(self, name: &str) -> Option<Op<'c>> {
+        let mut at = self.parent();
+        while let Some(op) = at {
+            if op.is(name) {
+                return Some(op);
+            }
+            at = op.parent();
+        }
+        None
+    }
+
+    /// Whether `other` is this operation or nested in it.
+    pub fn is_ancestor_of(self, other: Op<'c>) -> bool {
+        let mut at = Some(other);
+        while let Some(op) = at {
+            if op == self {
+                return true;
+            }
+            at = op.parent();
+        }
+        false
+    }
+
+    pub fn is_proper_ancestor_of(self, other: Op<'c>) -> bool {
+        self != other && self.is_ancestor_of(other)
+    }
+
+    pub fn next(self) -> Option<Op<'c>> {
+        // SAFETY: the operation is live.
+        Op::wrap_option(unsafe { mlir_sys::mlirOperationGetNextInBlock(self.raw) })
+    }
+
+    /// Whether this stands before `other`, both in the same block.
+    pub fn is_before(self, other: Op<'c>) -> bool {
+        assert!(self.block() == other.block(), "operations of different blocks");
+        // SAFETY: both are in one block.
+        unsafe { mlir_sys::mlirOperationIsBeforeInBlock(self.raw, other.raw) }
+    }
+}
+
+/// Attributes.
+impl<'c> Op<'c> {
+    /// An attribute, inherent or discardable.
+    pub fn attr(self, name: &str) -> Option<Attr<'c>> {
+        // SAFETY: the operation is live, here and below.
+        Attr::wrap_option(unsafe {
+            mlir_sys::mlirOperationGetAttributeByName(self.raw, ffi::string(name))
+        })
+    }
+
+    pub fn has_attr(self, name: &str) -> bool {
+        self.attr(name).is_some()
+    }
+
+    pub fn set_attr(self, name: &str, attr: Attr<'c>) {
+        // SAFETY: both are live.
+        unsafe {
+            mlir_sys::mlirOperationSetAttributeByName(self.raw, ffi::string(name), attr.raw);
+        }
+    }
+
+    /// Removes an attribute; false if it was not there.
+    pub fn remove_attr(self, name: &str) -> bool {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationRemoveAttributeByName(self.raw, ffi::string(name)) }
+    }
+
+    /// All attributes, inherent and discardable.
+    pub fn attrs(self) -> Vec<(&'c str, Attr<'c>)> {
+        // SAFETY: indices are in range.
+        unsafe {
+            (0..mlir_sys::mlirOperationGetNumAttributes(self.raw))
+                .map(|i| {
+                    let item = mlir_sys::mlirOperationGetAttribute(self.raw, i);
+                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
+                })
+                .collect()
+        }
+    }
+
+    /// The discardable attributes.
+    pub fn discardable_attrs(self) -> Vec<(&'c str, Attr<'c>)> {
+        // SAFETY: indices are in range.
+        unsafe {
+            (0..mlir_sys::mlirOperationGetNumDiscardableAttributes(self.raw))
+                .map(|i| {
+                    let item = mlir_sys::mlirOperationGetDiscardableAttribute(self.raw, i);
+                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
+                })
+                .collect()
+        }
+    }
+
+    /// The `sym_name` of a symbol.
+    pub fn symbol_name(self) -> Option<&'c str> {
+        self.attr("sym_name")?.as_str()
+    }
+
+    /// The symbol `name` among the operations directly in this one.
+    pub fn lookup_symbol(self, name: &str) -> Option<Op<'c>> {
+        if self.num_regions() == 0 || self.region(0).is_empty() {
+            return None;
+        }
+        self.body().ops().into_iter().find(|op| op.symbol_name() == Some(name))
+    }
+
+    /// The integer that a constant operation (`arith.constant`, `llvm.mlir.constant`) gives.
+    pub fn constant_int(self) -> Option<i64> {
+        match self.name() {
+            "arith.constant" | "llvm.mlir.constant" => self.attr("value")?.as_int(),
+            _ => None,
+        }
+    }
+}
+
+/// Moving, copying, erasing.
+impl<'c> Op<'c> {
+    pub fn move_before(self, other: Op<'c>) {
+        if self != other {
+            // SAFETY: both are live and distinct.
+            unsafe { mlir_sys::mlirOperationMoveBefore(self.raw, other.raw) }
+        }
+    }
+
+    pub fn move_after(self, other: Op<'c>) {
+        if self != other {
+            // SAFETY: both are live and distinct.
+            unsafe { mlir_sys::mlirOperationMoveAfter(self.raw, other.raw) }
+        }
+    }
+
+    /// Moves this operation to the end of `block`.
+    pub fn move_to_end(self, block: Block<'c>) {
+        // SAFETY: removing hands the operation to us, appending to the block.
+        unsafe {
+            mlir_sys::mlirOperationRemoveFromParent(self.raw);
+            mlir_sys::mlirBlockAppendOwnedOperation(block.raw, self.raw);
+        }
+    }
+
+    /// Moves the operations from this one up to, without, `end` (or to the end of the block) into
+    /// `to`, before `before` or at its end.
+    pub fn splice_to(self, end: Option<Op<'c>>, to: Block<'c>, before: Option<Op<'c>>) {
+        let null = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
+        // SAFETY: all are live; null means "the end".
+        unsafe {
+            ffi::regrainSpliceOps(
+                self.raw,
+                end.map_or(null, |op| op.raw),
+                to.raw,
+                before.map_or(null, |op| op.raw),
+            )
+        }
+    }
+
+    /// Splits the block before this operation; gives the new block, which holds this and the rest.
+    pub fn split_block(self) -> Block<'c> {
+        // SAFETY: the operation is live and in a block.
+        Block::wrap(unsafe { ffi::regrainSplitBlock(self.raw) })
+    }
+
+    /// A detached copy with regions; insert it with `Builder::insert`. Operands and successors
+    /// are mapped where the mapping knows them, which in turn learns results and inner values.
+    pub fn clone_with(self, mapping: &mut Mapping<'c>) -> Op<'c> {
+        // SAFETY: all are live.
+        Op::wrap(unsafe { ffi::regrainCloneOp(self.raw, mapping.raw(), true) })
+    }
+
+    /// As `clone_with`, with empty regions.
+    pub fn clone_without_regions(self, mapping: &mut Mapping<'c>) -> Op<'c> {
+        // SAFETY: all are live.
+        Op::wrap(unsafe { ffi::regrainCloneOp(self.raw, mapping.raw(), false) })
+    }
+
+    /// Erases the operation and what is in it; panics when a result still has uses.
+    pub fn erase(self) {
+        for (number, result) in self.results().into_iter().enumerate() {
+            assert!(!result.has_uses(), "erasing {}: result {number} still has uses", self.name());
+        }
+        // SAFETY: no result has uses; MLIR unlinks the operation and drops inner uses.
+        unsafe { mlir_sys::mlirOperationDestroy(self.raw) }
+    }
+
+    /// Replaces all uses of the results and erases the operation.
+    pub fn replace_with(self, values: &[Value<'c>]) {
+        assert_eq!(values.len(), self.num_results(), "values for the results of {}", self.name());
+        for (result, value) in self.results().into_iter().zip(values) {
+            result.replace_all_uses_with(*value);
+        }
+        self.erase();
+    }
+
+    /// Drops all operands and references of this operation and what is in it, before erasing
+    /// operations that use one another.
+    pub fn drop_all_references(self) {
+        // SAFETY: the operation is live.
+        unsafe { ffi::regrainDropAllReferences(self.raw) }
+    }
+
+    /// Takes the operation out of its block without erasing it.
+    pub fn detach(self) {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationRemoveFromParent(self.raw) }
+    }
+}
+
+type Visitor<'v, 'c> = &'v mut dyn FnMut(Op<'c>) -> Walk;
+
+struct WalkState<'v, 'c> {
+    visit: Visitor<'v, 'c>,
+    panic: Option<Box<dyn std::any::Any + Send>>,
+}
+
+unsafe extern "C" fn visit(
+    op: mlir_sys::MlirOperation,
+    user: *mut c_void,
+) -> mlir_sys::MlirWalkResult {
+    // SAFETY: `walk` passes a pointer to its live state.
+    let state = unsafe { &mut *user.cast::<WalkState<'_, '_>>() };
+    let run = std::panic::AssertUnwindSafe(|| (state.visit)(Op::wrap(op)));
+    match std::panic::catch_unwind(run) {
+        Ok(Walk::Advance) => mlir_sys::MlirWalkResult_MlirWalkResultAdvance,
+        Ok(Walk::Skip) => mlir_sys::MlirWalkResult_MlirWalkResultSkip,
+        Ok(Walk::Stop) => mlir_sys::MlirWalkResult_MlirWalkResultInterrupt,
+        Err(payload) => {
+            state.panic = Some(payload);
+            mlir_sys::MlirWalkResult_MlirWalkResultInterrupt
+        }
+    }
+}
+
+/// Walking, checking, printing.
+impl<'c> Op<'c> {
+    fn walk(self, order: mlir_sys::MlirWalkOrder, f: Visitor<'_, 'c>) {
+        let mut state = WalkState { visit: f, panic: None };
+        // SAFETY: `visit` gets the state it expects, and never unwinds.
+        unsafe {
+            mlir_sys::mlirOperationWalk(self.raw, Some(visit), (&raw mut state).cast(), order)
+        }
+        if let Some(payload) = state.panic {
+            std::panic::resume_unwind(payload);
+        }
+    }
+
+    /// Visits this operation and all nested ones, outer before inner.
+    pub fn walk_pre(self, mut f: impl FnMut(Op<'c>) -> Walk) {
+        self.walk(mlir_sys::MlirWalkOrder_MlirWalkPreOrder, &mut f);
+    }
+
+    /// Visits all nested operations and this one, inner before outer. The visited operation may
+    /// be erased.
+    pub fn walk_post(self, mut f: impl FnMut(Op<'c>) -> Walk) {
+        self.walk(mlir_sys::MlirWalkOrder_MlirWalkPostOrder, &mut f);
+    }
+
+    /// This operation and the nested ones (outer before inner) for which `wanted` holds.
+    pub fn find_all(self, wanted: impl Fn(Op<'c>) -> bool) -> Vec<Op<'c>> {
+        let mut found = Vec::new();
+        self.walk_pre(|op| {
+            if wanted(op) {
+                found.push(op);
+            }
+            Walk::Advance
+        });
+        found
+    }
+
+    /// All operations of that name at any depth, outer before inner.
+    pub fn find_named(self, name: &str) -> Vec<Op<'c>> {
+        self.find_all(|op| op.is(name))
+    }
+
+    /// Whether `wanted` holds for this or any nested operation.
+    pub fn contains(self, wanted: impl Fn(Op<'c>) -> bool) -> bool {
+        let mut found = false;
+        self.walk_pre(|op| {
+            found = wanted(op);
+            if found { Walk::Stop } else { Walk::Advance }
+        });
+        found
+    }
+
+    /// Runs the verifier; diagnostics go to the context's handlers.
+    pub fn verify(self) -> bool {
+        // SAFETY: the operation is live.
+        unsafe { mlir_sys::mlirOperationVerify(self.raw) }
+    }
+
+    fn print_with(self, set: impl FnOnce(mlir_sys::MlirOpPrintingFlags)) -> String {
+        // SAFETY: the flags are ours and destroyed after use, the sink gets a live Vec.
+        unsafe {
+            let flags = mlir_sys::mlirOpPrintingFlagsCreate();
+            set(flags);
+            let text = ffi::collect(|user| {
+                mlir_sys::mlirOperationPrintWithFlags(self.raw, flags, Some(ffi::append_ref), user)
+            });
+            mlir_sys::mlirOpPrintingFlagsDestroy(flags);
+            text
+        }
+    }
+
+    /// The text with locations.
+    pub fn to_string_with_locations(self) -> String {
+        // SAFETY: the flags are live during the call.
+        self.print_with(|flags| unsafe {
+            mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false)
+        })
+    }
+
+    /// The text without the regions: one line, for messages.
+    pub fn to_line(self) -> String {
+        // SAFETY: the flags are live during the call.
+        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsSkipRegions(flags) })
+    }
+
+    /// The text in the generic form, which prints invalid operations too.
+    pub fn to_generic_string(self) -> String {
+        // SAFETY: the flags are live during the call.
+        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsPrintGenericOpForm(flags) })
+    }
+}
+
+impl fmt::Display for Op<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: the sink gets a live Vec.
+        f.write_str(&ffi::collect(|user| unsafe {
+            mlir_sys::mlirOperationPrint(self.raw, Some(ffi::append_ref), user)
+        }))
+    }
+}
+
+impl fmt::Debug for Op<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_line())
+    }
+}

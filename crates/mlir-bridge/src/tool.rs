@@ -1,0 +1,79 @@
+//! The bodies of `regrain-opt` and of the plugin.
+
+use crate::ffi;
+use std::ffi::{CString, c_char, c_int, c_void};
+
+/// Runs MLIR's `mlir-opt` main over everything registered; gives the exit code.
+pub fn opt_main(tool: &str, arguments: &[String]) -> i32 {
+    let owned: Vec<CString> = arguments
+        .iter()
+        .map(|argument| CString::new(argument.replace('\0', "")).unwrap_or_default())
+        .collect();
+    let mut argv: Vec<*mut c_char> = owned.iter().map(|text| text.as_ptr().cast_mut()).collect();
+    argv.push(std::ptr::null_mut());
+    let tool = CString::new(tool).unwrap_or_default();
+    // SAFETY: argv is a null-terminated array of strings that outlive the call, which only reads.
+    unsafe { ffi::regrainOptMain(owned.len() as c_int, argv.as_mut_ptr(), tool.as_ptr()) }
+}
+
+/// What `mlirGetPassPluginInfo` returns.
+#[repr(C)]
+pub struct PassPluginInfo {
+    pub api_version: u32,
+    pub name: *const c_char,
+    pub version: *const c_char,
+    pub register: extern "C" fn(),
+}
+
+/// What `mlirGetDialectPluginInfo` returns.
+#[repr(C)]
+pub struct DialectPluginInfo {
+    pub api_version: u32,
+    pub name: *const c_char,
+    pub version: *const c_char,
+    pub register: extern "C" fn(registry: *mut c_void),
+}
+
+/// Inserts the dialects of `add_dialect` into a `DialectRegistry` that a host tool lent us.
+pub extern "C" fn insert_dialects(registry: *mut c_void) {
+    // SAFETY: mlir-opt calls this with its live registry.
+    unsafe { ffi::regrainBridgeInsertExtraDialects(registry) }
+}
+
+/// Defines the two entry points of an MLIR plugin. `$register` is a function that registers
+/// passes, `$dialects` one that calls `add_dialect`.
+#[macro_export]
+macro_rules! mlir_plugin {
+    ($name:literal, $register:path, $dialects:path) => {
+        extern "C" fn plugin_register_passes() {
+            $register();
+        }
+
+        extern "C" fn plugin_register_dialects(registry: *mut ::std::ffi::c_void) {
+            $dialects();
+            $crate::tool::insert_dialects(registry);
+        }
+
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn mlirGetPassPluginInfo() -> $crate::tool::PassPluginInfo {
+            $crate::tool::PassPluginInfo {
+                api_version: 1,
+                name: concat!($name, "\0").as_ptr().cast(),
+                version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
+                register: plugin_register_passes,
+            }
+        }
+
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn mlirGetDialectPluginInfo() -> $crate::tool::DialectPluginInfo {
+            $crate::tool::DialectPluginInfo {
+                api_version: 1,
+                name: concat!($name, "\0").as_ptr().cast(),
+                version: concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast(),
+                register: plugin_register_dialects,
+            }
+        }
+    };
+}
