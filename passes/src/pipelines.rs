@@ -1,0 +1,19 @@
+//! Pipelines as data, with the reason beside each odd order.
+
+/// A named list of passes.
+pub struct Pipeline {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub passes: &'static str,
+}
+
+/// From imported LLVM functions to structured control flow. Loops are raised before the parallel form is made: while a
+/// thread id is still a register read its range is known, which proves steps such as `blockDim.x` positive.
+pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for";
+
+/// All pipelines.
+pub static PIPELINES: &[Pipeline] = &[Pipeline {
+    name: "regrain-raise",
+    summary: "from imported LLVM functions to structured control flow",
+    passes: RAISE,
+}];

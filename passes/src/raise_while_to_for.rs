@@ -1,0 +1,431 @@
+//! `regrain-raise-while-to-for`: counted `scf.while` loops become `scf.for`.
+//!
+//! Before:                                              After:
+//!   %r:2 = scf.while (%i = %lb, %s = %init) ... {        %s1 = scf.for %i = %lb to %ub step %c4
+//!     %c = llvm.icmp "slt" %i, %ub : i32                     iter_args(%s = %init) -> (f32) : i32 {
+//!     scf.condition(%c) %i, %s : i32, f32                  ...
+//!   } do {                                                 scf.yield %next : f32
+//!   ^bb0(%i: i32, %s: f32):                              }
+//!     ...
+//!     %j = llvm.add %i, %c4 overflow<nsw> : i32
+//!     scf.yield %j, %next : i32, f32
+//!   }
+//!
+//! Declines when
+//! - the test region writes memory, synchronises, or does not compare an induction variable with a value that is
+//!   invariant in the loop;
+//! - the step is not invariant, or not proven to be positive;
+//! - the induction variable may wrap (no `nsw`, and the ranges do not exclude it);
+//! - the comparison is `ne` or `sle` and the bound is not proven to be reached, or the loop counts down.
+//!
+//! A loop that is not raised stays a correct `scf.while`. Discardable attributes (the unroll metadata) are kept.
+
+use mlir_bridge::{
+    ir::{Block, Builder, EffectKind, Mapping, Op, Value},
+    lift,
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use crate::facts::{Range, constant, has_flag, range};
+
+/// Comparison predicates, as `llvm.icmp` and `arith.cmpi` number them.
+const EQ: i64 = 0;
+const NE: i64 = 1;
+const SLT: i64 = 2;
+const SLE: i64 = 3;
+const SGT: i64 = 4;
+const SGE: i64 = 5;
+const ULT: i64 = 6;
+const ULE: i64 = 7;
+const UGT: i64 = 8;
+const UGE: i64 = 9;
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-raise-while-to-for",
+    summary: "turn counted scf.while loops into scf.for",
+    anchor: Anchor::Any,
+    options: &[],
+    dialects: lift::DIALECTS,
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    raise_loops(root);
+    Ok(())
+}
+
+/// Raises every loop below `root` that can be; gives their number.
+pub fn raise_loops(root: Op<'_>) -> usize {
+    let mut raised = 0;
+    for op in root.find_named("scf.while").into_iter().rev() {
+        match raise(op) {
+            Ok(()) => raised += 1,
+            Err(reason) => {
+                tracing::debug!(target: "regrain-raise-while-to-for", "{}: loop stays a while: {reason}", op.loc());
+            }
+        }
+    }
+    raised
+}
+
+/// The two regions of a loop and their terminators.
+struct While<'c> {
+    op: Op<'c>,
+    before: Block<'c>,
+    after: Block<'c>,
+    /// What the test region hands to the body and out of the loop.
+    forwarded: Vec<Value<'c>>,
+    yielded: Vec<Value<'c>>,
+    test: Value<'c>,
+}
+
+/// A loop that is proven to count up.
+struct Counted<'c> {
+    /// Which loop-carried value is the induction variable.
+    index: usize,
+    bound: Value<'c>,
+    step: Value<'c>,
+    /// Whether the bound itself is still reached.
+    inclusive: bool,
+    unsigned: bool,
+}
+
+fn raise(op: Op<'_>) -> Result<(), &'static str> {
+    let parts = parts(op)?;
+    hoist_invariants(&parts);
+    check_test_region(parts.before)?;
+    let counted = count(&parts)?;
+    rewrite(&parts, &counted);
+    Ok(())
+}
+
+fn parts(op: Op<'_>) -> Result<While<'_>, &'static str> {
+    let before = op.region(0).single_block().ok_or("the test has more than one block")?;
+    let after = op.region(1).single_block().ok_or("the body has more than one block")?;
+    let condition = before.terminator().ok_or("the test has no terminator")?;
+    let last = after.terminator().ok_or("the body has no terminator")?;
+    let mut operands = condition.operands();
+    let test = operands.remove(0);
+    Ok(While { op, before, after, forwarded: operands, yielded: last.operands(), test })
+}
+
+/// Moves operations of the test region that do not change in the loop in front of it.
+fn hoist_invariants(parts: &While<'_>) {
+    for op in parts.before.ops() {
+        if !op.is_terminator()
+            && op.num_regions() == 0
+            && op.is_pure()
+            && op.operands().iter().all(|value| is_outside(*value, parts.op))
+        {
+            op.move_before(parts.op);
+        }
+    }
+}
+
+/// The test region is copied to the start of the body and behind the loop: it must not write.
+fn check_test_region(before: Block<'_>) -> Result<(), &'static str> {
+    for op in before.ops() {
+        if op.is_terminator() {
+            continue;
+        }
+        let effects = op.effects().ok_or("the test has unknown effects")?;
+        if effects.iter().any(|effect| effect.kind != EffectKind::Read) {
+            return Err("the test writes memory");
+        }
+    }
+    Ok(())
+}
+
+/// Whether the value is defined outside of `loop_`.
+fn is_outside(value: Value<'_>, loop_: Op<'_>) -> bool {
+    let mut block = value.parent_block();
+    while let Some(inside) = block {
+        let Some(owner) = inside.parent_op() else { return true };
+        if owner == loop_ {
+            return false;
+        }
+        block = owner.block();
+    }
+    true
+}
+
+fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, &'static str> {
+    let compare = parts.test.defining_op().ok_or("the test is no comparison")?;
+    if !matches!(compare.name(), "llvm.icmp" | "arith.cmpi") {
+        return Err("the test is no integer comparison");
+    }
+    let predicate = compare.attr("predicate").and_then(|attr| attr.as_int()).ok_or("the test has no predicate")?;
+    let (left, right) = (compare.operand(0), compare.operand(1));
+    let (value, bound, predicate) = match (carried_index(parts, left), carried_index(parts, right)) {
+        (Some(_), _) if is_outside(right, parts.op) => (left, right, predicate),
+        (_, Some(_)) if is_outside(left, parts.op) => (right, left, swapped(predicate)),
+        _ => return Err("the test does not compare an induction variable with an invariant bound"),
+    };
+    let index = carried_index(parts, value).ok_or("the induction variable is not carried")?;
+    if value.ty().int_width().is_none_or(|bits| bits > 64) {
+        return Err("the induction variable is no integer of at most 64 bits");
+    }
+    let (add, step) = step_of(parts, index)?;
+    prove(parts, Proof { index, bound, step, add, predicate })
+}
+
+/// Which loop-carried value an argument of the test region is.
+fn carried_index(parts: &While<'_>, value: Value<'_>) -> Option<usize> {
+    let (block, index) = value.block_arg()?;
+    (block == parts.before).then_some(index)
+}
+
+fn swapped(predicate: i64) -> i64 {
+    match predicate {
+        SLT => SGT,
+        SLE => SGE,
+        SGT => SLT,
+        SGE => SLE,
+        ULT => UGT,
+        ULE => UGE,
+        UGT => ULT,
+        UGE => ULE,
+        same => same,
+    }
+}
+
+/// Looks through the body's arguments at what the test region forwards.
+fn resolve<'c>(parts: &While<'c>, value: Value<'c>) -> Value<'c> {
+    match value.block_arg() {
+        Some((block, index)) if block == parts.after => parts.forwarded[index],
+        _ => value,
+    }
+}
+
+/// The addition that advances the induction variable, and what it adds.
+fn step_of<'c>(parts: &While<'c>, index: usize) -> Result<(Op<'c>, Value<'c>), &'static str> {
+    let next = resolve(parts, parts.yielded[index]);
+    let add = next.defining_op().ok_or("the induction variable is not advanced by an addition")?;
+    if !matches!(add.name(), "llvm.add" | "arith.addi") {
+        return Err("the induction variable is not advanced by an addition");
+    }
+    let is_variable = |value: Value<'c>| carried_index(parts, resolve(parts, value)) == Some(index);
+    let (left, right) = (add.operand(0), add.operand(1));
+    let step = match (is_variable(left), is_variable(right)) {
+        (true, false) => right,
+        (false, true) => left,
+        _ => return Err("the induction variable is not advanced by an addition"),
+    };
+    let step = resolve(parts, step);
+    if !is_outside(step, parts.op) && constant(step).is_none() {
+        return Err("the step changes in the loop");
+    }
+    Ok((add, step))
+}
+
+/// What is known before legality is proven.
+struct Proof<'c> {
+    index: usize,
+    bound: Value<'c>,
+    step: Value<'c>,
+    add: Op<'c>,
+    predicate: i64,
+}
+
+fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'static str> {
+    let Proof { index, bound, step, add, .. } = proof;
+    let start = range(parts.op.operand(index)).ok_or("the start is no integer")?;
+    let end = range(bound).ok_or("the bound is no integer")?;
+    let stride = range(step).ok_or("the step is no integer")?;
+    if stride.low <= 0 {
+        return Err("the step is not proven to be positive");
+    }
+    let bits = bound.ty().int_width().unwrap_or(64);
+    let largest = Range::of_width(bits).high;
+    let not_negative = start.low >= 0 && end.low >= 0;
+    let counted = |inclusive, unsigned| Counted { index, bound, step, inclusive, unsigned };
+    match proof.predicate {
+        SLT => {
+            no_signed_wrap(add, end.high - 1 + stride.high <= largest)?;
+            Ok(counted(false, false))
+        }
+        ULT if not_negative && (has_flag(add, "nsw") || end.high - 1 + stride.high <= largest) => {
+            Ok(counted(false, false))
+        }
+        ULT if constant(step) == Some(1) || has_flag(add, "nuw") => Ok(counted(false, true)),
+        ULT => Err("the induction variable may wrap"),
+        SLE => {
+            let leaves = end.high < largest || (has_flag(add, "nsw") && always_returns(parts.after));
+            if !leaves {
+                return Err("the bound may be the largest number");
+            }
+            no_signed_wrap(add, end.high + stride.high <= largest)?;
+            Ok(counted(true, false))
+        }
+        ULE if not_negative && end.high + stride.high <= largest => Ok(counted(true, false)),
+        NE if reaches(&start, &end, &stride) => Ok(counted(false, false)),
+        NE => Err("the bound is not proven to be reached"),
+        EQ | ULE => Err("the comparison bounds no counted loop"),
+        _ => Err("the loop counts down"),
+    }
+}
+
+fn no_signed_wrap(add: Op<'_>, excluded: bool) -> Result<(), &'static str> {
+    if excluded || has_flag(add, "nsw") { Ok(()) } else { Err("the induction variable may wrap") }
+}
+
+/// Whether a loop `i != end` leaves at `end`, not passing or missing it.
+fn reaches(start: &Range, end: &Range, stride: &Range) -> bool {
+    if stride.low != stride.high || start.high > end.low {
+        return false;
+    }
+    stride.low == 1 || (start.low == start.high && end.low == end.high && (end.low - start.low) % stride.low == 0)
+}
+
+/// Whether the body always comes to its end: nothing in it can trap, exit or loop in another function.
+fn always_returns(body: Block<'_>) -> bool {
+    body.ops().into_iter().all(|op| {
+        !matches!(op.name(), "llvm.call" | "llvm.inline_asm" | "llvm.intr.trap" | "llvm.call_intrinsic" | "scf.while")
+            && op.regions().into_iter().all(|region| region.blocks().into_iter().all(always_returns))
+    })
+}
+
+fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
+    let (op, index) = (parts.op, counted.index);
+    let builder = Builder::before(op);
+    let lower = op.operand(index);
+    let step = outside(builder, op, counted.step);
+    let upper = if counted.inclusive { successor(builder, counted.bound) } else { counted.bound };
+    let carry = final_value_used(parts, index) && constant(step) != Some(1);
+
+    let mut inits: Vec<Value<'c>> = without(&op.operands(), index);
+    if carry {
+        inits.push(lower);
+    }
+    let types: Vec<_> = inits.iter().map(|value| value.ty()).collect();
+    let mut operands = vec![lower, upper, step];
+    operands.extend(&inits);
+    let mut spec = builder.op("scf.for").operands(&operands).results(&types).regions(1);
+    for (name, attr) in op.discardable_attrs() {
+        spec = spec.attr(name, attr);
+    }
+    if counted.unsigned {
+        spec = spec.attr("unsignedCmp", op.ctx().unit_attr());
+    }
+    let new = spec.build();
+    let mut arguments = vec![lower.ty()];
+    arguments.extend(&types);
+    let body = new.region(0).append_block(&arguments, op.loc());
+
+    fill_body(parts, index, body, carry);
+    let results = new.results();
+    let last = if !final_value_used(parts, index) {
+        lower
+    } else if carry {
+        results[results.len() - 1]
+    } else {
+        let name = if counted.unsigned { "llvm.intr.umax" } else { "llvm.intr.smax" };
+        Builder::before(op).value(name, &[lower, upper], lower.ty())
+    };
+    replace_results(parts, index, &results, last);
+    op.erase();
+}
+
+/// The values without the one at `index`.
+fn without<'c>(values: &[Value<'c>], index: usize) -> Vec<Value<'c>> {
+    values.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, value)| *value).collect()
+}
+
+/// The step in front of the loop: a constant may stand inside of it.
+fn outside<'c>(builder: Builder<'c>, op: Op<'c>, step: Value<'c>) -> Value<'c> {
+    if is_outside(step, op) {
+        return step;
+    }
+    integer(builder, step, constant(step).unwrap_or(1))
+}
+
+fn integer<'c>(builder: Builder<'c>, like: Value<'c>, number: i64) -> Value<'c> {
+    let attr = builder.ctx().int_attr(like.ty(), number);
+    builder.op("llvm.mlir.constant").attr("value", attr).result(like.ty()).build().result(0)
+}
+
+/// The bound of an inclusive comparison plus one; it does not wrap, that is proven.
+fn successor<'c>(builder: Builder<'c>, bound: Value<'c>) -> Value<'c> {
+    let one = integer(builder, bound, 1);
+    builder.value("llvm.add", &[bound, one], bound.ty())
+}
+
+/// Whether somebody asks for the induction variable, or something computed of it in the test, behind the loop.
+fn final_value_used(parts: &While<'_>, index: usize) -> bool {
+    parts.op.results().iter().zip(&parts.forwarded).any(|(result, value)| {
+        result.has_uses()
+            && !is_outside(*value, parts.op)
+            && value.block_arg().is_none_or(|(_, argument)| argument == index)
+    })
+}
+
+/// Copies the test region's operations with its arguments mapped; the test itself comes along and dies if unused.
+fn copy_test<'c>(parts: &While<'c>, builder: Builder<'c>, mapping: &mut Mapping<'c>) -> Vec<Op<'c>> {
+    let mut copies = Vec::new();
+    for op in parts.before.ops() {
+        if !op.is_terminator() {
+            copies.push(builder.clone_op(op, mapping));
+        }
+    }
+    copies
+}
+
+fn erase_dead(copies: Vec<Op<'_>>) {
+    for op in copies.into_iter().rev() {
+        if op.is_trivially_dead() {
+            op.erase();
+        }
+    }
+}
+
+fn fill_body<'c>(parts: &While<'c>, index: usize, body: Block<'c>, carry: bool) {
+    let mut mapping = Mapping::new();
+    let arguments = body.args();
+    map_carried(parts, index, arguments[0], &arguments[1..], &mut mapping);
+    let builder = Builder::at_end(body, parts.op.loc());
+    let copies = copy_test(parts, builder, &mut mapping);
+    let forwarded: Vec<_> = parts.forwarded.iter().map(|value| mapping.get_or_self(*value)).collect();
+    let end = builder.scf_yield(&[]);
+    let Some(old) = parts.after.terminator() else { return };
+    parts.after.inline_before(end, &forwarded);
+    let yielded = old.operands();
+    let mut values = without(&yielded, index);
+    if carry {
+        values.push(yielded[index]);
+    }
+    // What the body yields may come from the test region by way of its arguments only, so it is mapped already.
+    Builder::before(old).scf_yield(&values);
+    old.erase();
+    end.erase();
+    erase_dead(copies);
+}
+
+/// Maps the test region's arguments: the induction variable to `variable`, the others to `others` in order.
+fn map_carried<'c>(
+    parts: &While<'c>,
+    index: usize,
+    variable: Value<'c>,
+    others: &[Value<'c>],
+    mapping: &mut Mapping<'c>,
+) {
+    let mut others = others.iter();
+    for (at, argument) in parts.before.args().into_iter().enumerate() {
+        if at == index {
+            mapping.map(argument, variable);
+        } else if let Some(other) = others.next() {
+            mapping.map(argument, *other);
+        }
+    }
+}
+
+fn replace_results<'c>(parts: &While<'c>, index: usize, results: &[Value<'c>], last: Value<'c>) {
+    let mut mapping = Mapping::new();
+    map_carried(parts, index, last, results, &mut mapping);
+    let builder = Builder::before(parts.op);
+    let copies = copy_test(parts, builder, &mut mapping);
+    for (old, forwarded) in parts.op.results().into_iter().zip(&parts.forwarded) {
+        old.replace_all_uses_with(mapping.get_or_self(*forwarded));
+    }
+    erase_dead(copies);
+}

@@ -1,0 +1,20 @@
+//! The one table of passes. Flags, help and documentation derive from it.
+
+use mlir_bridge::pass::{self, PassInfo};
+
+use crate::{lift_control_flow, pipelines, raise_while_to_for};
+
+/// All passes, in the order in which a kernel meets them.
+pub static PASSES: &[PassInfo] = &[
+    // Raising.
+    lift_control_flow::PASS,
+    raise_while_to_for::PASS,
+];
+
+/// Makes all passes and pipelines known to MLIR.
+pub fn register() {
+    pass::register(PASSES);
+    for pipeline in pipelines::PIPELINES {
+        pass::register_pipeline(pipeline.name, pipeline.summary, pipeline.passes);
+    }
+}
