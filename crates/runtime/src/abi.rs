@@ -1,0 +1,120 @@
+//! The binary interface between generated CPU code and this runtime.
+//!
+//! A translation unit hands over one [`CpuImage`] (through clang's own fat-binary registration), which lists its kernels
+//! and device variables. A kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from
+//! [`Tls`]; `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `tls.c` and in the code generator.
+
+use std::ffi::{c_char, c_void};
+
+/// Magic of the wrapper that clang passes to `__cudaRegisterFatBinary`.
+pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
+/// `RRGCPU01`, little endian.
+pub const IMAGE_MAGIC: u64 = 0x3130_5550_4347_5252;
+
+/// The kernel may reach a barrier, a warp operation or a spin hint: its thread form needs coroutines.
+pub const FLAG_SYNCHRONISES: u32 = 1;
+/// The kernel may reach the grid-wide barrier.
+pub const FLAG_GRID_SYNC: u32 = 2;
+
+/// A kernel entry; the argument is what `cudaLaunchKernel` got: one pointer per kernel parameter.
+pub type Entry = unsafe extern "C" fn(*mut *mut c_void);
+
+/// Where in the source a synchronising call stands.
+#[repr(C)]
+pub struct Site {
+    pub file: *const c_char,
+    pub line: u32,
+    pub function: *const c_char,
+}
+
+/// Thread-local state shared with generated code, `__regrain_tls`.
+#[repr(C)]
+pub struct Tls {
+    pub tid: [u32; 3],
+    pub ntid: [u32; 3],
+    pub ctaid: [u32; 3],
+    pub nctaid: [u32; 3],
+    pub laneid: u32,
+    pub warpid: u32,
+    pub dynamic_shared_size: u32,
+    pub grid_id: u32,
+    pub dynamic_shared: *mut c_void,
+    pub site: *const Site,
+    pub runtime: *mut c_void,
+}
+
+const _: () = assert!(size_of::<Tls>() == 88);
+const _: () = assert!(std::mem::offset_of!(Tls, laneid) == 48);
+const _: () = assert!(std::mem::offset_of!(Tls, dynamic_shared) == 64);
+const _: () = assert!(std::mem::offset_of!(Tls, site) == 72);
+
+/// A block form specialised for one constant block shape.
+#[repr(C)]
+pub struct CpuVariant {
+    pub block: [u32; 3],
+    pub block_entry: Option<Entry>,
+}
+
+#[repr(C)]
+pub struct CpuKernel {
+    pub name: *const c_char,
+    pub thread_entry: Option<Entry>,
+    pub block_entry: Option<Entry>,
+    pub param_sizes: *const u32,
+    pub num_params: u32,
+    pub flags: u32,
+    pub max_threads: u32,
+    pub static_shared: u32,
+    pub local_bytes: u32,
+    pub variants: *const CpuVariant,
+    pub num_variants: u32,
+}
+
+#[repr(C)]
+pub struct CpuVar {
+    pub name: *const c_char,
+    pub address: *mut c_void,
+    pub size: u64,
+}
+
+#[repr(C)]
+pub struct CpuImage {
+    pub magic: u64,
+    pub kernels: *const CpuKernel,
+    pub num_kernels: u32,
+    pub num_vars: u32,
+    pub vars: *const CpuVar,
+}
+
+/// What clang emits for `__cudaRegisterFatBinary`.
+#[repr(C)]
+pub struct FatbinWrapper {
+    pub magic: u32,
+    pub version: u32,
+    pub data: *const CpuImage,
+    pub unused: *const c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim3 {
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+
+impl Dim3 {
+    pub fn array(self) -> [u32; 3] {
+        [self.x, self.y, self.z]
+    }
+}
+
+unsafe extern "C" {
+    fn __regrain_tls_address() -> *mut Tls;
+}
+
+/// This OS thread's `__regrain_tls`.
+pub fn tls() -> *mut Tls {
+    // SAFETY: a C function without preconditions that returns the address of a thread-local.
+    unsafe { __regrain_tls_address() }
+}

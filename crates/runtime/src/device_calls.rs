@@ -1,0 +1,106 @@
+//! What device code calls besides synchronisation: assert, trap, heap, clocks.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::error::CudaError;
+use crate::worker::{current, leave};
+
+/// Reads a C string that may be null.
+///
+/// # Safety
+/// `text` is null or a C string.
+unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: by contract.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// A failed `assert`: prints CUDA's message; the kernel fails with `cudaErrorAssert`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_assertfail(
+    message: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+    _char_size: u64,
+) {
+    // SAFETY: generated code passes constant strings; a non-null worker is this OS thread's.
+    unsafe {
+        let worker = current();
+        {
+            let (message, file, function) = (text(message), text(file), text(function));
+            let ([bx, by, bz], [tx, ty, tz]) = ((*crate::abi::tls()).ctaid, (*crate::abi::tls()).tid);
+            crate::printf::flush();
+            eprintln!("{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed.");
+        }
+        if worker.is_null() {
+            std::process::abort();
+        }
+        (*worker).job().fail(CudaError::ASSERT, "");
+        leave(worker);
+    }
+}
+
+/// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_trap() {
+    let worker = current();
+    if worker.is_null() {
+        std::process::abort();
+    }
+    // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
+    unsafe {
+        let message = format!("trap in block {:?}, thread {:?}", (*(*worker).tls).ctaid, (*(*worker).tls).tid);
+        (*worker).job().fail(CudaError::LAUNCH_FAILURE, &message);
+        drop(message);
+        leave(worker);
+    }
+}
+
+/// Device-side `malloc`: 16-byte aligned, null when there is no memory.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_malloc(size: u64) -> *mut c_void {
+    // SAFETY: plain C allocation.
+    unsafe { libc::malloc(size as usize) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_free(pointer: *mut c_void) {
+    // SAFETY: the program frees what device-side `malloc` gave it, once.
+    unsafe { libc::free(pointer) };
+}
+
+/// Nanoseconds since the process's first use: a clock of 1 GHz, which is also the clock rate in the device properties.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_clock64() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_globaltimer() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
+}
+
+/// `__nanosleep`: lets others run; sleeps for real only when long.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_nanosleep(nanoseconds: u32) {
+    let worker = current();
+    // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
+    unsafe {
+        if !worker.is_null() && (*worker).mode == crate::worker::Mode::Coroutines && (*worker).live > 1 {
+            if (*worker).job().failed() {
+                leave(worker);
+            }
+            crate::scheduler::yield_now(worker);
+        } else if nanoseconds >= 1000 {
+            std::thread::sleep(Duration::from_nanos(u64::from(nanoseconds)));
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}

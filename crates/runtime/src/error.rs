@@ -1,0 +1,154 @@
+//! Error codes, the per-thread last error, and the frame around every `cuda*` entry point.
+//!
+//! Two kinds of error, as in CUDA: a *plain* one is reported by the call that met it and kept until `cudaGetLastError`
+//! reads it; a *sticky* one (a kernel failed) stays for the rest of the process or until `cudaDeviceReset`. A launch does not return the
+//! failure of its own kernel: like on a GPU it surfaces at the next call that synchronises or touches the device.
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error_table::ERRORS;
+
+/// A non-zero `cudaError_t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaError(pub u32);
+
+pub type Result<T = ()> = std::result::Result<T, CudaError>;
+
+impl CudaError {
+    pub const INVALID_VALUE: Self = Self(1);
+    pub const MEMORY_ALLOCATION: Self = Self(2);
+    pub const INITIALIZATION: Self = Self(3);
+    pub const INVALID_CONFIGURATION: Self = Self(9);
+    pub const INVALID_PITCH: Self = Self(12);
+    pub const INVALID_SYMBOL: Self = Self(13);
+    pub const INVALID_CHANNEL_DESCRIPTOR: Self = Self(20);
+    pub const INVALID_MEMCPY_DIRECTION: Self = Self(21);
+    pub const MISSING_CONFIGURATION: Self = Self(52);
+    pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
+    pub const INVALID_DEVICE: Self = Self(101);
+    pub const INVALID_KERNEL_IMAGE: Self = Self(200);
+    pub const UNSUPPORTED_LIMIT: Self = Self(215);
+    pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
+    pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
+    pub const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
+    pub const ASSERT: Self = Self(710);
+    pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
+    pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
+    pub const HARDWARE_STACK_ERROR: Self = Self(714);
+    pub const LAUNCH_FAILURE: Self = Self(719);
+    pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
+    pub const NOT_SUPPORTED: Self = Self(801);
+    pub const UNKNOWN: Self = Self(999);
+}
+
+thread_local! {
+    static LAST: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Failure of a kernel that no call has reported yet.
+static PENDING: AtomicU32 = AtomicU32::new(0);
+/// Failure of a kernel that has been reported and stays.
+static STICKY: AtomicU32 = AtomicU32::new(0);
+
+/// Records that a kernel failed. The first failure wins.
+pub fn set_pending(error: CudaError) {
+    let _ = PENDING.compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// Surfaces a kernel's failure: called by every entry point that synchronises or uses the device.
+pub fn device_ok() -> Result {
+    let pending = PENDING.load(Ordering::SeqCst);
+    if pending != 0 {
+        let _ = STICKY.compare_exchange(0, pending, Ordering::SeqCst, Ordering::SeqCst);
+    }
+    match STICKY.load(Ordering::SeqCst) {
+        0 => Ok(()),
+        code => Err(CudaError(code)),
+    }
+}
+
+/// Forgets all failures (`cudaDeviceReset`).
+pub fn reset() {
+    PENDING.store(0, Ordering::SeqCst);
+    STICKY.store(0, Ordering::SeqCst);
+    LAST.set(0);
+}
+
+/// Runs the body of an API function: records its error, and turns a panic into `cudaErrorUnknown`.
+pub fn api(body: impl FnOnce() -> Result) -> u32 {
+    let code = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return 0,
+        Ok(Err(error)) => error.0,
+        Err(payload) => {
+            let text = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
+            eprintln!("regrain runtime: internal error: {text}");
+            CudaError::UNKNOWN.0
+        }
+    };
+    LAST.set(code);
+    code
+}
+
+fn peek() -> u32 {
+    match STICKY.load(Ordering::SeqCst) {
+        0 => LAST.get(),
+        code => code,
+    }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetLastError() -> u32 {
+    let code = peek();
+    LAST.set(0);
+    code
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaPeekAtLastError() -> u32 {
+    peek()
+}
+
+/// The name of an error code, or CUDA's text for a code it does not know.
+pub fn name(code: u32) -> &'static str {
+    find(code).map_or("unrecognized error code", |entry| entry.1)
+}
+
+fn find(code: u32) -> Option<&'static (u32, &'static str, &'static str)> {
+    ERRORS.binary_search_by_key(&code, |entry| entry.0).ok().map(|at| &ERRORS[at])
+}
+
+/// The table as C strings: (name, text) per entry of [`ERRORS`], then the unknown code.
+fn c_strings() -> &'static Vec<(CString, CString)> {
+    static TABLE: OnceLock<Vec<(CString, CString)>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let unknown = (0, "unrecognized error code", "unrecognized error code");
+        ERRORS
+            .iter()
+            .chain(std::iter::once(&unknown))
+            .map(|entry| (CString::new(entry.1).unwrap_or_default(), CString::new(entry.2).unwrap_or_default()))
+            .collect()
+    })
+}
+
+fn c_string(code: u32, pick: impl Fn(&(CString, CString)) -> &CStr) -> *const c_char {
+    let at = ERRORS.binary_search_by_key(&code, |entry| entry.0).unwrap_or(ERRORS.len());
+    pick(&c_strings()[at]).as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorName(code: u32) -> *const c_char {
+    c_string(code, |entry| &entry.0)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGetErrorString(code: u32) -> *const c_char {
+    c_string(code, |entry| &entry.1)
+}

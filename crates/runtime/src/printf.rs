@@ -1,0 +1,227 @@
+//! Device `printf`: CUDA's `vprintf(format, packed arguments)`.
+//!
+//! Arguments lie in a buffer with natural alignment. Each conversion is formatted by libc with exactly the program's specification, and the
+//! whole line goes to C's `stdout` with one `fwrite`, so that it mixes rightly with the host's own `printf`.
+
+use std::ffi::{CStr, c_char, c_void};
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+}
+
+/// Flushes C's `stdout`, as CUDA does with the device's print buffer at synchronisation.
+pub fn flush() {
+    // SAFETY: `stdout` is C's stream, open for the life of the program.
+    unsafe { libc::fflush(stdout) };
+}
+
+/// Reader of the packed arguments.
+struct Args {
+    next: *const u8,
+}
+
+impl Args {
+    /// # Safety
+    /// The buffer holds another argument of type `T`.
+    unsafe fn take<T: Copy>(&mut self) -> T {
+        let at = self.next as usize;
+        let aligned = at.next_multiple_of(align_of::<T>());
+        self.next = self.next.wrapping_add(aligned - at);
+        // SAFETY: by contract.
+        let value = unsafe { self.next.cast::<T>().read() };
+        self.next = self.next.wrapping_add(size_of::<T>());
+        value
+    }
+}
+
+/// One `%` conversion, split from the format.
+struct Spec {
+    /// Flags, width and precision, with `*` resolved.
+    head: Vec<u8>,
+    long: bool,
+    length: Vec<u8>,
+    conversion: u8,
+}
+
+/// Splits the conversion after `%`; returns it and the number of bytes it takes.
+///
+/// # Safety
+/// As [`Args::take`] for each `*`.
+unsafe fn split(text: &[u8], args: &mut Args) -> Option<(Spec, usize)> {
+    let mut at = 0;
+    let mut head = Vec::new();
+    while let Some(&c) = text.get(at) {
+        match c {
+            b'-' | b'+' | b' ' | b'#' | b'.' | b'0'..=b'9' => head.push(c),
+            // SAFETY: by contract.
+            b'*' => head.extend(unsafe { args.take::<i32>() }.to_string().bytes()),
+            _ => break,
+        }
+        at += 1;
+    }
+    let start = at;
+    while matches!(text.get(at), Some(b'h' | b'l' | b'L' | b'z' | b'j' | b't' | b'q')) {
+        at += 1;
+    }
+    let length = text[start..at].to_vec();
+    let long = length.iter().any(|c| matches!(c, b'l' | b'z' | b'j' | b't' | b'q'));
+    let conversion = *text.get(at)?;
+    Some((Spec { head, long, length, conversion }, at + 1))
+}
+
+/// Formats one value with libc.
+///
+/// # Safety
+/// The format takes exactly one argument, of the value's type.
+unsafe fn format_one<T: Copy>(out: &mut Vec<u8>, format: &CStr, value: T, print: unsafe fn(&mut [u8], &CStr, T) -> i32) {
+    let mut small = [0u8; 128];
+    // SAFETY: by contract.
+    let len = unsafe { print(&mut small, format, value) }.max(0) as usize;
+    if len < small.len() {
+        out.extend_from_slice(&small[..len]);
+    } else {
+        let mut large = vec![0u8; len + 1];
+        // SAFETY: by contract.
+        unsafe { print(&mut large, format, value) };
+        out.extend_from_slice(&large[..len]);
+    }
+}
+
+/// `snprintf` for one type of argument.
+///
+/// # Safety
+/// The format takes exactly one argument of type `T`.
+unsafe fn print<T: Vararg>(buffer: &mut [u8], format: &CStr, value: T) -> i32 {
+    // SAFETY: by contract; the size is the buffer's.
+    unsafe { value.print(buffer, format) }
+}
+
+/// Types that can be passed to a C variadic function.
+trait Vararg: Copy {
+    /// # Safety
+    /// The format takes exactly one argument of this type.
+    unsafe fn print(self, buffer: &mut [u8], format: &CStr) -> i32;
+}
+
+macro_rules! varargs {
+    ($($ty:ty)*) => {$(
+        impl Vararg for $ty {
+            unsafe fn print(self, buffer: &mut [u8], format: &CStr) -> i32 {
+                // SAFETY: by the trait's contract; the size is the buffer's.
+                unsafe { libc::snprintf(buffer.as_mut_ptr().cast(), buffer.len(), format.as_ptr(), self) }
+            }
+        }
+    )*};
+}
+varargs! { i32 u32 i64 u64 f64 *const c_char *const c_void }
+
+/// # Safety
+/// The arguments match the conversion.
+unsafe fn convert(out: &mut Vec<u8>, spec: &Spec, args: &mut Args) -> Option<()> {
+    let mut format = vec![b'%'];
+    format.extend(&spec.head);
+    let float = matches!(spec.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A');
+    if !float && !matches!(spec.conversion, b's' | b'c' | b'p') {
+        format.extend(&spec.length);
+    }
+    format.extend([spec.conversion, 0]);
+    let format = CStr::from_bytes_with_nul(&format).ok()?;
+    // SAFETY: by contract.
+    unsafe {
+        match spec.conversion {
+            b'd' | b'i' if spec.long => format_one(out, format, args.take::<i64>(), print),
+            b'd' | b'i' | b'c' => format_one(out, format, args.take::<i32>(), print),
+            b'u' | b'x' | b'X' | b'o' if spec.long => format_one(out, format, args.take::<u64>(), print),
+            b'u' | b'x' | b'X' | b'o' => format_one(out, format, args.take::<u32>(), print),
+            _ if float => format_one(out, format, args.take::<f64>(), print),
+            b'p' => format_one(out, format, args.take::<*const c_void>(), print),
+            b's' => {
+                let text = args.take::<*const c_char>();
+                format_one(out, format, if text.is_null() { c"(null)".as_ptr() } else { text }, print);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// Formats all of `format`. Returns the bytes and the number of conversions.
+///
+/// # Safety
+/// `args` holds what the conversions name.
+unsafe fn render(format: &[u8], args: *const c_void) -> (Vec<u8>, i32) {
+    let mut args = Args { next: args.cast() };
+    let mut out = Vec::with_capacity(format.len() + 32);
+    let (mut at, mut count) = (0, 0);
+    while at < format.len() {
+        let rest = &format[at..];
+        if rest[0] != b'%' {
+            let plain = rest.iter().position(|c| *c == b'%').unwrap_or(rest.len());
+            out.extend_from_slice(&rest[..plain]);
+            at += plain;
+        } else if rest.get(1) == Some(&b'%') {
+            out.push(b'%');
+            at += 2;
+        } else {
+            // SAFETY: by contract.
+            let done = unsafe { split(&rest[1..], &mut args).and_then(|(spec, len)| convert(&mut out, &spec, &mut args).map(|()| len)) };
+            match done {
+                Some(len) => {
+                    at += 1 + len;
+                    count += 1;
+                }
+                None => {
+                    out.push(b'%');
+                    at += 1;
+                }
+            }
+        }
+    }
+    (out, count)
+}
+
+/// CUDA's device `vprintf`: returns the number of arguments, -1 for a null format.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_vprintf(format: *const c_char, args: *const c_void) -> i32 {
+    if format.is_null() {
+        return -1;
+    }
+    // SAFETY: generated code passes a C string and the packed arguments that it names.
+    unsafe {
+        let (bytes, count) = render(CStr::from_ptr(format).to_bytes(), args);
+        libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stdout);
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[repr(C)]
+    struct Packed {
+        a: i32,
+        b: f64,
+        c: *const c_char,
+        d: i64,
+        e: u32,
+        f: i32,
+        g: *const c_void,
+    }
+
+    #[test]
+    fn formats_all_kinds_of_arguments() {
+        let args = Packed { a: -7, b: 1.5, c: c"hey".as_ptr(), d: 1 << 40, e: 0xbeef, f: 65, g: std::ptr::without_provenance(16) };
+        // SAFETY: the arguments match the format.
+        let (bytes, count) = unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", (&raw const args).cast()) };
+        assert_eq!(String::from_utf8(bytes).as_deref(), Ok("   -7|1.500|hey  |1099511627776|0xbeef|A|0x10|100%"));
+        assert_eq!(count, 7);
+    }
+
+    #[test]
+    fn keeps_what_it_does_not_know() {
+        // SAFETY: no argument is read.
+        let (bytes, _) = unsafe { render(b"50%! and %", std::ptr::null()) };
+        assert_eq!(bytes, b"50%! and %");
+    }
+}

@@ -1,0 +1,137 @@
+//! Stacks for coroutines: mapped in arenas, committed lazily by the kernel, reused in last-in-first-out order.
+//!
+//! Each stack has a guard page while the process is well below `vm.max_map_count` (a guard splits a mapping in two); beyond that,
+//! a canary word at the low end is checked when the stack is given back. Tops are staggered so that the frames of a block's threads do
+//! not all fall into the same cache sets.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use corosensei::stack::{Stack, StackPointer};
+
+const PAGE: usize = 4096;
+const ARENA_STACKS: usize = 32;
+const CANARY: u64 = 0x5245_4752_4149_4e21;
+
+/// One stack of a [`StackPool`].
+pub struct Slot {
+    base: StackPointer,
+    limit: StackPointer,
+    guarded: bool,
+}
+
+// SAFETY: base and limit bound a mapping that outlives the slot (the pool unmaps only when all slots are back), both 16-aligned.
+unsafe impl Stack for Slot {
+    fn base(&self) -> StackPointer {
+        self.base
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.limit
+    }
+}
+
+impl Slot {
+    /// Whether the thread that ran here went past the low end of an unguarded stack.
+    pub fn overflowed(&self) -> bool {
+        // SAFETY: an unguarded slot's lowest word is mapped and was written at creation.
+        !self.guarded && unsafe { *(self.limit.get() as *const u64) } != CANARY
+    }
+}
+
+struct Arena {
+    start: *mut libc::c_void,
+    len: usize,
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: exactly what `mmap` returned; no slot of it is in use (see `StackPool::resize`).
+        unsafe { libc::munmap(self.start, self.len) };
+    }
+}
+
+/// The stacks of one worker.
+pub struct StackPool {
+    size: usize,
+    free: Vec<Slot>,
+    arenas: Vec<Arena>,
+    made: usize,
+}
+
+impl StackPool {
+    pub fn new() -> Self {
+        Self { size: 0, free: Vec::new(), arenas: Vec::new(), made: 0 }
+    }
+
+    /// Sets the size of each stack. All stacks must have been given back.
+    pub fn resize(&mut self, size: usize) {
+        let size = size.next_multiple_of(PAGE) + PAGE;
+        if size == self.size {
+            return;
+        }
+        assert_eq!(self.free.len(), self.made, "a stack is still in use");
+        self.free.clear();
+        self.arenas.clear();
+        self.made = 0;
+        self.size = size;
+    }
+
+    /// A stack, or `None` when the system has no more memory to map.
+    pub fn take(&mut self) -> Option<Slot> {
+        if self.free.is_empty() {
+            self.grow(ARENA_STACKS)?;
+        }
+        self.free.pop()
+    }
+
+    /// Maps a single stack, for a pool that holds just one.
+    pub fn take_one(&mut self) -> Option<Slot> {
+        if self.free.is_empty() {
+            self.grow(1)?;
+        }
+        self.free.pop()
+    }
+
+    pub fn give(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+
+    fn grow(&mut self, count: usize) -> Option<()> {
+        let len = self.size * count;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+        // SAFETY: a fresh anonymous mapping.
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        self.arenas.push(Arena { start, len });
+        let guarded = reserve_guards(count);
+        for index in (0..count).rev() {
+            let low = start as usize + index * self.size;
+            if guarded {
+                // SAFETY: the lowest page of this slot, inside the mapping made above.
+                unsafe { libc::mprotect(low as *mut libc::c_void, PAGE, libc::PROT_NONE) };
+            } else {
+                // SAFETY: the lowest word of this slot, mapped for writing.
+                unsafe { *(low as *mut u64) = CANARY };
+            }
+            let colour = ((self.made + index) % 16) * 256;
+            let top = low + self.size - colour;
+            self.free.push(Slot { base: StackPointer::new(top)?, limit: StackPointer::new(low)?, guarded });
+        }
+        self.made += count;
+        Some(())
+    }
+}
+
+/// Whether `count` more guard pages fit: at most half of the process's mappings go to guards.
+fn reserve_guards(count: usize) -> bool {
+    static USED: AtomicUsize = AtomicUsize::new(0);
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    let limit = *LIMIT.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+        text.trim().parse::<usize>().unwrap_or(65530) / 4
+    });
+    USED.fetch_add(count, Ordering::Relaxed) + count <= limit
+}

@@ -1,0 +1,31 @@
+/* The thread-local state that generated code reads. Layout: see abi.rs, which checks it against this file's
+ * twin declaration by size. Initial-exec: one load from the thread pointer, no call. */
+#include <stdint.h>
+
+struct regrain_site;
+
+struct regrain_tls {
+  uint32_t tid[3];
+  uint32_t ntid[3];
+  uint32_t ctaid[3];
+  uint32_t nctaid[3];
+  uint32_t laneid;
+  uint32_t warpid;
+  uint32_t dynamic_shared_size;
+  uint32_t grid_id;
+  void *dynamic_shared;
+  const struct regrain_site *site;
+  void *runtime;
+};
+
+_Static_assert(sizeof(struct regrain_tls) == 88, "regrain_tls is part of the ABI");
+
+_Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
+
+/* For the Rust side of the runtime, which cannot name an extern thread-local on stable. */
+struct regrain_tls *__regrain_tls_address(void) { return &__regrain_tls; }
+
+/* The architecture that the source was compiled for (the value of __CUDA_ARCH__), where the compiler says it. */
+extern const uint32_t __regrain_cpu_arch __attribute__((weak));
+
+uint32_t __regrain_compiled_arch(void) { return &__regrain_cpu_arch ? __regrain_cpu_arch : 0; }
