@@ -62,6 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         finish(job)?;
     }
     build.compile("regrain_bridge");
+    // The linker script over MLIR's C API, also for doc tests, which do not see the rustflags.
+    let root = env::current_dir()?.join("../../.toolchain/lib");
+    println!("cargo:rustc-link-search=native={}", root.display());
     Ok(())
 }
 

@@ -1,0 +1,22 @@
+//===- Regrain.h - the C++ classes of the dialect -----------------------------===//
+
+#ifndef REGRAIN_H
+#define REGRAIN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "RegrainDialect.h.inc"
+#include "RegrainEnums.h.inc"
+
+#define GET_OP_CLASSES
+#include "RegrainOps.h.inc"
+
+#endif
