@@ -5,6 +5,7 @@
 
 pub mod clang;
 pub mod host;
+pub mod launches;
 
 pub use clang::{Clang, Side, Unit};
 

@@ -26,7 +26,7 @@ use inkwell::{AddressSpace, GlobalVisibility};
 use super::codegen::{self, CpuOptions};
 use super::retarget::PTX_KERNEL;
 use super::symbols::DEVICE_PREFIX;
-use super::sync::{self, Synchronising};
+use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
 
@@ -71,11 +71,7 @@ struct Parameter<'ctx> {
 
 impl<'ctx> Kernel<'ctx> {
     /// The kernels that `module`, still device IR, defines.
-    pub(super) fn collect(
-        context: &'ctx Context,
-        module: &Module<'ctx>,
-        options: &CpuOptions,
-    ) -> Result<Vec<Self>, Error> {
+    pub(super) fn collect(module: &Module<'ctx>, options: &CpuOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
         let is_kernel = |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
@@ -85,7 +81,7 @@ impl<'ctx> Kernel<'ctx> {
             .map(|function| Self {
                 name: function.get_name().to_string_lossy().into_owned(),
                 function,
-                parameters: (0..function.count_params()).map(|i| parameter(context, function, i, &layout)).collect(),
+                parameters: (0..function.count_params()).map(|i| parameter(function, i, &layout)).collect(),
                 max_threads: max_threads(function),
                 static_shared: shared,
             })
@@ -93,7 +89,7 @@ impl<'ctx> Kernel<'ctx> {
     }
 }
 
-fn parameter<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, index: u32, layout: &TargetData) -> Parameter<'ctx> {
+fn parameter<'ctx>(function: FunctionValue<'ctx>, index: u32, layout: &TargetData) -> Parameter<'ctx> {
     let byval = Attribute::get_named_enum_kind_id("byval");
     let by_copy = function.get_enum_attribute(AttributeLoc::Param(index), byval);
     let value_type = function.get_nth_param(index).expect("an index below the count").get_type();
@@ -101,7 +97,6 @@ fn parameter<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>, index:
         Some(attribute) => layout.get_abi_size(&attribute.get_type_value()),
         None => layout.get_abi_size(&value_type),
     };
-    let _ = context;
     Parameter { value_type, by_copy, size }
 }
 
@@ -137,7 +132,6 @@ pub(super) fn emit<'ctx>(
     synchronising: &Synchronising,
     options: &CpuOptions,
 ) -> Result<Table, Error> {
-    sync::mark_sites(module)?;
     let build = Build { context, module };
     let mut rows = Vec::new();
     let mut report = Vec::new();
@@ -152,6 +146,7 @@ pub(super) fn emit<'ctx>(
     }
     let variables = build.variable_rows(options)?;
     let num_variables = variables.len();
+    build.cuda_arch(options);
     let table = build.constants(&rows);
     let variables = build.constants(&variables);
     let fields: [BasicValueEnum; 5] = [
@@ -168,7 +163,7 @@ pub(super) fn emit<'ctx>(
     global.set_constant(true);
     global.set_visibility(GlobalVisibility::Hidden);
     global.set_alignment(8);
-    Ok(Table { kernels: report, keep: HashSet::from([symbol]) })
+    Ok(Table { kernels: report, keep: HashSet::from([symbol, "__regrain_cpu_arch".to_owned()]) })
 }
 
 struct Build<'m, 'ctx> {
@@ -179,6 +174,14 @@ struct Build<'m, 'ctx> {
 impl<'ctx> Build<'_, 'ctx> {
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {
         self.context.i32_type().const_int(value, false)
+    }
+
+    /// What `__CUDA_ARCH__` was, for the device properties that the runtime reports.
+    fn cuda_arch(&self, options: &CpuOptions) {
+        let global = self.module.add_global(self.context.i32_type(), None, "__regrain_cpu_arch");
+        global.set_initializer(&self.int(u64::from(options.cuda_arch) * 10));
+        global.set_constant(true);
+        global.set_linkage(Linkage::WeakODR);
     }
 
     fn null(&self) -> PointerValue<'ctx> {
@@ -196,7 +199,6 @@ impl<'ctx> Build<'_, 'ctx> {
         builder.position_at_end(context.append_basic_block(entry, "entry"));
         let args = entry.get_first_param().expect("one parameter").into_pointer_value();
         let mut values: Vec<BasicMetadataValueEnum> = Vec::new();
-        let array = pointer.array_type(kernel.parameters.len() as u32);
         for (i, parameter) in kernel.parameters.iter().enumerate() {
             let fields = context.struct_type(&vec![pointer.into(); kernel.parameters.len()], false);
             let slot = builder.build_struct_gep(fields, args, i as u32, "").map_err(failed)?;
@@ -206,7 +208,6 @@ impl<'ctx> Build<'_, 'ctx> {
                 None => builder.build_load(parameter.value_type, place, "").map_err(failed)?.into(),
             });
         }
-        let _ = array;
         let call = builder.build_call(kernel.function, &values, "").map_err(failed)?;
         copy_byval(call, kernel);
         builder.build_return(None).map_err(failed)?;

@@ -6,7 +6,8 @@
 //!
 //! 1. [`retarget`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library;
 //! 2. [`symbols`]: device symbols get a prefix and, unless code is relocatable, internal linkage;
-//! 3. [`sync`]: which kernels may synchronise, and the source site of each synchronising call;
+//! 3. [`device_library`] is linked in; [`sync`] finds which kernels may synchronise, and marks the source site of
+//!    each synchronising call;
 //! 4. [`image`]: the table through which the runtime finds kernels and variables;
 //! 5. [`codegen`]: optimise and emit for the host processor.
 
@@ -66,7 +67,7 @@ pub fn lower<'ctx>(
     split: Option<SplitForm<'ctx>>,
     options: &CpuOptions,
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
-    let kernels = image::Kernel::collect(context, &device, options)?;
+    let kernels = image::Kernel::collect(&device, options)?;
     retarget::retarget(context, &device, options)?;
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
@@ -78,9 +79,10 @@ pub fn lower<'ctx>(
         }
         None => Vec::new(),
     };
-    let synchronising = sync::analyse(&device);
-    let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
     device_library::link(context, &device)?;
+    let synchronising = sync::analyse(&device);
+    sync::mark_sites(&device, &synchronising)?;
+    let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
     symbols::internalise(&device, options, &table.keep);
     if let Err(message) = device.verify() {
         return Err(Error::internal("verifying the lowered device module", message.to_string()));

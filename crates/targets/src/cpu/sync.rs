@@ -69,27 +69,35 @@ pub(super) fn analyse(module: &Module<'_>) -> Synchronising {
 
 /// Whether a function outside the module may switch threads.
 fn synchronises_itself(name: &str) -> bool {
-    if let Some(device) = name.strip_prefix(DEVICE_PREFIX) {
-        // Known services of the runtime do not; code of another translation unit may.
-        return !matches!(
-            device,
-            "malloc" | "free" | "vprintf" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
-        );
+    if name.starts_with(DEVICE_PREFIX) {
+        // Code of another translation unit may.
+        return true;
     }
-    const WORDS: [&str; 10] =
-        ["barrier", "_bar_", "shfl", "vote", "match", "redux", "activemask", "warp_exchange", "elect", "spin_hint"];
-    name.starts_with("__regrain_") && WORDS.iter().any(|word| name.contains(word))
+    matches!(
+        name,
+        "__regrain_barrier"
+            | "__regrain_barrier_arrive"
+            | "__regrain_barrier_red"
+            | "__regrain_warp_exchange"
+            | "__regrain_active_mask"
+            | "__regrain_nanosleep"
+    ) || name.starts_with("__regrain_grid_barrier")
+}
+
+/// Whether a function is the device library's or the runtime's, rather than the program's.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("__regrain_") && !name.starts_with(DEVICE_PREFIX) || name.starts_with("__nv_")
 }
 
 /// Stores the site before each synchronising call that has a source location.
-pub(super) fn mark_sites<'ctx>(module: &Module<'ctx>) -> Result<(), Error> {
+pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> Result<(), Error> {
     let context = module.get_context();
     let builder = context.create_builder();
     let pointer = context.ptr_type(AddressSpace::default());
-    let mut sites = Sites { module, strings: HashMap::new(), sites: HashMap::new() };
-    for function in module.get_functions().collect::<Vec<_>>() {
+    let mut sites = Sites { module, strings: HashMap::new() };
+    for function in module.get_functions().filter(|f| !is_ours(&name_of(*f))).collect::<Vec<_>>() {
         let calls = calls(function).filter(|call| {
-            llvm::callee(*call).is_some_and(|f| f.get_first_basic_block().is_none() && synchronises_itself(&name_of(f)))
+            llvm::callee(*call).is_some_and(|f| is_ours(&name_of(f)) && synchronising.contains(f))
         });
         for call in calls.collect::<Vec<_>>() {
             let Some((file, line)) = llvm::source_location(call) else { continue };
@@ -127,19 +135,15 @@ fn field_address<'ctx>(
     )
 }
 
-/// The `struct regrain_site` constants of a module, each once.
+/// Makes the `struct regrain_site` constants of a module. Each call has its own: the runtime tells calls apart by
+/// the address of their site.
 struct Sites<'m, 'ctx> {
     module: &'m Module<'ctx>,
     strings: HashMap<String, PointerValue<'ctx>>,
-    sites: HashMap<(String, u32, String), PointerValue<'ctx>>,
 }
 
 impl<'ctx> Sites<'_, 'ctx> {
     fn site(&mut self, file: &str, line: u32, function: &str) -> PointerValue<'ctx> {
-        let key = (file.to_owned(), line, function.to_owned());
-        if let Some(site) = self.sites.get(&key) {
-            return *site;
-        }
         let plain = function.strip_prefix(DEVICE_PREFIX).unwrap_or(function);
         let (file, function) = (self.string(file), self.string(plain));
         let context = self.module.get_context();
@@ -149,7 +153,6 @@ impl<'ctx> Sites<'_, 'ctx> {
         global.set_initializer(&value);
         global.set_constant(true);
         global.set_linkage(Linkage::Private);
-        self.sites.insert(key, global.as_pointer_value());
         global.as_pointer_value()
     }
 
