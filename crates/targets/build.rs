@@ -44,7 +44,8 @@ fn main() {
         (out_dir.join("joined.ll"), out_dir.join("device_library.ll"), out_dir.join("device_library.bc"));
     run(Command::new(llvm.join("llvm-link")).arg("-S").args(&modules).arg("-o").arg(&joined));
     let text = fs::read_to_string(&joined).expect("llvm-link wrote the module");
-    let adapted: String = text.lines().flat_map(|line| [adapt(line), "\n".into()]).collect();
+    let mut adapted: String = text.lines().flat_map(|line| [adapt(line), "\n".into()]).collect();
+    adapted.extend(text.lines().filter_map(vector_wrapper));
     fs::write(&plain, adapted).expect("OUT_DIR is writable");
     run(Command::new(llvm.join("llvm-as")).arg(&plain).arg("-o").arg(&library));
 }
@@ -69,6 +70,37 @@ fn adapt(line: &str) -> String {
     const GONE: &[&str] =
         &["\"target-cpu\"", "\"target-features\"", "\"tune-cpu\"", "\"min-legal-vector-width\"", "\"stack-protector-buffer-size\""];
     line.split(' ').filter(|word| !GONE.iter().any(|gone| word.starts_with(gone))).collect::<Vec<_>>().join(" ")
+}
+
+/// `i32 @__regrain_x2_NAME(i32...)` works on two 16-bit elements in one integer; NVVM's intrinsics have vectors there,
+/// which C passes in another way. The wrapper has the intrinsic's own type.
+fn vector_wrapper(line: &str) -> Option<String> {
+    if !line.starts_with("define ") {
+        return None;
+    }
+    let (_, signature) = line.split_once("@__regrain_x2_")?;
+    let (name, rest) = signature.split_once('(')?;
+    let (parameters, _) = rest.split_once(") ")?;
+    let element = if name.contains("bf16") { "bfloat" } else { "half" };
+    let vector = format!("<2 x {element}>");
+    let is_vector: Vec<bool> = parameters.split(", ").map(|p| p.starts_with("i32")).collect();
+    let declared: Vec<String> =
+        is_vector.iter().enumerate().map(|(i, v)| format!("{} %a{i}", if *v { &vector } else { "float" })).collect();
+    let casts: String = is_vector
+        .iter()
+        .enumerate()
+        .map(|(i, v)| if *v { format!("  %b{i} = bitcast {vector} %a{i} to i32\n") } else { String::new() })
+        .collect();
+    let passed: Vec<String> = is_vector
+        .iter()
+        .enumerate()
+        .map(|(i, v)| if *v { format!("i32 %b{i}") } else { format!("float %a{i}") })
+        .collect();
+    Some(format!(
+        "\ndefine linkonce_odr {vector} @__regrain_llvm_nvvm_{name}({}) alwaysinline nounwind {{\n{casts}  %r = call i32 @__regrain_x2_{name}({})\n  %v = bitcast i32 %r to {vector}\n  ret {vector} %v\n}}\n",
+        declared.join(", "),
+        passed.join(", ")
+    ))
 }
 
 fn run(command: &mut Command) {
