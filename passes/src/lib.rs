@@ -1,8 +1,16 @@
 //! The passes of Regrain, one file for each.
 
+pub mod eliminate_redundant_barriers;
 pub mod facts;
+pub mod form_parallel;
+pub mod kernel_checks;
+pub mod launch_function;
 pub mod lift_control_flow;
+pub mod nvvm_operations;
+pub mod outline_kernels;
 pub mod pipelines;
+pub mod raise;
 pub mod raise_while_to_for;
 pub mod registry;
 pub mod thread_ops;
+pub mod warp_ops;

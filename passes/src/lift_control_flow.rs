@@ -31,6 +31,12 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    lift_functions(module);
+    Ok(())
+}
+
+/// Lifts every function of the module that can be, with a remark for the others.
+pub fn lift_functions(module: Op<'_>) {
     for func in module.find_named("llvm.func") {
         if func.region(0).is_empty() {
             continue;
@@ -40,5 +46,4 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
             func.remark(format!("control flow of {name} is not lifted: {reason}"));
         }
     }
-    Ok(())
 }

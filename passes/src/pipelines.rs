@@ -7,13 +7,17 @@ pub struct Pipeline {
     pub passes: &'static str,
 }
 
-/// From imported LLVM functions to structured control flow. Loops are raised before the parallel form is made: while a
+/// From imported LLVM functions to parallel loops. Loops are raised before the parallel form is made: while a
 /// thread id is still a register read its range is known, which proves steps such as `blockDim.x` positive.
-pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for";
+pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
+
+/// From imported LLVM functions to parallel loops and back to GPU kernels, with nothing done in between.
+pub const GPU_ROUND_TRIP: &str =
+    "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel,regrain-outline-kernels";
 
 /// All pipelines.
 pub static PIPELINES: &[Pipeline] = &[Pipeline {
     name: "regrain-raise",
-    summary: "from imported LLVM functions to structured control flow",
+    summary: "from imported LLVM functions to parallel loops",
     passes: RAISE,
 }];

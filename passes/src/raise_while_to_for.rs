@@ -82,6 +82,8 @@ struct While<'c> {
 
 /// A loop that is proven to count up.
 struct Counted<'c> {
+    /// The addition that advances the induction variable.
+    add: Op<'c>,
     /// Which loop-carried value is the induction variable.
     index: usize,
     bound: Value<'c>,
@@ -239,7 +241,7 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
     let bits = bound.ty().int_width().unwrap_or(64);
     let largest = Range::of_width(bits).high;
     let not_negative = start.low >= 0 && end.low >= 0;
-    let counted = |inclusive, unsigned| Counted { index, bound, step, inclusive, unsigned };
+    let counted = |inclusive, unsigned| Counted { add, index, bound, step, inclusive, unsigned };
     match proof.predicate {
         SLT => {
             no_signed_wrap(add, end.high - 1 + stride.high <= largest)?;
@@ -324,7 +326,11 @@ fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
         Builder::before(op).value(name, &[lower, upper], lower.ty())
     };
     replace_results(parts, index, &results, last);
+    let add_is_in_body = counted.add.block() != Some(parts.before);
     op.erase();
+    if add_is_in_body && counted.add.is_trivially_dead() {
+        counted.add.erase();
+    }
 }
 
 /// The values without the one at `index`.

@@ -2,13 +2,18 @@
 
 use mlir_bridge::pass::{self, PassInfo};
 
-use crate::{lift_control_flow, pipelines, raise_while_to_for};
+use crate::{eliminate_redundant_barriers, lift_control_flow, outline_kernels, pipelines, raise_while_to_for};
 
 /// All passes, in the order in which a kernel meets them.
 pub static PASSES: &[PassInfo] = &[
     // Raising.
     lift_control_flow::PASS,
     raise_while_to_for::PASS,
+    crate::form_parallel::PASS,
+    // On the parallel form.
+    eliminate_redundant_barriers::PASS,
+    // Back to GPU kernels.
+    outline_kernels::PASS,
 ];
 
 /// Makes all passes and pipelines known to MLIR.

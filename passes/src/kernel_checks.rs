@@ -1,0 +1,140 @@
+//! Which functions are kernels, and why a kernel has no parallel form.
+//!
+//! A kernel can be formed when its body is structured and everything that ties it to its thread stands in the body
+//! itself. It is declined when a function that it calls knows its thread, synchronises or holds shared memory, when it
+//! calls through a pointer or calls a function that nobody knows, and when it holds an operation without parallel form.
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Op, Walk};
+
+use crate::thread_ops::{ThreadOp, classify};
+
+/// Whether the function is a kernel.
+pub fn is_kernel(func: Op<'_>) -> bool {
+    func.is("llvm.func")
+        && (func.has_attr("nvvm.kernel")
+            || func.attr("CConv").is_some_and(|convention| convention.to_string().contains("ptx_kernel")))
+}
+
+/// The address space of a global that `llvm.mlir.addressof` names.
+pub fn address_space(global: Op<'_>) -> i64 {
+    global.attr("addr_space").and_then(|space| space.as_int()).unwrap_or(0)
+}
+
+/// Functions outside of the module that neither synchronise nor know their thread.
+fn is_known_external(name: &str) -> bool {
+    matches!(
+        name,
+        "vprintf" | "printf" | "malloc" | "free" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
+    ) || name.starts_with("__nv_")
+        || name.starts_with("llvm.")
+}
+
+/// What is known of each function of a module.
+pub struct Functions<'c> {
+    by_name: HashMap<&'c str, Op<'c>>,
+    globals: HashMap<&'c str, Op<'c>>,
+    /// Why a call of the function cannot stand in a parallel loop; filled on demand.
+    reasons: HashMap<&'c str, Option<String>>,
+}
+
+impl<'c> Functions<'c> {
+    pub fn new(module: Op<'c>) -> Self {
+        let named = |kind: &str| {
+            module
+                .body()
+                .ops()
+                .into_iter()
+                .filter(|op| op.is(kind))
+                .filter_map(|op| op.symbol_name().map(|name| (name, op)))
+                .collect::<HashMap<_, _>>()
+        };
+        Self { by_name: named("llvm.func"), globals: named("llvm.mlir.global"), reasons: HashMap::new() }
+    }
+
+    /// The global that an `llvm.mlir.addressof` names.
+    pub fn global_of(&self, address: Op<'c>) -> Option<Op<'c>> {
+        self.globals.get(address.attr("global_name")?.as_symbol()?).copied()
+    }
+
+    /// Why the kernel has no parallel form, or `None`.
+    pub fn why_not(&mut self, kernel: Op<'c>) -> Option<String> {
+        if kernel.region(0).single_block().is_none() {
+            return Some("its control flow is not structured".into());
+        }
+        let mut reason = None;
+        kernel.walk_pre(|op| {
+            reason = match classify(op) {
+                Some(ThreadOp::Unsupported(why)) => Some(why.to_owned()),
+                Some(_) => None,
+                None => self.why_not_op(op),
+            };
+            if reason.is_some() { Walk::Stop } else { Walk::Advance }
+        });
+        reason
+    }
+
+    fn why_not_op(&mut self, op: Op<'c>) -> Option<String> {
+        match op.name() {
+            "llvm.call" => self.why_not_call(op),
+            "llvm.mlir.addressof" => {
+                let global = self.global_of(op).filter(|global| address_space(*global) == 3)?;
+                (is_shared_declaration(global) && !is_dynamic_shared(global))
+                    .then(|| "it uses shared memory of another module".into())
+            }
+            "llvm.va_start" | "llvm.intr.vastart" => Some("it has variable arguments".into()),
+            _ => None,
+        }
+    }
+
+    fn why_not_call(&mut self, call: Op<'c>) -> Option<String> {
+        let Some(callee) = call.attr("callee").and_then(|callee| callee.as_symbol()) else {
+            return Some("it calls through a pointer".into());
+        };
+        self.why_not_callee(callee)
+    }
+
+    fn why_not_callee(&mut self, callee: &'c str) -> Option<String> {
+        if let Some(known) = self.reasons.get(callee) {
+            return known.clone();
+        }
+        // A recursive call adds nothing to what is found in the body.
+        self.reasons.insert(callee, None);
+        let reason = self.inspect_callee(callee);
+        self.reasons.insert(callee, reason.clone());
+        reason
+    }
+
+    fn inspect_callee(&mut self, callee: &'c str) -> Option<String> {
+        let body = self.by_name.get(callee).copied().filter(|func| !func.region(0).is_empty());
+        let Some(func) = body else {
+            return (!is_known_external(callee)).then(|| format!("it calls {callee}, which may synchronise"));
+        };
+        let mut reason = None;
+        func.walk_pre(|op| {
+            reason = match classify(op) {
+                Some(_) => Some(format!("it calls {callee}, which knows its thread")),
+                None if self.is_shared_address(op) => Some(format!("it calls {callee}, which uses shared memory")),
+                None if op.is("llvm.call") => self.why_not_call(op),
+                None => None,
+            };
+            if reason.is_some() { Walk::Stop } else { Walk::Advance }
+        });
+        reason
+    }
+
+    fn is_shared_address(&self, op: Op<'c>) -> bool {
+        op.is("llvm.mlir.addressof") && self.global_of(op).is_some_and(|global| address_space(global) == 3)
+    }
+}
+
+fn is_shared_declaration(global: Op<'_>) -> bool {
+    global.region(0).is_empty() && !global.has_attr("value")
+}
+
+/// Whether the global is `extern __shared__ T name[]`.
+pub fn is_dynamic_shared(global: Op<'_>) -> bool {
+    let ty = global.attr("global_type").and_then(|ty| ty.as_type());
+    is_shared_declaration(global) && ty.and_then(|ty| ty.llvm_array_parts()).is_some_and(|(_, count)| count == 0)
+}
