@@ -2,7 +2,7 @@
 //!
 //! Before: clang's output with `-O2 -Xclang -disable-llvm-passes`: allocas everywhere, thread ids behind small
 //! functions. After: SSA form with simplified, *unrotated* loops in LCSSA form, and every function that holds a barrier,
-//! a thread id or a warp operation inlined into the kernels that call it.
+//! a thread id, a warp operation or a shared variable inlined into the kernels that call it.
 //!
 //! What is left out on purpose: loop-rotate (loops would stay do-while behind guards), instcombine (it rewrites
 //! induction variables so that fewer loops are recognised) and infer-address-spaces (registers rise); the back end's O3
@@ -17,7 +17,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand};
+use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 
 /// The passes, in order.
 pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
@@ -121,6 +121,9 @@ fn inspect(function: FunctionValue<'_>) -> Body {
     let mut body = Body::default();
     for block in function.get_basic_block_iter() {
         for instruction in block.get_instructions() {
+            if !body.knows_its_thread && names_shared_memory(instruction) {
+                body.knows_its_thread = true;
+            }
             if instruction.get_opcode() != InstructionOpcode::Call {
                 continue;
             }
@@ -134,6 +137,16 @@ fn inspect(function: FunctionValue<'_>) -> Body {
         }
     }
     body
+}
+
+/// Whether an operand is the address of a `__shared__` variable, which belongs to the block.
+fn names_shared_memory(instruction: InstructionValue<'_>) -> bool {
+    instruction.get_operands().flatten().any(|operand| match operand {
+        Operand::Value(BasicValueEnum::PointerValue(pointer)) => {
+            pointer.is_const() && pointer.print_to_string().to_string().contains("addrspace(3)")
+        }
+        _ => false,
+    })
 }
 
 fn callee_name(call: InstructionValue<'_>) -> Option<String> {

@@ -4,6 +4,7 @@
 //! that clang knows works here; see [`clang`]. What happens to the host side afterwards is in [`host`].
 
 pub mod clang;
+pub mod clean;
 pub mod host;
 pub mod launches;
 
