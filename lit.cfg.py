@@ -1,0 +1,47 @@
+"""Configuration of lit for the tests of Regrain: `lit test` from the root of the repository."""
+
+import os
+import platform
+
+import lit.formats
+import lit.util
+
+llvm = os.environ.get("MLIR_SYS_220_PREFIX", "/usr/lib/llvm-22")
+tools = os.path.join(llvm, "bin")
+root = os.path.dirname(os.path.abspath(__file__))
+built = os.environ.get("REGRAIN_BUILD", os.path.join(root, "target", "release"))
+
+config.name = "regrain"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".cu", ".test"]
+config.excludes = ["Inputs", "target", "build", ".toolchain", "crates", "passes", "rodinia"]
+config.test_source_root = root
+config.test_exec_root = os.path.join(root, "build", "lit")
+
+config.environment["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
+for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# A longer name must come before one that it begins with.
+substitutions = {
+    "%regrain-opt": os.path.join(built, "regrain-opt"),
+    "%regrain-plugin": os.path.join(built, "libregrain_plugin.so"),
+    "%regrain": os.path.join(built, "regrain"),
+    "%mlir-opt": os.path.join(tools, "mlir-opt"),
+    "%mlir-tblgen": os.path.join(tools, "mlir-tblgen"),
+    "%opt": os.path.join(tools, "opt"),
+    "%llc": os.path.join(tools, "llc"),
+    "%root": root,
+    "%llvm-include": os.path.join(llvm, "include"),
+}
+for name in sorted(substitutions, key=len, reverse=True):
+    config.substitutions.append((name, substitutions[name]))
+
+toolkits = [os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", os.path.join(root, ".toolchain/cuda")]
+for path in toolkits:
+    if path and os.path.exists(os.path.join(path, "bin", "ptxas")):
+        config.available_features.add("cuda-toolkit")
+        config.substitutions.append(("%ptxas", os.path.join(path, "bin", "ptxas")))
+        break
+config.available_features.add("host-" + platform.machine())
