@@ -1,0 +1,56 @@
+// What the programs of this folder share: checks that count, memory both sides see.
+#pragma once
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static int failures;
+
+// Counts and shows a check that does not hold.
+#define EXPECT(condition)                                                                          \
+  do {                                                                                             \
+    if (!(condition) && ++failures <= 20)                                                          \
+      std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);                          \
+  } while (0)
+
+// The same, for one element of an array.
+#define EXPECT_AT(index, actual, expected)                                                         \
+  do {                                                                                             \
+    auto a = (actual);                                                                             \
+    decltype(a) e = (expected);                                                                    \
+    if (a != e && ++failures <= 20)                                                                \
+      std::printf("%s:%d: failed at %lld: %s is %.17g, expected %.17g\n", __FILE__, __LINE__,      \
+                  (long long)(index), #actual, (double)a, (double)e);                              \
+  } while (0)
+
+#define EXPECT_ERROR(call, expected)                                                               \
+  do {                                                                                             \
+    cudaError_t error = (call);                                                                    \
+    if (error != (expected) && ++failures <= 20)                                                   \
+      std::printf("%s:%d: failed: %s is %s, expected %s\n", __FILE__, __LINE__, #call,             \
+                  cudaGetErrorName(error), cudaGetErrorName(expected));                            \
+  } while (0)
+
+#define OK(call) EXPECT_ERROR(call, cudaSuccess)
+
+// Zeroed memory that host and device see.
+template <typename T> T *managed(size_t count) {
+  T *pointer = nullptr;
+  OK(cudaMallocManaged(&pointer, count * sizeof(T)));
+  std::memset((void *)pointer, 0, count * sizeof(T));
+  return pointer;
+}
+
+// Waits for the kernel just launched.
+static inline void finish_kernel() {
+  OK(cudaGetLastError());
+  OK(cudaDeviceSynchronize());
+}
+
+// The value of main.
+static inline int result() {
+  std::printf(failures ? "%d failures\n" : "ok\n", failures);
+  return failures != 0;
+}
