@@ -1,11 +1,8 @@
-//! Compiles `src/tls.c`, the one thread-local that generated code addresses directly.
+//! Compiles `src/native.c`: the thread-local that generated code addresses directly, and weak references.
 //!
-//! Rust has no stable way to define a thread-local with C linkage and a chosen TLS model, hence C.
+//! Stable Rust can neither define a thread-local with C linkage and a chosen TLS model nor refer to a symbol weakly, hence C.
 
 fn main() {
-    println!("cargo:rerun-if-changed=src/tls.c");
-    cc::Build::new()
-        .file("src/tls.c")
-        .flag_if_supported("-ftls-model=initial-exec")
-        .compile("regrain_tls");
+    println!("cargo:rerun-if-changed=src/native.c");
+    cc::Build::new().file("src/native.c").flag_if_supported("-ftls-model=initial-exec").compile("regrain_native");
 }

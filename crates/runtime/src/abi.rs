@@ -2,7 +2,7 @@
 //!
 //! A translation unit hands over one [`CpuImage`] (through clang's own fat-binary registration), which lists its kernels
 //! and device variables. A kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from
-//! [`Tls`]; `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `tls.c` and in the code generator.
+//! [`Tls`]; `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
 
 use std::ffi::{c_char, c_void};
 

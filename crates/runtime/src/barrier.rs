@@ -82,6 +82,7 @@ fn same_site(a: *const Site, b: *const Site) -> bool {
 ///
 /// # Safety
 /// Called from generated code or an entry point on a worker's OS thread.
+#[inline]
 unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
     let worker = current();
     if worker.is_null() {
@@ -142,6 +143,7 @@ unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
 ///
 /// # Safety
 /// As [`sync`].
+#[cold]
 unsafe fn alone(worker: *mut Worker, total: u32, red: Red) -> u32 {
     if total > 1 {
         // SAFETY: by contract.

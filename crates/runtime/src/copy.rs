@@ -8,7 +8,7 @@ use crate::memory::device_range;
 use crate::registration::variable;
 use crate::stream;
 
-pub const HOST_TO_HOST: u32 = 0;
+/// Values of `cudaMemcpyKind`; 0 is host to host.
 pub const HOST_TO_DEVICE: u32 = 1;
 pub const DEVICE_TO_HOST: u32 = 2;
 pub const DEVICE_TO_DEVICE: u32 = 3;

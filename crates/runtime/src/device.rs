@@ -12,7 +12,7 @@ use crate::registration::Kernel;
 
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 pub const SHARED_PER_BLOCK: u32 = 48 << 10;
-pub const REGISTERS: u32 = 65536;
+pub const REGISTERS: i32 = 65536;
 /// Bytes of CPU stack that a thread gets at least; C library calls need some.
 const MIN_COROUTINE_STACK: usize = 256 << 10;
 
@@ -112,6 +112,7 @@ fn set_limit(limit: u32, value: usize) -> Result {
 
 fn reset() -> Result {
     crate::printf::flush();
+    crate::array::forget_all();
     crate::memory::release_all();
     error::reset();
     Ok(())

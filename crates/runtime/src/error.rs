@@ -21,7 +21,6 @@ pub type Result<T = ()> = std::result::Result<T, CudaError>;
 impl CudaError {
     pub const INVALID_VALUE: Self = Self(1);
     pub const MEMORY_ALLOCATION: Self = Self(2);
-    pub const INITIALIZATION: Self = Self(3);
     pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
@@ -34,7 +33,6 @@ impl CudaError {
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
     pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
-    pub const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
@@ -114,15 +112,6 @@ pub extern "C" fn cudaGetLastError() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> u32 {
     peek()
-}
-
-/// The name of an error code, or CUDA's text for a code it does not know.
-pub fn name(code: u32) -> &'static str {
-    find(code).map_or("unrecognized error code", |entry| entry.1)
-}
-
-fn find(code: u32) -> Option<&'static (u32, &'static str, &'static str)> {
-    ERRORS.binary_search_by_key(&code, |entry| entry.0).ok().map(|at| &ERRORS[at])
 }
 
 /// The table as C strings: (name, text) per entry of [`ERRORS`], then the unknown code.

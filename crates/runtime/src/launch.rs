@@ -194,3 +194,6 @@ fn launch(
     });
     Ok(())
 }
+
+const _: () = assert!(size_of::<LaunchAttribute>() == 72);
+const _: () = assert!(size_of::<LaunchConfig>() == 56);

@@ -18,6 +18,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 pub mod abi;
+mod array;
 mod barrier;
 mod copy;
 mod device;
@@ -25,17 +26,21 @@ mod device_calls;
 mod error;
 mod error_table;
 mod event;
+mod func;
 mod grid;
 mod job;
 mod launch;
 mod macros;
 mod memory;
+mod mempool;
 mod pool;
 mod printf;
+mod props;
 mod registration;
 mod report;
 mod scheduler;
 mod stack;
 mod stream;
+mod unsupported;
 mod warp;
 mod worker;

@@ -223,6 +223,22 @@ cuda_api! {
         advisable(pointer, count)
     }
 
+    fn cudaMemPrefetchAsync_v2 / cudaMemPrefetchAsync_v2_ptsz(
+        pointer: *const c_void, count: usize, location: Location, _flags: u32, stream: *mut c_void
+    ) {
+        device_ok()?;
+        crate::stream::check(stream)?;
+        location.check()?;
+        advisable(pointer, count)
+    }
+
+    fn cudaMemAdvise_v2(pointer: *const c_void, count: usize, advice: u32, location: Location) {
+        device_ok()?;
+        if !(1..=6).contains(&advice) { return Err(CudaError::INVALID_VALUE); }
+        location.check()?;
+        advisable(pointer, count)
+    }
+
     fn cudaMemAdvise(pointer: *const c_void, count: usize, advice: u32, device: i32) {
         device_ok()?;
         if !(1..=6).contains(&advice) { return Err(CudaError::INVALID_VALUE); }
@@ -247,4 +263,22 @@ pub struct PointerAttributes {
     ordinal: i32,
     device: *mut c_void,
     host: *mut c_void,
+}
+
+/// `cudaMemLocation`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Location {
+    kind: u32,
+    id: i32,
+}
+
+impl Location {
+    fn check(self) -> Result {
+        match self.kind {
+            1 => crate::device::check_device(self.id),
+            2..=4 => Ok(()),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
 }

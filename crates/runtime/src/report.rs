@@ -1,7 +1,7 @@
 //! What the coroutine form says about blocks that are stuck and barriers that are not met evenly.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, c_char};
 use std::fmt::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -16,9 +16,23 @@ pub fn strict() -> bool {
     *STRICT.get_or_init(|| std::env::var("REGRAIN_CPU_CHECK").is_ok_and(|value| value == "1"))
 }
 
-/// The source name of a kernel.
+unsafe extern "C" {
+    fn __regrain_demangle(name: *const c_char) -> *mut c_char;
+}
+
+/// The source name of a kernel, where the program's C++ library can tell.
 pub fn demangle(name: &str) -> String {
-    name.to_owned()
+    let Some(Ok(c_name)) = name.starts_with("_Z").then(|| CString::new(name)) else { return name.to_owned() };
+    // SAFETY: a C string in; out comes null or a C string from `malloc`.
+    unsafe {
+        let text = __regrain_demangle(c_name.as_ptr());
+        if text.is_null() {
+            return name.to_owned();
+        }
+        let demangled = CStr::from_ptr(text).to_string_lossy().into_owned();
+        libc::free(text.cast());
+        demangled
+    }
 }
 
 /// `file:line`, or a placeholder.

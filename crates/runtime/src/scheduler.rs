@@ -28,6 +28,8 @@ pub enum State {
     Done,
 }
 
+/// One cache line per thread: it is touched at each switch.
+#[repr(align(64))]
 pub struct Thread {
     pub yielder: *const Yielder<(), ()>,
     pub state: State,
@@ -185,6 +187,7 @@ unsafe fn ended(worker: *mut Worker, index: usize) {
 ///
 /// # Safety
 /// Called from an entry point in the coroutine of the current thread.
+#[inline(always)]
 pub unsafe fn suspend(worker: *mut Worker) {
     // SAFETY: the yielder belongs to the running coroutine.
     unsafe {
@@ -197,6 +200,7 @@ pub unsafe fn suspend(worker: *mut Worker) {
 ///
 /// # Safety
 /// As [`suspend`].
+#[inline(always)]
 pub unsafe fn wait(worker: *mut Worker, state: State) {
     // SAFETY: by contract.
     unsafe {

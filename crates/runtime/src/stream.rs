@@ -124,6 +124,12 @@ cuda_api! {
         }
     }
 
+    /// Capture is not supported, so no stream is ever capturing.
+    fn cudaStreamIsCapturing / cudaStreamIsCapturing_ptsz(stream: *mut c_void, status: *mut u32) {
+        check(stream)?;
+        put(status, 0)
+    }
+
     fn cudaLaunchHostFunc / cudaLaunchHostFunc_ptsz(stream: *mut c_void, function: Option<HostFunction>, data: *mut c_void) {
         device_ok()?;
         check(stream)?;

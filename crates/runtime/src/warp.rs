@@ -45,6 +45,7 @@ unsafe extern "C" fn __regrain_warp_exchange(mask: u32, value: u64, out: *mut u6
 ///
 /// # Safety
 /// As [`__regrain_warp_exchange`].
+#[cold]
 unsafe fn alone(worker: *mut Worker, value: u64, out: *mut u64) -> u32 {
     // SAFETY: by contract.
     unsafe {

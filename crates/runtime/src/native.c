@@ -1,5 +1,7 @@
-/* The thread-local state that generated code reads. Layout: see abi.rs, which checks it against this file's
- * twin declaration by size. Initial-exec: one load from the thread pointer, no call. */
+/* What stable Rust cannot say: a thread-local with C linkage, and weak references.
+ * The thread-local is what generated code reads; its layout is checked here and in abi.rs. Initial-exec: one load from
+ * the thread pointer, no call. */
+#include <stddef.h>
 #include <stdint.h>
 
 struct regrain_site;
@@ -29,3 +31,11 @@ struct regrain_tls *__regrain_tls_address(void) { return &__regrain_tls; }
 extern const uint32_t __regrain_cpu_arch __attribute__((weak));
 
 uint32_t __regrain_compiled_arch(void) { return &__regrain_cpu_arch ? __regrain_cpu_arch : 0; }
+
+/* The C++ library's demangler, where the program has one; the result is malloc'ed. */
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
+
+char *__regrain_demangle(const char *name) {
+  int status = 0;
+  return __cxa_demangle ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+}
