@@ -6,6 +6,7 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "carry.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -13,7 +14,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/Import.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -22,13 +22,6 @@
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
-
-static void keepWhatImportLoses(ModuleOp module, const llvm::StringSet<> &externallyInitialized) {
-  module.walk([&](LLVM::GlobalOp global) {
-    if (externallyInitialized.contains(global.getSymName()))
-      global.setExternallyInitialized(true);
-  });
-}
 
 /// Imports LLVM IR (text or bitcode). Null on failure; a parse error of the IR text goes to the
 /// sink, errors of the translation to the context's diagnostic handlers.
@@ -49,10 +42,7 @@ extern "C" MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef by
   }
   std::string layout = source->getDataLayoutStr();
   std::string triple = source->getTargetTriple().str();
-  llvm::StringSet<> externallyInitialized;
-  for (const llvm::GlobalVariable &global : source->globals())
-    if (global.isExternallyInitialized())
-      externallyInitialized.insert(global.getName());
+  regrain_bridge::ImportCarry carry(*source);
 
   MLIRContext *mlirContext = unwrap(context);
   OwningOpRef<ModuleOp> module =
@@ -60,7 +50,7 @@ extern "C" MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef by
                               /*dropDICompositeTypeElements=*/false, /*loadAllDialects=*/false);
   if (!module)
     return MlirOperation{nullptr};
-  keepWhatImportLoses(*module, externallyInitialized);
+  carry.finish(*module);
   auto text = [&](StringRef value) { return StringAttr::get(mlirContext, value); };
   (*module)->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(), text(layout));
   (*module)->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(), text(triple));
@@ -74,9 +64,11 @@ extern "C" bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainS
                                   void *user) {
   llvm::LLVMContext llvmContext;
   Operation *root = unwrap(op);
+  regrain_bridge::ExportCarry carry(root);
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(root, llvmContext, unwrap(name));
   if (!module)
     return false;
+  carry.finish(*module);
   if (auto layout = root->getAttrOfType<StringAttr>(LLVM::LLVMDialect::getDataLayoutAttrName()))
     module->setDataLayout(layout.getValue());
   if (auto triple = root->getAttrOfType<StringAttr>(LLVM::LLVMDialect::getTargetTripleAttrName()))

@@ -84,3 +84,36 @@ pub fn is_address_taken(function: FunctionValue<'_>) -> bool {
     }
     false
 }
+
+/// The text and the constraints of the inline assembly that a call runs, if it does.
+pub fn inline_asm(call: InstructionValue<'_>) -> Option<(String, String)> {
+    use llvm_sys::core::{LLVMGetCalledValue, LLVMGetInlineAsmAsmString, LLVMGetInlineAsmConstraintString};
+    if !calls_inline_asm(call) {
+        return None;
+    }
+    let copied = |text: *const std::ffi::c_char, length: usize| {
+        // SAFETY: LLVM gives a pointer to `length` bytes that live as long as the context.
+        let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    // SAFETY: the called value of this call is inline assembly (checked above).
+    unsafe {
+        let asm = LLVMGetCalledValue(call.as_value_ref());
+        let mut length = 0;
+        let text = LLVMGetInlineAsmAsmString(asm, &mut length);
+        let text = copied(text, length);
+        let constraints = LLVMGetInlineAsmConstraintString(asm, &mut length);
+        Some((text, copied(constraints, length)))
+    }
+}
+
+/// Makes `call` call `function`, which must have the type that the call already uses.
+pub fn set_callee<'ctx>(call: InstructionValue<'ctx>, function: FunctionValue<'ctx>) {
+    let old = CallSiteValue::try_from(call).expect("a call").get_called_fn_type();
+    assert_eq!(old, function.get_type(), "expected a function of the call's type");
+    // SAFETY: the callee is the last operand of a call instruction.
+    unsafe {
+        let last = llvm_sys::core::LLVMGetNumOperands(call.as_value_ref()) - 1;
+        llvm_sys::core::LLVMSetOperand(call.as_value_ref(), last as u32, function.as_value_ref());
+    }
+}
