@@ -58,6 +58,7 @@ pub mod lift;
 pub mod llvm;
 mod module;
 pub mod nvptx_backend;
+mod panics;
 pub mod pass;
 pub mod tool;
 

@@ -8,12 +8,9 @@ use crate::{
     diagnostics::Severity,
     ffi,
     ir::Op,
+    panics,
 };
-use std::{
-    ffi::c_void,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Mutex,
-};
+use std::{ffi::c_void, sync::Mutex};
 
 /// Which operation a pass runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,8 +222,12 @@ pub fn register_pipeline(name: &'static str, summary: &'static str, text: &str) 
 }
 
 /// Called by C++ for each run of a Rust pass.
+///
+/// # Safety
+/// `rust` is what `register_one` handed over, `op` a live operation, `pass` the running pass, and
+/// `values` holds `num_values` strings.
 #[unsafe(no_mangle)]
-extern "C" fn regrainRustRunPass(
+unsafe extern "C" fn regrainRustRunPass(
     rust: *const c_void,
     op: mlir_sys::MlirOperation,
     pass: *mut c_void,
@@ -236,7 +237,7 @@ extern "C" fn regrainRustRunPass(
     let op = Op::wrap(op);
     // Taken first: afterwards the operation may be half rewritten.
     let loc = op.loc();
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+    let outcome = panics::catch(|| {
         // SAFETY: `rust` is the &'static PassInfo given to `register_one`; `values` holds one
         // string for each option, alive during the call.
         let (info, values) = unsafe {
@@ -251,7 +252,7 @@ extern "C" fn regrainRustRunPass(
             (info, values)
         };
         (info.run)(&PassRun { info, values, raw: pass }, op)
-    }));
+    });
     match outcome {
         Ok(Ok(())) => true,
         Ok(Err(PassError::Reported)) => false,
@@ -259,19 +260,12 @@ extern "C" fn regrainRustRunPass(
             loc.emit(Severity::Error, &message, &[]);
             false
         }
-        Err(payload) => {
+        Err(panic) => {
             // SAFETY: as above.
             let name = unsafe { &*rust.cast::<PassInfo>() }.name;
-            let message = format!("internal error in pass {name}: {}", panic_text(&*payload));
+            let message = format!("internal error in pass {name}: {panic}");
             loc.emit(Severity::Error, &message, &[]);
             false
         }
     }
-}
-
-fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
-    if let Some(text) = payload.downcast_ref::<&str>() {
-        return text;
-    }
-    payload.downcast_ref::<String>().map_or("panic", String::as_str)
 }

@@ -92,7 +92,7 @@ impl<'c> Op<'c> {
         self.query(9)
     }
 
-    /// The memory effects of the operation and of its regions; `None` when not known.
+    /// The memory effects of the operation and of its regions, in no order; `None` when not known.
     pub fn effects(self) -> Option<Vec<Effect<'c>>> {
         let mut list: Vec<Effect<'c>> = Vec::new();
         // SAFETY: the operation is live, `push_effect` gets the list it expects.
