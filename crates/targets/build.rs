@@ -59,7 +59,10 @@ fn compile(source: &Path, llvm: &Path, out_dir: &Path) -> PathBuf {
 
 /// Takes `"target-cpu"="..."` and its like out of an attribute group, and makes each definition `linkonce_odr`, so
 /// that linking the library into a module brings in only what the module uses.
+///
+/// `zeroext`, `signext` and `noundef` are dropped too: callers are lowered intrinsics, which promise nothing of the kind.
 fn adapt(line: &str) -> String {
+    let line = &[" zeroext", " signext", " noundef"].iter().fold(line.to_string(), |line, gone| line.replace(gone, ""));
     if let Some(rest) = line.strip_prefix("define dso_local ").or_else(|| line.strip_prefix("define ")) {
         let keeps_linkage = ["internal ", "private ", "linkonce_odr "].iter().any(|linkage| rest.starts_with(linkage));
         return if keeps_linkage { line.to_string() } else { format!("define linkonce_odr {rest}") };

@@ -92,6 +92,9 @@ pub fn inline_asm(call: InstructionValue<'_>) -> Option<(String, String)> {
         return None;
     }
     let copied = |text: *const std::ffi::c_char, length: usize| {
+        if length == 0 {
+            return String::new();
+        }
         // SAFETY: LLVM gives a pointer to `length` bytes that live as long as the context.
         let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
         String::from_utf8_lossy(bytes).into_owned()

@@ -1,0 +1,234 @@
+//! Memory: ld, st, atom, red, isspacep, cp.async.
+//!
+//! ```text
+//! ld.shared.v2.u32 {$0, $1}, [$2+8];
+//! ```
+//! becomes two loads from `@__regrain_shared_pointer(address)` + 8.
+
+use super::dispatch::{Modifiers, Type};
+use super::emit::{Emitter, Reason};
+use super::parse::{Instruction, Operand};
+
+/// Modifiers of ld and st that change nothing here: caches, scopes, spaces that are flat memory.
+fn is_harmless(modifier: &str) -> bool {
+    const PLAIN: [&str; 28] = [
+        "global", "const", "local", "param", "generic", "volatile", "relaxed", "acquire", "release", "weak", "mmio", "sys", "gpu", "cta",
+        "cluster", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified", "v2", "v4", "v8", "acq_rel",
+    ];
+    PLAIN.contains(&modifier)
+        || modifier.starts_with("shared")
+        || ["L1::", "L2::", "param::"].iter().any(|prefix| modifier.starts_with(prefix))
+}
+
+impl Emitter<'_> {
+    /// The flat pointer for an address operand.
+    fn pointer(&mut self, modifiers: &Modifiers<'_>, address: &Operand) -> Result<String, Reason> {
+        let Operand::Address(base, offset) = address else { return Err("an address expected".into()) };
+        let shared = modifiers.0.iter().any(|m| m.starts_with("shared"));
+        let pointer = if shared {
+            self.shared_pointer(base)?
+        } else {
+            let bits = self.read(base, 64)?;
+            self.value(&format!("inttoptr i64 {bits} to ptr"))
+        };
+        if *offset == 0 {
+            return Ok(pointer);
+        }
+        Ok(self.value(&format!("getelementptr i8, ptr {pointer}, i64 {offset}")))
+    }
+
+    /// The flat pointer for a shared address: its low 32 bits say all.
+    pub(super) fn shared_pointer(&mut self, address: &Operand) -> Result<String, Reason> {
+        let bits = self.read(address, 32)?;
+        self.call("__regrain_shared_pointer", &[("i32", bits)])
+    }
+
+    /// `volatile` and ordering, as LLVM writes them, before and after the address.
+    fn ordering(&mut self, modifiers: &Modifiers<'_>, width: u32, is_load: bool) -> Result<(&'static str, String), Reason> {
+        let bytes = width / 8;
+        let strong = ["relaxed", "acquire", "release", "mmio"].iter().any(|m| modifiers.has(m));
+        if !strong && !modifiers.has("volatile") && !modifiers.has("cv") {
+            return Ok(("", format!("align {bytes}")));
+        }
+        // Somebody may be waiting for this, or this for somebody.
+        self.call("__regrain_spin_hint", &[])?;
+        if width > 64 {
+            return Err("a strong access of that width".into());
+        }
+        let order = match () {
+            () if is_load && modifiers.has("acquire") => "acquire",
+            () if !is_load && modifiers.has("release") => "release",
+            () => "monotonic",
+        };
+        Ok(("atomic volatile ", format!("{order}, align {bytes}")))
+    }
+
+    pub(super) fn load(&mut self, instruction: &Instruction) -> Result<(), Reason> {
+        let modifiers = Modifiers::of(instruction);
+        self.check_access(&modifiers)?;
+        let ty = modifiers.last_type()?;
+        let [to, address, ..] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
+        let pointer = self.pointer(&modifiers, address)?;
+        let (before, after) = self.ordering(&modifiers, ty.width(), true)?;
+        let targets: Vec<&Operand> = match to {
+            Operand::Vector(elements) if is_vector(&modifiers) => elements.iter().collect(),
+            one => vec![one],
+        };
+        let mut values = Vec::new();
+        for index in 0..targets.len() {
+            let place = self.element_pointer(&pointer, ty, index);
+            let (width, separator) = (ty.width(), separator(before));
+            values.push(self.value(&format!("load {before}i{width}, ptr {place}{separator}{after}")));
+        }
+        for (target, value) in targets.into_iter().zip(&values) {
+            self.write(target, value, ty.width(), ty.is_signed())?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, instruction: &Instruction) -> Result<(), Reason> {
+        let modifiers = Modifiers::of(instruction);
+        if modifiers.has("async") || modifiers.has("bulk") {
+            return Err("not known".into());
+        }
+        self.check_access(&modifiers)?;
+        let ty = modifiers.last_type()?;
+        let [address, from, ..] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
+        let pointer = self.pointer(&modifiers, address)?;
+        let (before, after) = self.ordering(&modifiers, ty.width(), false)?;
+        let sources: Vec<&Operand> = match from {
+            Operand::Vector(elements) if is_vector(&modifiers) => elements.iter().collect(),
+            one => vec![one],
+        };
+        for (index, source) in sources.into_iter().enumerate() {
+            let value = self.read(source, ty.width())?;
+            let place = self.element_pointer(&pointer, ty, index);
+            self.line(&format!("store {before}i{} {value}, ptr {place}{}{after}", ty.width(), separator(before)));
+        }
+        Ok(())
+    }
+
+    fn check_access(&mut self, modifiers: &Modifiers<'_>) -> Result<(), Reason> {
+        match modifiers.0.iter().find(|m| Type::parse(m).is_none() && !is_harmless(m)) {
+            Some(modifier) => Err(format!("modifier '.{modifier}'")),
+            None => Ok(()),
+        }
+    }
+
+    fn element_pointer(&mut self, pointer: &str, ty: Type, index: usize) -> String {
+        if index == 0 {
+            return pointer.to_string();
+        }
+        self.value(&format!("getelementptr i{}, ptr {pointer}, i64 {index}", ty.width()))
+    }
+
+    /// atom and red go to the device library: `__regrain_atomic_<op>_<type>`.
+    pub(super) fn atomic(&mut self, instruction: &Instruction) -> Result<(), Reason> {
+        let modifiers = Modifiers::of(instruction);
+        const OPERATIONS: [&str; 11] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max", "sub"];
+        let operation = modifiers.0.iter().find(|m| OPERATIONS.contains(&m.as_str())).ok_or("no operation")?.clone();
+        let known = |m: &String| is_harmless(m) || *m == operation || m == "noftz" || Type::parse(m).is_some();
+        if let Some(other) = modifiers.0.iter().find(|m| !known(m)) {
+            return Err(format!("modifier '.{other}'"));
+        }
+        if is_vector(&modifiers) {
+            return Err("a vector".into());
+        }
+        let (ty, has_result) = (modifiers.last_type()?, instruction.opcode[0] == "atom");
+        let operands = &instruction.operands[usize::from(has_result)..];
+        let [address, sources @ ..] = operands else { return Err("an address expected".into()) };
+        let symbol = format!("__regrain_atomic_{operation}_{}", atomic_type(&operation, ty)?);
+        let llvm_type = self.library.get(&symbol).ok_or("not known for this type")?.result.clone();
+        let pointer = self.pointer(&modifiers, address)?;
+        let mut arguments = vec![("ptr", pointer)];
+        for source in sources {
+            let bits = self.read(source, ty.width())?;
+            arguments.push((&llvm_type, self.from_integer(&llvm_type, &bits, ty.width())));
+        }
+        let old = self.call(&symbol, &arguments)?;
+        if !has_result {
+            return Ok(());
+        }
+        let bits = self.as_integer(&llvm_type, &old, ty.width());
+        self.write(&instruction.operands[0], &bits, ty.width(), ty.is_signed())
+    }
+
+    pub(super) fn isspacep(&mut self, instruction: &Instruction) -> Result<(), Reason> {
+        let [to, from] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
+        let space = instruction.opcode[1..].join("_").replace("::cta", "").replace("::", "_");
+        let bits = self.read(from, 64)?;
+        let pointer = self.value(&format!("inttoptr i64 {bits} to ptr"));
+        let result = self.call(&format!("__regrain_llvm_nvvm_isspacep_{space}"), &[("ptr", pointer)])?;
+        self.write(to, &result, 1, false)
+    }
+
+    /// cp.async: a copy, done at once; its groups have nothing to wait for.
+    pub(super) fn cp(&mut self, instruction: &Instruction) -> Result<(), Reason> {
+        let modifiers = Modifiers::of(instruction);
+        if instruction.opcode.get(1).map(String::as_str) != Some("async") || modifiers.has("bulk") || modifiers.has("mbarrier") {
+            return Err("not known".into());
+        }
+        if ["commit_group", "wait_group", "wait_all"].iter().any(|m| modifiers.has(m)) {
+            return Ok(());
+        }
+        let [to, from, Operand::Integer(size), rest @ ..] = instruction.operands.as_slice() else {
+            return Err("a constant size expected".into());
+        };
+        if ![4, 8, 16].contains(size) {
+            return Err(format!("size {size}"));
+        }
+        let (to, from) = match (to, from) {
+            (Operand::Address(to_base, to_offset), Operand::Address(from_base, from_offset)) => {
+                let to = self.shared_pointer(to_base)?;
+                let bits = self.read(from_base, 64)?;
+                let from = self.value(&format!("inttoptr i64 {bits} to ptr"));
+                (
+                    self.value(&format!("getelementptr i8, ptr {to}, i64 {to_offset}")),
+                    self.value(&format!("getelementptr i8, ptr {from}, i64 {from_offset}")),
+                )
+            }
+            _ => return Err("addresses expected".into()),
+        };
+        // A further operand is the number of bytes to read, or a predicate that means none (then a cache policy may follow).
+        let taken = match rest.first() {
+            None => size.to_string(),
+            Some(operand) if self.is_predicate(operand) => {
+                let ignore = self.read(operand, 1)?;
+                self.value(&format!("select i1 {ignore}, i32 0, i32 {size}"))
+            }
+            Some(_) if modifiers.has("L2::cache_hint") => return Err("a cache policy".into()),
+            Some(operand) => self.read(operand, 32)?,
+        };
+        self.call(
+            &format!("__regrain_llvm_nvvm_cp_async_ca_shared_global_{size}_s"),
+            &[("ptr", to), ("ptr", from), ("i32", taken)],
+        )
+        .map(|_| ())
+    }
+}
+
+fn is_vector(modifiers: &Modifiers<'_>) -> bool {
+    ["v2", "v4", "v8"].iter().any(|m| modifiers.has(m))
+}
+
+/// Between an address and what follows it: an ordering comes without a comma.
+fn separator(before: &str) -> &'static str {
+    if before.is_empty() { ", " } else { " " }
+}
+
+/// The library's name for the type of an atomic operation.
+fn atomic_type(operation: &str, ty: Type) -> Result<String, Reason> {
+    let width = ty.width();
+    Ok(match (operation, ty) {
+        (_, Type::F32) => "f32".into(),
+        (_, Type::F64) => "f64".into(),
+        (_, Type::F16) => "f16".into(),
+        (_, Type::F16x2) => "f16x2".into(),
+        (_, Type::Bf16) => "bf16".into(),
+        (_, Type::Bf16x2) => "bf16x2".into(),
+        ("and" | "or" | "xor" | "cas" | "exch", _) => format!("b{width}"),
+        ("min" | "max", Type::Signed(_)) => format!("s{width}"),
+        (_, Type::Unsigned(_) | Type::Signed(_) | Type::Bits(_)) => format!("u{width}"),
+        _ => return Err(format!("type {ty:?}")),
+    })
+}
