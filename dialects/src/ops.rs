@@ -27,10 +27,15 @@ macro_rules! view {
 
 /// Operands of segment `index` of an operation with `operandSegmentSizes`.
 fn segment<'c>(op: Op<'c>, index: usize) -> Vec<Value<'c>> {
-    let sizes = op.attr("operandSegmentSizes").and_then(Attr::as_i32_array).unwrap_or_default();
+    let sizes = op
+        .attr("operandSegmentSizes")
+        .and_then(Attr::as_i32_array)
+        .unwrap_or_default();
     let start: i32 = sizes.iter().take(index).sum();
     let count = sizes.get(index).copied().unwrap_or(0);
-    (start..start + count).map(|i| op.operand(i as usize)).collect()
+    (start..start + count)
+        .map(|i| op.operand(i as usize))
+        .collect()
 }
 
 /// An enum of the dialect, by its position in the list of names.
@@ -90,7 +95,9 @@ impl<'c> GpuWrapper<'c> {
         let ctx = b.ctx();
         let sizes = [3, 3, shared_bytes.is_some().into(), stream.is_some().into()];
         let mut spec = b.op(Self::NAME).operands(&grid).operands(&block);
-        spec = spec.operands(shared_bytes.as_slice()).operands(stream.as_slice());
+        spec = spec
+            .operands(shared_bytes.as_slice())
+            .operands(stream.as_slice());
         spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
         if let Some(kernel) = kernel {
             spec = spec.attr("kernel", ctx.symbol_attr(kernel));
@@ -165,7 +172,11 @@ impl<'c> Barrier<'c> {
         count: Option<Value<'c>>,
         unaligned: bool,
     ) -> Self {
-        let sizes = [ivs.len() as i32, id.is_some().into(), count.is_some().into()];
+        let sizes = [
+            ivs.len() as i32,
+            id.is_some().into(),
+            count.is_some().into(),
+        ];
         let mut spec = b.op(Self::NAME).operands(ivs);
         spec = spec.operands(id.as_slice()).operands(count.as_slice());
         spec = spec.attr("operandSegmentSizes", b.ctx().i32_array_attr(&sizes));
@@ -212,10 +223,18 @@ impl<'c> BarrierReduce<'c> {
     ) -> Self {
         let ctx = b.ctx();
         let sizes = [1, ivs.len() as i32, id.is_some().into()];
-        let spec = b.op(Self::NAME).operands(&[predicate]).operands(ivs).operands(id.as_slice());
+        let spec = b
+            .op(Self::NAME)
+            .operands(&[predicate])
+            .operands(ivs)
+            .operands(id.as_slice());
         let spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
         let bits = if kind == ReduceKind::Popc { 32 } else { 1 };
-        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(bits)).build())
+        Self(
+            spec.attr("kind", ctx.i32_attr(kind as i32))
+                .result(ctx.int(bits))
+                .build(),
+        )
     }
 
     pub fn kind(self) -> ReduceKind {
@@ -252,7 +271,10 @@ impl<'c> Shared<'c> {
         name: Option<&str>,
     ) -> Self {
         let ctx = b.ctx();
-        let mut spec = b.op(Self::NAME).attr("type", ctx.type_attr(ty)).result(ctx.ptr(3));
+        let mut spec = b
+            .op(Self::NAME)
+            .attr("type", ctx.type_attr(ty))
+            .result(ctx.ptr(3));
         if let Some(alignment) = alignment {
             spec = spec.attr("alignment", ctx.i64_attr(alignment));
         }
@@ -264,7 +286,10 @@ impl<'c> Shared<'c> {
 
     /// The type of the memory.
     pub fn memory_type(self) -> Type<'c> {
-        self.0.attr("type").and_then(Attr::as_type).expect("regrain.shared without a type")
+        self.0
+            .attr("type")
+            .and_then(Attr::as_type)
+            .expect("regrain.shared without a type")
     }
 
     pub fn alignment(self) -> Option<i64> {
@@ -317,7 +342,9 @@ impl<'c> Alternatives<'c> {
     pub fn create(b: Builder<'c>, descriptions: &[&str]) -> Self {
         let ctx = b.ctx();
         let texts: Vec<_> = descriptions.iter().map(|text| ctx.str_attr(text)).collect();
-        let spec = b.op(Self::NAME).attr("descriptions", ctx.array_attr(&texts));
+        let spec = b
+            .op(Self::NAME)
+            .attr("descriptions", ctx.array_attr(&texts));
         let op = spec.regions(descriptions.len()).build();
         for region in op.regions() {
             region.append_block(&[], b.loc);
@@ -326,7 +353,11 @@ impl<'c> Alternatives<'c> {
     }
 
     pub fn descriptions(self) -> Vec<&'c str> {
-        let list = self.0.attr("descriptions").and_then(Attr::as_array).unwrap_or_default();
+        let list = self
+            .0
+            .attr("descriptions")
+            .and_then(Attr::as_array)
+            .unwrap_or_default();
         list.into_iter().filter_map(Attr::as_str).collect()
     }
 
@@ -409,7 +440,11 @@ impl<'c> Vote<'c> {
         let ctx = b.ctx();
         let bits = if kind == VoteKind::Ballot { 32 } else { 1 };
         let spec = b.op(Self::NAME).operands(&[predicate, mask]).operands(ivs);
-        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(bits)).build())
+        Self(
+            spec.attr("kind", ctx.i32_attr(kind as i32))
+                .result(ctx.int(bits))
+                .build(),
+        )
     }
 
     pub fn kind(self) -> VoteKind {
@@ -474,7 +509,11 @@ impl<'c> WarpReduce<'c> {
     ) -> Self {
         let ctx = b.ctx();
         let spec = b.op(Self::NAME).operands(&[value, mask]).operands(ivs);
-        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(32)).build())
+        Self(
+            spec.attr("kind", ctx.i32_attr(kind as i32))
+                .result(ctx.int(32))
+                .build(),
+        )
     }
 
     pub fn kind(self) -> WarpReduceKind {

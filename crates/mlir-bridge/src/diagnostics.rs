@@ -77,7 +77,10 @@ pub fn with_diagnostics<'c, R>(ctx: impl Into<Ctx<'c>>, work: impl FnOnce() -> R
         }
     }
     // SAFETY: the context is live; the guard ends the capture, also when `work` panics.
-    let mut guard = Guard(unsafe { ffi::regrainCaptureBegin(ctx.into().raw) }, Vec::new());
+    let mut guard = Guard(
+        unsafe { ffi::regrainCaptureBegin(ctx.into().raw) },
+        Vec::new(),
+    );
     let result = work();
     guard.finish();
     let text = String::from_utf8_lossy(&guard.1).into_owned();

@@ -79,8 +79,10 @@ unsafe extern "C" {
     pub(crate) fn regrainMappingMapBlock(mapping: *mut c_void, from: MlirBlock, to: MlirBlock);
     pub(crate) fn regrainMappingLookupValue(mapping: *mut c_void, from: MlirValue) -> MlirValue;
     pub(crate) fn regrainMappingLookupBlock(mapping: *mut c_void, from: MlirBlock) -> MlirBlock;
-    pub(crate) fn regrainMappingLookupOp(mapping: *mut c_void, from: MlirOperation)
-    -> MlirOperation;
+    pub(crate) fn regrainMappingLookupOp(
+        mapping: *mut c_void,
+        from: MlirOperation,
+    ) -> MlirOperation;
     pub(crate) fn regrainCloneOp(
         op: MlirOperation,
         mapping: *mut c_void,
@@ -113,11 +115,8 @@ unsafe extern "C" {
         value: MlirValue,
         op: MlirOperation,
     ) -> bool;
-    pub(crate) fn regrainOpDominates(
-        info: *mut c_void,
-        a: MlirOperation,
-        b: MlirOperation,
-    ) -> bool;
+    pub(crate) fn regrainOpDominates(info: *mut c_void, a: MlirOperation, b: MlirOperation)
+    -> bool;
     pub(crate) fn regrainEmit(
         loc: MlirLocation,
         severity: u32,

@@ -64,7 +64,9 @@ pub fn parse_module<'c>(
     source: &str,
     name: &str,
 ) -> Result<Module<'c>, Diagnostics> {
-    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
+    let mut raw = mlir_sys::MlirOperation {
+        ptr: std::ptr::null_mut(),
+    };
     let text = ffi::collect(|user| {
         // SAFETY: all are live; source and name are copied.
         raw = unsafe {
@@ -90,7 +92,9 @@ pub fn import_llvm<'c>(
     for dialect in ["llvm", "dlti", "nvvm"] {
         Ctx::from(context).load_dialect(dialect);
     }
-    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
+    let mut raw = mlir_sys::MlirOperation {
+        ptr: std::ptr::null_mut(),
+    };
     let mut parse = String::new();
     let ((), text) = with_diagnostics(context, || {
         parse = ffi::collect(|user| {
@@ -115,7 +119,11 @@ pub fn import_inkwell<'c>(
     module: &inkwell::module::Module<'_>,
 ) -> Result<Module<'c>, Diagnostics> {
     let bitcode = module.write_bitcode_to_memory();
-    import_llvm(context, bitcode.as_slice(), &module.get_name().to_string_lossy())
+    import_llvm(
+        context,
+        bitcode.as_slice(),
+        &module.get_name().to_string_lossy(),
+    )
 }
 
 /// Exports a module that holds only the llvm dialect (and nvvm, and others with a translation) as
@@ -134,7 +142,11 @@ pub fn export_llvm(module: &Module<'_>, name: &str) -> Result<Vec<u8>, Diagnosti
             )
         }
     });
-    if done { Ok(bitcode) } else { Err(Diagnostics(text)) }
+    if done {
+        Ok(bitcode)
+    } else {
+        Err(Diagnostics(text))
+    }
 }
 
 /// Exports into a context of inkwell.

@@ -4,12 +4,7 @@
 //! of, and a function. `register` makes it known to pipelines, `regrain-opt` and plugins. A panic
 //! inside the function becomes an MLIR error at the operation; it never unwinds through C++.
 
-use crate::{
-    diagnostics::Severity,
-    ffi,
-    ir::Op,
-    panics,
-};
+use crate::{diagnostics::Severity, ffi, ir::Op, panics};
 use std::{ffi::c_void, sync::Mutex};
 
 /// Which operation a pass runs on.
@@ -80,7 +75,11 @@ impl PassRun<'_> {
 
     /// The value of an option; panics for a name that the pass's table does not hold.
     pub fn option(&self, name: &str) -> &str {
-        let index = self.info.options.iter().position(|option| option.name == name);
+        let index = self
+            .info
+            .options
+            .iter()
+            .position(|option| option.name == name);
         match index {
             Some(index) => self.values[index],
             None => panic!("pass {} has no option '{name}'", self.info.name),
@@ -90,7 +89,12 @@ impl PassRun<'_> {
     /// An option as a number; an error that names it when it is none.
     pub fn option_int(&self, name: &str) -> Result<i64, PassError> {
         let text = self.option(name);
-        let bad = |_| format!("option '{name}' of {} is '{text}', expected an integer", self.name());
+        let bad = |_| {
+            format!(
+                "option '{name}' of {} is '{text}', expected an integer",
+                self.name()
+            )
+        };
         Ok(text.trim().parse::<i64>().map_err(bad)?)
     }
 
@@ -159,7 +163,9 @@ fn run(op: Op<'_>, passes: &str, verify: bool) -> PassResult {
 static REGISTERED: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 fn first_time(name: &'static str) -> bool {
-    let mut names = REGISTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut names = REGISTERED
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     if names.contains(&name) {
         return false;
     }
@@ -212,11 +218,7 @@ pub fn register_pipeline(name: &'static str, summary: &'static str, text: &str) 
     if first_time(name) {
         // SAFETY: all strings are copied by the callee, or static.
         unsafe {
-            ffi::regrainRegisterPipeline(
-                ffi::string(name),
-                ffi::string(summary),
-                ffi::string(text),
-            )
+            ffi::regrainRegisterPipeline(ffi::string(name), ffi::string(summary), ffi::string(text))
         }
     }
 }
@@ -251,7 +253,14 @@ unsafe extern "C" fn regrainRustRunPass(
             };
             (info, values)
         };
-        (info.run)(&PassRun { info, values, raw: pass }, op)
+        (info.run)(
+            &PassRun {
+                info,
+                values,
+                raw: pass,
+            },
+            op,
+        )
     });
     match outcome {
         Ok(Ok(())) => true,

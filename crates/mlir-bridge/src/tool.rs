@@ -31,13 +31,20 @@ pub struct DialectPluginInfo {
     pub api_version: u32,
     pub name: *const c_char,
     pub version: *const c_char,
-    pub register: extern "C" fn(registry: *mut c_void),
+    pub register: extern "C" fn(registry: &mut HostRegistry),
 }
 
-/// Inserts the dialects of `add_dialect` into a `DialectRegistry` that a host tool lent us.
-pub extern "C" fn insert_dialects(registry: *mut c_void) {
-    // SAFETY: mlir-opt calls this with its live registry.
-    unsafe { ffi::regrainBridgeInsertExtraDialects(registry) }
+/// The `DialectRegistry` of a host tool; only ever behind the reference that it lends us.
+#[repr(C)]
+pub struct HostRegistry {
+    opaque: [u8; 0],
+}
+
+/// Inserts the dialects of `add_dialect` into a registry that a host tool lent us.
+pub fn insert_dialects(registry: &mut HostRegistry) {
+    let raw: *mut c_void = std::ptr::from_mut(registry).cast();
+    // SAFETY: mlir-opt calls the plugin with its live registry, lent for the call.
+    unsafe { ffi::regrainBridgeInsertExtraDialects(raw) }
 }
 
 /// Defines the two entry points of an MLIR plugin. `$register` is a function that registers
@@ -49,7 +56,7 @@ macro_rules! mlir_plugin {
             $register();
         }
 
-        extern "C" fn plugin_register_dialects(registry: *mut ::std::ffi::c_void) {
+        extern "C" fn plugin_register_dialects(registry: &mut $crate::tool::HostRegistry) {
             $dialects();
             $crate::tool::insert_dialects(registry);
         }

@@ -68,7 +68,10 @@ impl<'c> Ctx<'c> {
     }
 
     pub fn dict_attr(self, items: &[(&str, Attr<'c>)]) -> Attr<'c> {
-        let raw: Vec<_> = items.iter().map(|(name, attr)| self.named(name, *attr)).collect();
+        let raw: Vec<_> = items
+            .iter()
+            .map(|(name, attr)| self.named(name, *attr))
+            .collect();
         // SAFETY: the array is read during the call.
         Attr::wrap(unsafe {
             mlir_sys::mlirDictionaryAttrGet(self.raw, raw.len() as isize, raw.as_ptr())

@@ -37,7 +37,10 @@ impl<'c> Block<'c> {
     }
 
     pub fn insert_arg(self, index: usize, ty: Type<'c>, loc: Loc<'c>) -> Value<'c> {
-        assert!(index <= self.num_args(), "block argument {index} out of range");
+        assert!(
+            index <= self.num_args(),
+            "block argument {index} out of range"
+        );
         // SAFETY: the index is in range.
         Value::wrap(unsafe {
             mlir_sys::mlirBlockInsertArgument(self.raw, index as isize, ty.raw, loc.raw)
@@ -46,7 +49,10 @@ impl<'c> Block<'c> {
 
     /// Removes an argument that has no uses.
     pub fn erase_arg(self, index: usize) {
-        assert!(!self.arg(index).has_uses(), "block argument {index} still has uses");
+        assert!(
+            !self.arg(index).has_uses(),
+            "block argument {index} still has uses"
+        );
         // SAFETY: the index is in range and the argument is unused.
         unsafe { mlir_sys::mlirBlockEraseArgument(self.raw, index as u32) }
     }
@@ -109,7 +115,11 @@ impl<'c> Block<'c> {
     /// Moves the operations of this block before `before`, leaving the block empty. Arguments are
     /// replaced by `args` first.
     pub fn inline_before(self, before: Op<'c>, args: &[Value<'c>]) {
-        assert_eq!(args.len(), self.num_args(), "values for the block arguments");
+        assert_eq!(
+            args.len(),
+            self.num_args(),
+            "values for the block arguments"
+        );
         for (arg, value) in self.args().into_iter().zip(args) {
             arg.replace_all_uses_with(*value);
         }

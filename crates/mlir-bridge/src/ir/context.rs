@@ -30,7 +30,11 @@ impl<'c> Ctx<'c> {
     /// Loads a dialect; false when nobody registered it.
     pub fn load_dialect(self, name: &str) -> bool {
         // SAFETY: the context is live, the name is copied by MLIR.
-        unsafe { !mlir_sys::mlirContextGetOrLoadDialect(self.raw, ffi::string(name)).ptr.is_null() }
+        unsafe {
+            !mlir_sys::mlirContextGetOrLoadDialect(self.raw, ffi::string(name))
+                .ptr
+                .is_null()
+        }
     }
 
     /// Parses a type, as `!llvm.ptr<3>`.
@@ -89,7 +93,9 @@ impl<'c> Loc<'c> {
                 let count = mlir_sys::mlirLocationFusedGetNumLocations(raw) as usize;
                 let mut parts = vec![raw; count];
                 mlir_sys::mlirLocationFusedGetLocations(raw, parts.as_mut_ptr());
-                return parts.into_iter().find_map(|part| Loc::wrap(part).file_line());
+                return parts
+                    .into_iter()
+                    .find_map(|part| Loc::wrap(part).file_line());
             }
         }
         None

@@ -49,7 +49,9 @@ impl<'c> Op<'c> {
     pub fn name(self) -> &'c str {
         // SAFETY: operation names live with the context.
         unsafe {
-            ffi::to_str(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(self.raw)))
+            ffi::to_str(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(
+                self.raw,
+            )))
         }
     }
 
@@ -79,14 +81,22 @@ impl<'c> Op<'c> {
     /// The operand `index`; panics when there is none.
     pub fn operand(self, index: usize) -> Value<'c> {
         let count = self.num_operands();
-        assert!(index < count, "operand {index} of {count} of {}", self.name());
+        assert!(
+            index < count,
+            "operand {index} of {count} of {}",
+            self.name()
+        );
         // SAFETY: the index is in range.
         Value::wrap(unsafe { mlir_sys::mlirOperationGetOperand(self.raw, index as isize) })
     }
 
     pub fn set_operand(self, index: usize, value: Value<'c>) {
         let count = self.num_operands();
-        assert!(index < count, "operand {index} of {count} of {}", self.name());
+        assert!(
+            index < count,
+            "operand {index} of {count} of {}",
+            self.name()
+        );
         // SAFETY: the index is in range.
         unsafe { mlir_sys::mlirOperationSetOperand(self.raw, index as isize, value.raw) }
     }
@@ -102,14 +112,20 @@ impl<'c> Op<'c> {
 
     /// Inserts operands before `index`; segment sizes are the caller's matter.
     pub fn insert_operands(self, index: usize, values: &[Value<'c>]) {
-        assert!(index <= self.num_operands(), "operand index {index} out of range");
+        assert!(
+            index <= self.num_operands(),
+            "operand index {index} out of range"
+        );
         let raw: Vec<_> = values.iter().map(|value| value.raw).collect();
         // SAFETY: the array is read during the call, the index is in range.
         unsafe { ffi::regrainInsertOperands(self.raw, index as u32, raw.len(), raw.as_ptr()) }
     }
 
     pub fn erase_operands(self, index: usize, length: usize) {
-        assert!(index + length <= self.num_operands(), "operand range out of bounds");
+        assert!(
+            index + length <= self.num_operands(),
+            "operand range out of bounds"
+        );
         // SAFETY: the range is in bounds.
         unsafe { ffi::regrainEraseOperands(self.raw, index as u32, length as u32) }
     }
@@ -126,7 +142,11 @@ impl<'c> Op<'c> {
     /// The result `index`; panics when there is none.
     pub fn result(self, index: usize) -> Value<'c> {
         let count = self.num_results();
-        assert!(index < count, "result {index} of {count} of {}", self.name());
+        assert!(
+            index < count,
+            "result {index} of {count} of {}",
+            self.name()
+        );
         // SAFETY: the index is in range.
         Value::wrap(unsafe { mlir_sys::mlirOperationGetResult(self.raw, index as isize) })
     }
@@ -143,7 +163,11 @@ impl<'c> Op<'c> {
     /// The region `index`; panics when there is none.
     pub fn region(self, index: usize) -> Region<'c> {
         let count = self.num_regions();
-        assert!(index < count, "region {index} of {count} of {}", self.name());
+        assert!(
+            index < count,
+            "region {index} of {count} of {}",
+            self.name()
+        );
         // SAFETY: the index is in range.
         Region::wrap(unsafe { mlir_sys::mlirOperationGetRegion(self.raw, index as isize) })
     }
@@ -213,7 +237,10 @@ impl<'c> Op<'c> {
 
     /// Whether this stands before `other`, both in the same block.
     pub fn is_before(self, other: Op<'c>) -> bool {
-        assert!(self.block() == other.block(), "operations of different blocks");
+        assert!(
+            self.block() == other.block(),
+            "operations of different blocks"
+        );
         // SAFETY: both are in one block.
         unsafe { mlir_sys::mlirOperationIsBeforeInBlock(self.raw, other.raw) }
     }
@@ -253,7 +280,10 @@ impl<'c> Op<'c> {
             (0..mlir_sys::mlirOperationGetNumAttributes(self.raw))
                 .map(|i| {
                     let item = mlir_sys::mlirOperationGetAttribute(self.raw, i);
-                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
+                    (
+                        ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)),
+                        Attr::wrap(item.attribute),
+                    )
                 })
                 .collect()
         }
@@ -266,7 +296,10 @@ impl<'c> Op<'c> {
             (0..mlir_sys::mlirOperationGetNumDiscardableAttributes(self.raw))
                 .map(|i| {
                     let item = mlir_sys::mlirOperationGetDiscardableAttribute(self.raw, i);
-                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
+                    (
+                        ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)),
+                        Attr::wrap(item.attribute),
+                    )
                 })
                 .collect()
         }
@@ -282,7 +315,10 @@ impl<'c> Op<'c> {
         if self.num_regions() == 0 || self.region(0).is_empty() {
             return None;
         }
-        self.body().ops().into_iter().find(|op| op.symbol_name() == Some(name))
+        self.body()
+            .ops()
+            .into_iter()
+            .find(|op| op.symbol_name() == Some(name))
     }
 
     /// The integer that a constant operation (`arith.constant`, `llvm.mlir.constant`) gives.
@@ -322,7 +358,9 @@ impl<'c> Op<'c> {
     /// Moves the operations from this one up to, without, `end` (or to the end of the block) into
     /// `to`, before `before` or at its end.
     pub fn splice_to(self, end: Option<Op<'c>>, to: Block<'c>, before: Option<Op<'c>>) {
-        let null = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
+        let null = mlir_sys::MlirOperation {
+            ptr: std::ptr::null_mut(),
+        };
         // SAFETY: all are live; null means "the end".
         unsafe {
             ffi::regrainSpliceOps(
@@ -356,7 +394,11 @@ impl<'c> Op<'c> {
     /// Erases the operation and what is in it; panics when a result still has uses.
     pub fn erase(self) {
         for (number, result) in self.results().into_iter().enumerate() {
-            assert!(!result.has_uses(), "erasing {}: result {number} still has uses", self.name());
+            assert!(
+                !result.has_uses(),
+                "erasing {}: result {number} still has uses",
+                self.name()
+            );
         }
         // SAFETY: no result has uses; MLIR unlinks the operation and drops inner uses.
         unsafe { mlir_sys::mlirOperationDestroy(self.raw) }
@@ -364,7 +406,12 @@ impl<'c> Op<'c> {
 
     /// Replaces all uses of the results and erases the operation.
     pub fn replace_with(self, values: &[Value<'c>]) {
-        assert_eq!(values.len(), self.num_results(), "values for the results of {}", self.name());
+        assert_eq!(
+            values.len(),
+            self.num_results(),
+            "values for the results of {}",
+            self.name()
+        );
         for (result, value) in self.results().into_iter().zip(values) {
             result.replace_all_uses_with(*value);
         }
@@ -413,7 +460,10 @@ unsafe extern "C" fn visit(
 /// Walking, checking, printing.
 impl<'c> Op<'c> {
     fn walk(self, order: mlir_sys::MlirWalkOrder, f: Visitor<'_, 'c>) {
-        let mut state = WalkState { visit: f, panic: None };
+        let mut state = WalkState {
+            visit: f,
+            panic: None,
+        };
         // SAFETY: `visit` gets the state it expects, and never unwinds.
         unsafe {
             mlir_sys::mlirOperationWalk(self.raw, Some(visit), (&raw mut state).cast(), order)

@@ -67,12 +67,7 @@ impl<'c> Ctx<'c> {
     }
 
     /// `!llvm.func<result (inputs)>`.
-    pub fn llvm_function(
-        self,
-        result: Type<'c>,
-        inputs: &[Type<'c>],
-        variadic: bool,
-    ) -> Type<'c> {
+    pub fn llvm_function(self, result: Type<'c>, inputs: &[Type<'c>], variadic: bool) -> Type<'c> {
         let raw: Vec<_> = inputs.iter().map(|input| input.raw).collect();
         // SAFETY: the array is read during the call.
         Type::wrap(unsafe {
@@ -143,7 +138,8 @@ impl<'c> Type<'c> {
     /// The width of a float type.
     pub fn float_width(self) -> Option<u32> {
         // SAFETY: the width is asked of float types only.
-        self.is_float().then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(self.raw) })
+        self.is_float()
+            .then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(self.raw) })
     }
 
     /// The address space of an `!llvm.ptr`.

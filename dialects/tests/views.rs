@@ -1,0 +1,133 @@
+//! The typed views: what a constructor makes verifies, prints as expected, and reads back.
+
+use mlir_bridge::{
+    ir::{Builder, Op, Value},
+    melior::{Context, ir::Module},
+    module_op, new_context, parse_module,
+};
+use regrain_dialects::ops::{
+    ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match,
+    MatchKind, ReduceKind, Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId,
+    WarpReduce, WarpReduceKind, is_synchronising, synchronised_loop,
+};
+
+fn context() -> Context {
+    regrain_dialects::register();
+    let context = new_context();
+    for dialect in ["regrain", "scf", "arith", "llvm"] {
+        mlir_bridge::ir::Ctx::from(&context).load_dialect(dialect);
+    }
+    context
+}
+
+fn function<'c>(context: &'c Context) -> Module<'c> {
+    let source = "func.func @f(%n: index, %s: !llvm.ptr, %b: i64, %m: i32, %p: i1) { return }";
+    parse_module(context, source, "f.mlir").unwrap()
+}
+
+/// A launch with both loops, empty inside; the builder stands in the block loop.
+fn launch<'c>(root: Op<'c>) -> (GpuWrapper<'c>, Builder<'c>, Vec<Value<'c>>) {
+    let body = root.lookup_symbol("f").unwrap().body();
+    let (n, stream, bytes) = (body.arg(0), body.arg(1), body.arg(2));
+    let b = Builder::before_terminator(body, root.loc());
+    let (zero, one) = (b.const_index(0), b.const_index(1));
+    let wrapper = GpuWrapper::create(b, Some("k"), [n; 3], [n; 3], Some(bytes), Some(stream));
+    let b = Builder::at_end(wrapper.body(), b.loc);
+    let grid = b.scf_parallel(&[zero; 3], &[n; 3], &[one; 3]);
+    let b = Builder::before_terminator(grid.body(), b.loc);
+    let block = b.scf_parallel(&[zero; 3], &[n; 3], &[one; 3]);
+    let inner = Builder::before_terminator(block.body(), b.loc);
+    (wrapper, inner, block.body().args())
+}
+
+#[test]
+fn launch_reads_back() {
+    let context = context();
+    let module = function(&context);
+    let root = module_op(&module);
+    let (wrapper, inner, ivs) = launch(root);
+    let grid = wrapper.grid_loop().unwrap();
+    let b = Builder::at_start(grid.body(), inner.loc);
+    let memory = b.ctx().parse_type("!llvm.array<4 x f32>").unwrap();
+    let tile = Shared::create(b, memory, Some(16), Some("tile"));
+    let dynamic = DynamicShared::create(b, wrapper.shared_bytes().unwrap(), Some(128));
+    let barrier = Barrier::create(inner, &ivs);
+    assert!(root.verify(), "{root}");
+    assert_eq!(wrapper.kernel(), Some("k"));
+    assert_eq!((wrapper.grid().len(), wrapper.block_shape().len()), (3, 3));
+    assert!(wrapper.stream().is_some());
+    assert_eq!(barrier.parallel_loop(), wrapper.block_loop());
+    assert_eq!(synchronised_loop(barrier.op()), wrapper.block_loop());
+    assert_eq!(
+        (tile.memory_type(), tile.alignment(), tile.name()),
+        (memory, Some(16), Some("tile"))
+    );
+    assert_eq!(
+        (dynamic.bytes(), dynamic.alignment()),
+        (wrapper.shared_bytes().unwrap(), Some(128))
+    );
+    assert!(GpuWrapper::cast(grid).is_none());
+}
+
+#[test]
+fn synchronisation_reads_back() {
+    let context = context();
+    let module = function(&context);
+    let root = module_op(&module);
+    let (wrapper, b, ivs) = launch(root);
+    let body = root.lookup_symbol("f").unwrap().body();
+    let (mask, predicate) = (body.arg(3), body.arg(4));
+    let named = Barrier::create_named(b, &ivs, Some(mask), Some(mask), true);
+    assert_eq!(
+        (named.id(), named.count(), named.is_unaligned()),
+        (Some(mask), Some(mask), true)
+    );
+    let reduce = BarrierReduce::create(b, ReduceKind::Or, predicate, &ivs, Some(mask));
+    assert_eq!(
+        (reduce.kind(), reduce.predicate(), reduce.id()),
+        (ReduceKind::Or, predicate, Some(mask))
+    );
+    let shuffle = Shuffle::create(b, ShuffleKind::Bfly, [mask; 4], &ivs);
+    assert_eq!(
+        (shuffle.kind(), shuffle.clamp(), shuffle.ivs()),
+        (ShuffleKind::Bfly, mask, ivs.clone())
+    );
+    let vote = Vote::create(b, VoteKind::Ballot, predicate, mask, &ivs);
+    assert!(vote.kind() == VoteKind::Ballot && vote.op().result(0).ty().is_int(32));
+    let matched = Match::create(b, MatchKind::All, mask, mask, &ivs);
+    assert_eq!((matched.kind(), matched.value()), (MatchKind::All, mask));
+    let sum = WarpReduce::create(b, WarpReduceKind::Xor, mask, mask, &ivs);
+    assert_eq!(sum.kind(), WarpReduceKind::Xor);
+    let wait = WarpBarrier::create(b, mask, &ivs);
+    assert_eq!((wait.mask(), wait.ivs().len()), (mask, 3));
+    let active = ActiveMask::create(b, &ivs);
+    let (lane, warp) = (LaneId::create(b, &ivs), WarpId::create(b, &ivs));
+    assert!(root.verify(), "{root}");
+    for op in [
+        named.op(),
+        reduce.op(),
+        shuffle.op(),
+        vote.op(),
+        matched.op(),
+        sum.op(),
+        wait.op(),
+        active.op(),
+    ] {
+        assert_eq!(synchronised_loop(op), wrapper.block_loop(), "{op:?}");
+        assert!(!op.is_memory_effect_free(), "{op:?}");
+    }
+    assert!(lane.op().is_pure() && warp.op().is_pure() && !is_synchronising(lane.op()));
+}
+
+#[test]
+fn alternatives_read_back() {
+    let context = context();
+    let module = function(&context);
+    let root = module_op(&module);
+    let body = root.lookup_symbol("f").unwrap().body();
+    let b = Builder::before_terminator(body, root.loc());
+    let choice = Alternatives::create(b, &["original", "block 2"]);
+    assert!(root.verify(), "{root}");
+    assert_eq!(choice.descriptions(), ["original", "block 2"]);
+    assert_eq!(choice.choices().len(), 2);
+}
