@@ -111,6 +111,7 @@ impl Dim3 {
 
 unsafe extern "C" {
     fn __regrain_tls_address() -> *mut Tls;
+    fn __regrain_dynamic_shared_address() -> *mut c_void;
 }
 
 /// This OS thread's `__regrain_tls`.
@@ -118,3 +119,13 @@ pub fn tls() -> *mut Tls {
     // SAFETY: a C function without preconditions that returns the address of a thread-local.
     unsafe { __regrain_tls_address() }
 }
+
+/// Largest dynamic shared memory of a block, bytes.
+pub const MAX_DYNAMIC_SHARED: usize = 232_448;
+
+/// This OS thread's array of [`MAX_DYNAMIC_SHARED`] bytes for dynamic shared memory.
+pub fn dynamic_shared() -> *mut c_void {
+    // SAFETY: gives the address of this OS thread's own storage.
+    unsafe { __regrain_dynamic_shared_address() }
+}
+

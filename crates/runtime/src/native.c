@@ -24,6 +24,12 @@ _Static_assert(sizeof(struct regrain_tls) == 88, "regrain_tls is part of the ABI
 
 _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
 
+/* A block's dynamic shared memory: as large as any chip's opt-in limit (227 KiB), and in the static TLS block like the
+ * program's static shared memory, so that a 32-bit offset reaches both. `extern __shared__` arrays are this symbol. */
+_Thread_local char __regrain_dynamic_shared[232448] __attribute__((tls_model("initial-exec"), aligned(1024)));
+
+void *__regrain_dynamic_shared_address(void) { return __regrain_dynamic_shared; }
+
 /* For the Rust side of the runtime, which cannot name an extern thread-local on stable. */
 struct regrain_tls *__regrain_tls_address(void) { return &__regrain_tls; }
 

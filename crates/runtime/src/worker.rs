@@ -10,11 +10,10 @@
 //! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references: coroutines and
 //! scheduler take turns on it on one OS thread.
 
-use std::ffi::c_void;
 
 use corosensei::{Coroutine, Yielder};
 
-use crate::abi::{Dim3, Entry, Tls, tls};
+use crate::abi::{dynamic_shared, Dim3, Entry, Tls, tls};
 use crate::barrier::Barriers;
 use crate::error::CudaError;
 use crate::job::Job;
@@ -43,6 +42,8 @@ pub struct Worker {
     /// Yielder of the big coroutine while it runs.
     pub whole_yielder: *const Yielder<(), ()>,
     pub coroutines: Vec<Option<Coro>>,
+    /// Places of `coroutines` that are empty.
+    pub free_slots: Vec<u32>,
     pub threads: Vec<Thread>,
     pub warps: Vec<Warp>,
     pub barriers: Barriers,
@@ -50,13 +51,7 @@ pub struct Worker {
     pub current: usize,
     pub live: u32,
     spins: u32,
-    shared: Vec<SharedLine>,
 }
-
-/// Dynamic shared memory is aligned to this.
-#[derive(Clone, Copy)]
-#[repr(C, align(128))]
-struct SharedLine([u8; 128]);
 
 /// This OS thread's worker while it runs blocks, else null.
 pub fn current() -> *mut Worker {
@@ -75,13 +70,13 @@ impl Worker {
             big_stack: StackPool::new(),
             whole_yielder: std::ptr::null(),
             coroutines: Vec::new(),
+            free_slots: Vec::new(),
             threads: Vec::new(),
             warps: Vec::new(),
             barriers: Barriers::default(),
             current: 0,
             live: 0,
             spins: 0,
-            shared: Vec::new(),
         })
     }
 
@@ -103,6 +98,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
         if job.coroutines() {
             (*worker).mode = Mode::Coroutines;
             (*worker).stacks.resize(job.stack_size);
+            (*worker).prepare_threads(job);
             while let Some(chunk) = job.next_chunk() {
                 for block in chunk {
                     set_block(worker, job, block);
@@ -124,17 +120,13 @@ impl Worker {
     fn prepare(&mut self, job: &Job) {
         self.job = job;
         self.abandon = false;
-        let lines = (job.shared as usize).div_ceil(128).max(1);
-        if self.shared.len() < lines {
-            self.shared.resize(lines, SharedLine([0; 128]));
-        }
         // SAFETY: this OS thread's own storage.
         let tls = unsafe { &mut *self.tls };
         tls.ntid = job.block.array();
         tls.nctaid = job.grid.array();
         tls.grid_id = job.grid_id;
         tls.dynamic_shared_size = job.shared;
-        tls.dynamic_shared = self.shared.as_mut_ptr().cast::<c_void>();
+        tls.dynamic_shared = dynamic_shared();
         tls.site = std::ptr::null();
         tls.runtime = (&raw mut *self).cast();
     }
