@@ -88,6 +88,11 @@ impl<'c> Functions<'c> {
         }
     }
 
+    /// Whether a call may stand in a parallel loop.
+    pub fn may_call(&mut self, call: Op<'c>) -> bool {
+        self.why_not_call(call).is_none()
+    }
+
     fn why_not_call(&mut self, call: Op<'c>) -> Option<String> {
         let Some(callee) = call.attr("callee").and_then(|callee| callee.as_symbol()) else {
             return Some("it calls through a pointer".into());

@@ -12,5 +12,6 @@ pub mod pipelines;
 pub mod raise;
 pub mod raise_while_to_for;
 pub mod registry;
+pub mod split_barriers;
 pub mod thread_ops;
 pub mod warp_ops;

@@ -12,6 +12,8 @@ pub static PASSES: &[PassInfo] = &[
     crate::form_parallel::PASS,
     // On the parallel form.
     eliminate_redundant_barriers::PASS,
+    // To loops of the CPU.
+    crate::split_barriers::PASS,
     // Back to GPU kernels.
     outline_kernels::PASS,
 ];

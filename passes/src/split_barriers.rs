@@ -1,0 +1,145 @@
+//! `regrain-split-barriers`: the loop over the threads of a block becomes a sequence of loops that need no synchronisation.
+//!
+//! Before:                                          After:
+//!   scf.parallel (%x, %y, %z) = ... {                %kept = llvm.alloca %threads x f32
+//!     %v = llvm.load %p : !llvm.ptr -> f32           scf.parallel (%x, %y, %z) = ... {
+//!     llvm.store %v, %tile_x                           %v = llvm.load %p ; llvm.store %v, %tile_x
+//!     regrain.barrier(%x, %y, %z)                      llvm.store %v, %kept[%thread]
+//!     %w = llvm.load %tile_y                         }
+//!     %s = llvm.fadd %v, %w : f32                    scf.parallel (%x, %y, %z) = ... {
+//!     llvm.store %s, %p                                %v = llvm.load %kept[%thread] ; %w = llvm.load %tile_y
+//!   }                                                  %s = llvm.fadd %v, %w : f32 ; llvm.store %s, %p
+//!                                                    }
+//!
+//! Values that later loops need are computed again where that is cheap, else kept in an array with a cell for each thread.
+//! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask
+//! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`).
+//!
+//! A wrapper that cannot be split stays as it is, with a remark and the attribute `regrain.not_split`; `legality.rs` holds the
+//! closed list of reasons.
+
+mod control;
+mod emit;
+mod legality;
+mod memory;
+mod plan;
+mod warp;
+
+use mlir_bridge::{
+    ir::Op,
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use crate::kernel_checks::Functions;
+use emit::Emitter;
+pub use legality::Refusal;
+use plan::Plan;
+
+/// On a wrapper that is not split: why.
+pub const NOT_SPLIT: &str = "regrain.not_split";
+
+/// On stack memory that all threads of a block use one after the other.
+pub const REUSED: &str = "regrain.reused";
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
+
+/// The most memory that the arrays of one block may take.
+const STATE_LIMIT: u64 = 1 << 20;
+const MOST_THREADS: u64 = 1024;
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-split-barriers",
+    summary: "split the loop over the threads of a block at synchronisation",
+    anchor: Anchor::Module,
+    options: &[],
+    dialects: DIALECTS,
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    split_wrappers(module);
+    Ok(())
+}
+
+/// Splits all wrappers of a module; gives those that were not, and why.
+pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, Refusal)> {
+    let mut functions = Functions::new(module);
+    let mut refused = Vec::new();
+    for wrapper in module.find_named("regrain.gpu_wrapper") {
+        wrapper.remove_attr(NOT_SPLIT);
+        if let Err(refusal) = split(wrapper, &mut functions) {
+            wrapper.set_attr(NOT_SPLIT, wrapper.ctx().str_attr(refusal.text()));
+            wrapper.remark(format!("not split at its barriers: {}", refusal.text()));
+            refused.push((wrapper, refusal));
+        }
+    }
+    refused
+}
+
+/// Splits the block loop of one wrapper.
+fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+    let block = legality::check(wrapper, functions)?.block;
+    prepare(block);
+    let plan = Plan::new(block);
+    if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
+        return Err(Refusal::TooMuchState);
+    }
+    let before = block.block().and_then(|outer| outer.ops().into_iter().take_while(|op| *op != block).last());
+    if let Err(why) = Emitter::new(&plan, block).run() {
+        undo(block, before);
+        block.remark(format!("internal error while splitting: {why}"));
+        return Err(Refusal::Internal);
+    }
+    block.erase();
+    Ok(())
+}
+
+/// The number of threads of a block, or the most there can be.
+fn threads(block: Op<'_>) -> u64 {
+    let sizes: Option<Vec<i64>> =
+        block.operands()[3..6].iter().map(|size| size.defining_op().and_then(|op| op.constant_int())).collect();
+    sizes.map_or(MOST_THREADS, |sizes| sizes.into_iter().product::<i64>() as u64)
+}
+
+/// Hints say nothing that outlives the splitting; stack memory is allocated at the start of the thread.
+fn prepare(block: Op<'_>) {
+    let hint = |op: Op<'_>| {
+        op.is("llvm.intr.assume") || op.name().starts_with("llvm.intr.lifetime.") || op.name().starts_with("llvm.intr.dbg.")
+    };
+    for op in block.find_all(hint) {
+        op.erase();
+    }
+    for alloca in block.find_named("llvm.alloca") {
+        let size = alloca.operand(0).defining_op();
+        let Some(first) = block.body().first_op() else { continue };
+        alloca.move_before(first);
+        if let Some(size) = size.filter(|size| block.is_proper_ancestor_of(*size)) {
+            let copy = mlir_bridge::ir::Builder::before(alloca).const_int(alloca.operand(0).ty(), size.constant_int().unwrap_or(1));
+            alloca.set_operand(0, copy);
+        }
+    }
+}
+
+/// Removes what a failed attempt left between `before` and `block`.
+fn undo<'c>(block: Op<'c>, before: Option<Op<'c>>) {
+    let Some(outer) = block.block() else { return };
+    let mut made = Vec::new();
+    let mut seen = before.is_none();
+    for op in outer.ops() {
+        if op == block {
+            break;
+        }
+        if seen {
+            made.push(op);
+        }
+        seen |= before == Some(op);
+    }
+    for op in &made {
+        op.drop_all_references();
+    }
+    for op in made.into_iter().rev() {
+        op.erase();
+    }
+}

@@ -1,0 +1,293 @@
+//! Barriers that compute and warp operations: each thread publishes its operand, all threads come to the end of their
+//! loop, then each reads what it needs.
+//!
+//! ```mlir
+//! scf.parallel { ... %r, %ok = regrain.shuffle down %v, %d, %c mask %m ... use %r }
+//! ```
+//! becomes
+//! ```mlir
+//! scf.parallel { ... values[thread] = %v }
+//! scf.parallel { %r = values[thread - lane + source(lane, %d, %c)]; use %r }
+//! ```
+//! A lane that does not exist, is masked off, or is not named takes no part: who asks for its value gets its own.
+
+use mlir_bridge::ir::{Builder, Op, Value};
+
+use super::{
+    emit::{Emitted, Emitter},
+    memory::Cells,
+};
+
+const LANES: i64 = 32;
+
+fn kind(op: Op<'_>) -> Emitted<i64> {
+    op.attr("kind").and_then(|kind| kind.as_int()).ok_or_else(|| format!("{} without a kind", op.name()))
+}
+
+/// What a thread knows of itself in the loop that reads.
+struct Reader<'c> {
+    b: Builder<'c>,
+    thread: Value<'c>,
+    lane: Value<'c>,
+    first: Value<'c>,
+}
+
+impl<'c> Reader<'c> {
+    fn const32(&self, value: i64) -> Value<'c> {
+        self.b.const_int(self.b.ctx().int(32), value)
+    }
+
+    fn wide(&self, value: Value<'c>) -> Value<'c> {
+        self.b.value("arith.extui", &[value], self.b.ctx().int(64))
+    }
+
+    fn select(&self, condition: Value<'c>, yes: Value<'c>, no: Value<'c>) -> Value<'c> {
+        self.b.value("arith.select", &[condition, yes, no], yes.ty())
+    }
+
+    fn bit(&self, word: Value<'c>, number: Value<'c>) -> Value<'c> {
+        let shifted = self.b.arith("shrui", word, number);
+        self.b.value("arith.trunci", &[shifted], self.b.ctx().int(1))
+    }
+
+    fn warp(&self) -> Value<'c> {
+        self.b.arith("shrui", self.thread, self.b.const_int(self.b.ctx().int(64), 5))
+    }
+}
+
+impl<'c> Emitter<'c, '_> {
+    pub fn barrier_reduce(&mut self, op: Op<'c>) -> Emitted<()> {
+        let kind = kind(op)?;
+        let flags = self.new_mask();
+        let predicate = self.resolve(op.operand(0))?;
+        let b = self.inside();
+        // Counting the threads that object tells whether all agree.
+        let flag = if kind == 1 { b.arith("xori", predicate, b.const_int(self.i1(), 1)) } else { predicate };
+        let thread = self.thread();
+        flags.store(self.inside(), thread, flag);
+        let total = self.count_cells(flags);
+        let b = self.cursor;
+        let zero = b.const_int(self.i32(), 0);
+        let result = match kind {
+            0 => total,
+            1 => b.cmpi("eq", total, zero),
+            _ => b.cmpi("ne", total, zero),
+        };
+        let wanted = op.result(0).ty();
+        let result = match result.ty() == wanted {
+            true => result,
+            false => b.value("arith.extui", &[result], wanted),
+        };
+        self.set_uniform(op.result(0), result);
+        Ok(())
+    }
+
+    pub fn warp(&mut self, op: Op<'c>) -> Emitted<()> {
+        match op.name() {
+            "regrain.shuffle" => self.shuffle(op),
+            "regrain.vote" => self.vote(op),
+            "regrain.match" => self.match_lanes(op),
+            "regrain.warp_reduce" => self.warp_reduce(op),
+            "regrain.active_mask" => self.active_mask(op),
+            name => Err(format!("{name} is not known")),
+        }
+    }
+
+    /// The array that holds a value for all threads, and a fresh thread loop after it was written.
+    fn publish(&mut self, value: Value<'c>) -> Emitted<Cells<'c>> {
+        let cells = match self.existing_cells(value) {
+            Some(cells) => cells,
+            None => {
+                let cells = self.new_cells(value.ty());
+                self.store_all(&[(value, cells)])?;
+                cells
+            }
+        };
+        self.close();
+        Ok(cells)
+    }
+
+    fn reader(&mut self) -> Reader<'c> {
+        let thread = self.thread();
+        let b = self.inside();
+        let i32 = b.ctx().int(32);
+        let low = b.value("arith.trunci", &[thread], i32);
+        let lane = b.arith("andi", low, b.const_int(i32, LANES - 1));
+        let first = b.arith("andi", thread, b.const_int(b.ctx().int(64), -LANES));
+        Reader { b, thread, lane, first }
+    }
+
+    /// Gives the results of a warp operation their values in the open loop.
+    fn results(&mut self, op: Op<'c>, values: &[Value<'c>]) -> Emitted<()> {
+        for (result, value) in op.results().into_iter().zip(values) {
+            let b = self.inside();
+            let value = match value.ty() == result.ty() {
+                true => *value,
+                false => b.value("arith.extui", &[*value], result.ty()),
+            };
+            self.know(result, value);
+            if self.plan.kept.contains(&result) {
+                self.keep(result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether lane `lane` (i32) of the reader's warp takes part, and the number of its thread, which is the reader's own
+    /// where there is no such thread.
+    fn lane_state(&mut self, r: &Reader<'c>, lane: Value<'c>, named: Value<'c>) -> (Value<'c>, Value<'c>) {
+        let index = r.b.arith("addi", r.first, r.wide(lane));
+        let exists = r.b.cmpi("slt", index, self.count64);
+        let index = r.select(exists, index, r.thread);
+        let mut live = r.b.arith("andi", exists, r.bit(named, lane));
+        if let Some(mask) = self.mask {
+            live = r.b.arith("andi", live, mask.load(r.b, index));
+        }
+        (live, index)
+    }
+
+    fn shuffle(&mut self, op: Op<'c>) -> Emitted<()> {
+        let cells = self.publish(op.operand(0))?;
+        let offset = self.resolve(op.operand(1))?;
+        let clamp = self.resolve(op.operand(2))?;
+        let named = self.resolve(op.operand(3))?;
+        let r = self.reader();
+        let b = r.b;
+        let five = r.const32(LANES - 1);
+        let distance = b.arith("andi", offset, five);
+        let segment = b.arith("andi", b.arith("shrui", clamp, r.const32(8)), five);
+        let within = b.arith("xori", segment, five);
+        let start = b.arith("andi", r.lane, segment);
+        let bound = b.arith("ori", start, b.arith("andi", clamp, within));
+        let (source, below) = match kind(op)? {
+            0 => (b.arith("ori", start, b.arith("andi", distance, within)), true),
+            1 => (b.arith("subi", r.lane, distance), false),
+            2 => (b.arith("addi", r.lane, distance), true),
+            _ => (b.arith("xori", r.lane, distance), true),
+        };
+        let ok = b.cmpi(if below { "sle" } else { "sge" }, source, bound);
+        let source = r.select(ok, source, r.lane);
+        let (live, index) = self.lane_state(&r, source, named);
+        let index = r.select(live, index, r.thread);
+        let value = cells.load(b, index);
+        self.results(op, &[value, ok])
+    }
+
+    /// Beside the loops: for each warp the lanes that are in the mask and whose flag holds, as an array of i32.
+    fn warp_bits(&mut self, flags: Option<Cells<'c>>) -> Cells<'c> {
+        self.close();
+        let (i32, i64) = (self.i32(), self.i64());
+        let pre = self.preamble();
+        let warps = pre.arith("shrui", pre.arith("addi", self.count64, pre.const_int(i64, LANES - 1)), pre.const_int(i64, 5));
+        let words = self.new_array(i32, warps);
+        let b = self.cursor;
+        let (zero, one, size) = (b.const_int(i64, 0), b.const_int(i64, 1), b.const_int(i64, LANES));
+        let outer = b.scf_for(zero, warps, one, &[]);
+        let b = Builder::at_end(outer.body(), b.loc);
+        let first = b.arith("muli", outer.body().arg(0), size);
+        let end = b.arith("minsi", b.arith("addi", first, size), self.count64);
+        let inner = b.scf_for(first, end, one, &[b.const_int(i32, 0)]);
+        let body = Builder::at_end(inner.body(), b.loc);
+        let thread = inner.body().arg(0);
+        let mut bit = body.const_int(self.i1(), 1);
+        for cells in [flags, self.mask].into_iter().flatten() {
+            bit = body.arith("andi", bit, cells.load(body, thread));
+        }
+        let lane = body.value("arith.trunci", &[body.arith("subi", thread, first)], i32);
+        let placed = body.arith("shli", body.value("arith.extui", &[bit], i32), lane);
+        body.scf_yield(&[body.arith("ori", inner.body().arg(1), placed)]);
+        words.store(b, outer.body().arg(0), inner.result(0));
+        b.scf_yield(&[]);
+        words
+    }
+
+    fn vote(&mut self, op: Op<'c>) -> Emitted<()> {
+        let kind = kind(op)?;
+        let flags = self.publish(op.operand(0))?;
+        let (votes, live) = match kind {
+            1 | 3 => (self.warp_bits(Some(flags)), None),
+            _ => (self.warp_bits(Some(flags)), Some(self.warp_bits(None))),
+        };
+        let named = self.resolve(op.operand(1))?;
+        let r = self.reader();
+        let warp = r.warp();
+        let yes = r.b.arith("andi", votes.load(r.b, warp), named);
+        let zero = r.const32(0);
+        let any = r.b.cmpi("ne", yes, zero);
+        let result = match live {
+            None if kind == 3 => yes,
+            None => any,
+            Some(live) => {
+                let all = r.b.cmpi("eq", yes, r.b.arith("andi", live.load(r.b, warp), named));
+                if kind == 0 { all } else { r.b.arith("ori", all, r.b.cmpi("eq", yes, zero)) }
+            }
+        };
+        self.results(op, &[result])
+    }
+
+    fn active_mask(&mut self, op: Op<'c>) -> Emitted<()> {
+        let live = self.warp_bits(None);
+        let r = self.reader();
+        let warp = r.warp();
+        let value = live.load(r.b, warp);
+        self.results(op, &[value])
+    }
+
+    /// A loop over the lanes of the warp in the open loop: `step` gets the lane, whether it takes part, the number of its
+    /// thread and the carried value.
+    fn over_lanes(
+        &mut self,
+        r: &Reader<'c>,
+        named: Value<'c>,
+        init: Value<'c>,
+        step: impl Fn(&Reader<'c>, Value<'c>, Value<'c>, Value<'c>, Value<'c>) -> Value<'c>,
+    ) -> Value<'c> {
+        let lanes = r.b.scf_for(r.const32(0), r.const32(LANES), r.const32(1), &[init]);
+        let (lane, carried) = (lanes.body().arg(0), lanes.body().arg(1));
+        let inner = Reader { b: Builder::at_end(lanes.body(), r.b.loc), ..*r };
+        let (live, index) = self.lane_state(&inner, lane, named);
+        let next = step(&inner, lane, live, index, carried);
+        inner.b.scf_yield(&[next]);
+        lanes.result(0)
+    }
+
+    fn match_lanes(&mut self, op: Op<'c>) -> Emitted<()> {
+        let any = kind(op)? == 0;
+        let cells = self.publish(op.operand(0))?;
+        let named = self.resolve(op.operand(1))?;
+        let r = self.reader();
+        let own = cells.load(r.b, r.thread);
+        let zero = r.const32(0);
+        let mark = |r: &Reader<'c>, wanted: Value<'c>, lane: Value<'c>, word: Value<'c>| {
+            let bit = r.b.value("arith.extui", &[wanted], r.b.ctx().int(32));
+            r.b.arith("ori", word, r.b.arith("shli", bit, lane))
+        };
+        let equal = self.over_lanes(&r, named, zero, |r, lane, live, index, word| {
+            let same = r.b.cmpi("eq", cells.load(r.b, index), own);
+            mark(r, r.b.arith("andi", live, same), lane, word)
+        });
+        let present = self.over_lanes(&r, named, zero, |r, lane, live, _, word| mark(r, live, lane, word));
+        let all = r.b.cmpi("eq", equal, present);
+        let lanes = if any { equal } else { r.select(all, named, zero) };
+        self.results(op, &[lanes, all])
+    }
+
+    fn warp_reduce(&mut self, op: Op<'c>) -> Emitted<()> {
+        let name = ["addi", "minui", "maxui", "minsi", "maxsi", "andi", "ori", "xori"][kind(op)? as usize & 7];
+        let neutral = match name {
+            "minui" | "andi" => -1,
+            "minsi" => i64::from(i32::MAX),
+            "maxsi" => i64::from(i32::MIN),
+            _ => 0,
+        };
+        let cells = self.publish(op.operand(0))?;
+        let named = self.resolve(op.operand(1))?;
+        let r = self.reader();
+        let init = r.const32(neutral);
+        let total = self.over_lanes(&r, named, init, |r, _, live, index, sum| {
+            let value = r.select(live, cells.load(r.b, index), r.const32(neutral));
+            r.b.arith(name, sum, value)
+        });
+        self.results(op, &[total])
+    }
+}
