@@ -12,12 +12,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use inkwell::OptimizationLevel;
+use inkwell::{AddressSpace, OptimizationLevel};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand};
+use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand, PointerValue};
 
 /// The passes, in order.
 pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
@@ -25,6 +25,9 @@ pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
 
 /// Calling convention of `ptx_kernel` functions.
 const PTX_KERNEL: u32 = 71;
+
+/// The address space of `__shared__` variables.
+const SHARED: u16 = 3;
 
 /// Parts of the names of intrinsics that tie a function to its thread, warp or block.
 const THREAD_INTRINSICS: &[&str] = &[
@@ -87,8 +90,12 @@ fn mark_for_inlining(module: &Module<'_>) {
         .filter(|function| function.count_basic_blocks() > 0)
         .map(|function| (name_of(function), inspect(function)))
         .collect();
-    let mut marked: HashSet<&str> =
-        bodies.iter().filter(|(_, body)| body.knows_its_thread).map(|(name, _)| name.as_str()).collect();
+    let sharing = users_of_shared_memory(module);
+    let mut marked: HashSet<&str> = bodies
+        .iter()
+        .filter(|(name, body)| body.knows_its_thread || sharing.contains(*name))
+        .map(|(name, _)| name.as_str())
+        .collect();
     loop {
         let more: Vec<&str> = bodies
             .iter()
@@ -121,9 +128,6 @@ fn inspect(function: FunctionValue<'_>) -> Body {
     let mut body = Body::default();
     for block in function.get_basic_block_iter() {
         for instruction in block.get_instructions() {
-            if !body.knows_its_thread && names_shared_memory(instruction) {
-                body.knows_its_thread = true;
-            }
             if instruction.get_opcode() != InstructionOpcode::Call {
                 continue;
             }
@@ -139,14 +143,35 @@ fn inspect(function: FunctionValue<'_>) -> Body {
     body
 }
 
-/// Whether an operand is the address of a `__shared__` variable, which belongs to the block.
-fn names_shared_memory(instruction: InstructionValue<'_>) -> bool {
-    instruction.get_operands().flatten().any(|operand| match operand {
-        Operand::Value(BasicValueEnum::PointerValue(pointer)) => {
-            pointer.is_const() && pointer.print_to_string().to_string().contains("addrspace(3)")
+/// The functions that name a `__shared__` variable, which belongs to the block.
+fn users_of_shared_memory(module: &Module<'_>) -> HashSet<String> {
+    let mut users = HashSet::new();
+    let shared = module.get_globals().map(|global| global.as_pointer_value());
+    let mut work: Vec<_> = shared.filter(|pointer| space_of(*pointer) == AddressSpace::from(SHARED)).map(|p| p.as_basic_value_enum()).collect();
+    while let Some(value) = work.pop() {
+        let mut next = value.get_first_use();
+        while let Some(used) = next {
+            next = used.get_next_use();
+            let user = used.get_user();
+            let instruction = match user {
+                AnyValueEnum::InstructionValue(instruction) => Some(instruction),
+                _ => BasicValueEnum::try_from(user).ok().and_then(|value| value.as_instruction_value()),
+            };
+            match instruction {
+                Some(instruction) => {
+                    let function = instruction.get_parent().and_then(|block| block.get_parent());
+                    users.extend(function.map(name_of));
+                }
+                // A constant expression: an address space cast, an offset.
+                None => work.extend(BasicValueEnum::try_from(user).ok()),
+            }
         }
-        _ => false,
-    })
+    }
+    users
+}
+
+fn space_of(pointer: PointerValue<'_>) -> AddressSpace {
+    pointer.get_type().get_address_space()
 }
 
 fn callee_name(call: InstructionValue<'_>) -> Option<String> {
@@ -160,8 +185,11 @@ fn callee_name(call: InstructionValue<'_>) -> Option<String> {
 
 /// Whether an unnamed callee is inline assembly that names the thread or synchronises.
 fn is_thread_asm(call: InstructionValue<'_>) -> bool {
-    let text = call.print_to_string().to_string();
-    text.contains(" asm ")
+    // Only the callee is printed: printing the call numbers the whole module.
+    let Some(last) = call.get_num_operands().checked_sub(1) else { return false };
+    let Some(Operand::Value(BasicValueEnum::PointerValue(callee))) = call.get_operand(last) else { return false };
+    let text = if callee.as_instruction().is_some() { String::new() } else { callee.to_string() };
+    text.contains("asm ")
         && ["bar.", "barrier", "shfl", "vote", "match.", "activemask", "redux", "%tid", "%laneid", "%lanemask",
             "%warpid", "%ctaid", "%ntid", "mma", "cp.async", "elect"]
             .iter()
