@@ -1,6 +1,8 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
-use inkwell::values::{AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionValue, PointerValue};
+use inkwell::values::{
+    AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
+};
 use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::{LLVMGetDebugLocFilename, LLVMGetDebugLocLine};
 
@@ -55,7 +57,11 @@ pub fn clear_comdat(global: GlobalValue<'_>) {
 
 /// The callee of a call when it is known, else `None` (a call through a pointer, or inline assembly).
 pub fn callee<'ctx>(call: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    CallSiteValue::try_from(call).ok()?.get_called_fn_value()
+    if !matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke) {
+        return None;
+    }
+    // SAFETY: calls and invokes have a called value; `new` gives `None` when it is not a function.
+    unsafe { FunctionValue::new(llvm_sys::core::LLVMGetCalledValue(call.as_value_ref())) }
 }
 
 /// Whether a call's target is inline assembly.

@@ -66,6 +66,8 @@ pub struct Args {
     pub resource_usage: bool,
     /// `-fregrain-round-trip`: NVIDIA code from the parallel form even where no transformation fired.
     pub round_trip: bool,
+    /// `-Rpass=regrain`, `-Rpass-missed=regrain` or `-Rpass-analysis=regrain`.
+    pub remarks: bool,
     /// `-fregrain-cpu=`: processor for the CPU target's device code.
     pub cpu: Option<String>,
     /// `-O` level as a number: 0 to 3; `s`, `z` and `g` as clang ranks them.
@@ -148,6 +150,8 @@ impl Args {
             self.dump_ir = Some(path.into());
         } else if let Some(cpu) = value("-fregrain-cpu=") {
             self.cpu = Some(cpu).filter(|c| c != "native");
+        } else if text.starts_with("-Rpass") && text.ends_with("=regrain") {
+            self.remarks = true;
         } else {
             match text {
                 "-c" => self.kind = Output::Object,

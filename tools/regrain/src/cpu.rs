@@ -6,12 +6,13 @@ use std::process::Command;
 use anyhow::{Context as _, Result, anyhow};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use regrain_frontend::host;
+use regrain_frontend::{host, launches};
 use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
 use crate::compile::Compilation;
 use crate::dump::Dump;
+use crate::parallel::Stages;
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -33,12 +34,14 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     if session.args.device_only {
         return device_only(compilation, &context, device, &options, text);
     }
-    let image = cpu::image_symbol(&options.unit);
-    let device_object = compilation.scratch("device.o");
-    cpu::compile(&context, device, None, &options, &device_object)?;
-
     let host_path = sides.host.context("internal error: no host side")?;
     let host_module = read(&context, &host_path)?;
+    let shapes = launches::constant_block_shapes(&host_module, &cpu::machine(&options)?)?;
+    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
+    let split = if options.level > 0 { stages.split_form(&context, &device) } else { None };
+    let image = cpu::image_symbol(&options.unit);
+    let device_object = compilation.scratch("device.o");
+    cpu::compile(&context, device, split, &options, &device_object)?;
     host::refer_to_image(&host_module, &image);
     dump.llvm("host", &host_module)?;
     let patched = compilation.scratch("host-registered.bc");

@@ -12,6 +12,7 @@ mod dump;
 mod jobs;
 mod link;
 mod nvidia;
+mod parallel;
 
 use std::process::ExitCode;
 

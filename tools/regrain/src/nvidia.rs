@@ -11,6 +11,7 @@ use regrain_targets::toolkit::SmArch;
 use crate::args::Output;
 use crate::compile::Compilation;
 use crate::dump::Dump;
+use crate::parallel::{LaunchShapes, Stages};
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -33,6 +34,11 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         if session.args.device_only && session.args.emit_llvm {
             return write_module(compilation, &module, text);
         }
+        let shapes = LaunchShapes::new();
+        let stages = Stages { compilation, dump: &dump, arch: arch.to_string(), shapes: &shapes };
+        // Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
+        let back = if session.args.round_trip || dump.is_on() { stages.round_trip(&context, &module) } else { None };
+        let module = back.filter(|_| session.args.round_trip).unwrap_or(module);
         let image = device_image(compilation, &module, *arch, text && session.args.device_only)?;
         dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
         images.push(image);

@@ -46,7 +46,7 @@ fn level(number: u8) -> OptimizationLevel {
 }
 
 /// A target machine for the host.
-pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
+pub fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
     initialise();
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;

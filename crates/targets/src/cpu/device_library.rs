@@ -38,3 +38,7 @@ pub(super) fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
     library.set_data_layout(&module.get_data_layout());
     module.link_in_module(library).map_err(|e| Error::internal("linking the device library", e.to_string()))
 }
+
+#[cfg(test)]
+#[path = "device_library_tests.rs"]
+mod tests;

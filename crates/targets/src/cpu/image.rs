@@ -66,6 +66,8 @@ struct Parameter<'ctx> {
     /// Passed by value, or by a pointer to a copy (`byval`).
     value_type: BasicTypeEnum<'ctx>,
     by_copy: Option<Attribute>,
+    /// The copy's `align`, on which caller and callee must agree.
+    alignment: Option<Attribute>,
     size: u64,
 }
 
@@ -92,12 +94,14 @@ impl<'ctx> Kernel<'ctx> {
 fn parameter<'ctx>(function: FunctionValue<'ctx>, index: u32, layout: &TargetData) -> Parameter<'ctx> {
     let byval = Attribute::get_named_enum_kind_id("byval");
     let by_copy = function.get_enum_attribute(AttributeLoc::Param(index), byval);
+    let align = Attribute::get_named_enum_kind_id("align");
+    let alignment = function.get_enum_attribute(AttributeLoc::Param(index), align);
     let value_type = function.get_nth_param(index).expect("an index below the count").get_type();
     let size = match &by_copy {
         Some(attribute) => layout.get_abi_size(&attribute.get_type_value()),
         None => layout.get_abi_size(&value_type),
     };
-    Parameter { value_type, by_copy, size }
+    Parameter { value_type, by_copy, alignment, size }
 }
 
 /// `__launch_bounds__`: the product of `nvvm.maxntid`'s numbers, 0 without.
@@ -293,7 +297,9 @@ impl<'ctx> Build<'_, 'ctx> {
 fn copy_byval(call: CallSiteValue<'_>, kernel: &Kernel<'_>) {
     for (i, parameter) in kernel.parameters.iter().enumerate() {
         if let Some(attribute) = parameter.by_copy {
-            call.add_attribute(AttributeLoc::Param(i as u32), attribute);
+            for attribute in [Some(attribute), parameter.alignment].into_iter().flatten() {
+                call.add_attribute(AttributeLoc::Param(i as u32), attribute);
+            }
         }
     }
 }

@@ -24,9 +24,9 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::Error;
-pub use codegen::CpuOptions;
+pub use codegen::{CpuOptions, machine};
 pub use device_library::device_library;
-pub use image::SplitForm;
+pub use image::{BlockFunction, SplitForm};
 pub use symbols::DEVICE_PREFIX;
 
 /// What became of one kernel.
