@@ -45,6 +45,12 @@ pub struct ChannelFormat {
     kind: u32,
 }
 
+/// Describes the elements of an array; a plain value, so it cannot fail.
+#[unsafe(no_mangle)]
+extern "C" fn cudaCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32) -> ChannelFormat {
+    ChannelFormat { bits: [x, y, z, w], kind }
+}
+
 /// `cudaMemcpy3DParms`.
 #[repr(C)]
 pub struct Copy3d {

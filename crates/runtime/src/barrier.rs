@@ -97,7 +97,7 @@ unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
         }
         let index = (*worker).current;
         (&mut (*worker).threads)[index].site = site;
-        let warps = (&(*worker).warps).len();
+        let warps = total.div_ceil(32) as usize;
         let barrier = &mut (&mut (*worker).barriers.slots)[id];
         barrier.lanes.resize(warps, 0);
         if barrier.waiting + barrier.arrived == 0 {

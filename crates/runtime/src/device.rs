@@ -70,7 +70,7 @@ pub fn max_blocks_per_sm(kernel: &Kernel, threads: u32, dynamic_shared: usize) -
     }
     let by_threads = threads_per_sm / threads.next_multiple_of(32);
     let shared = kernel.static_shared as usize + dynamic_shared;
-    let by_shared = if shared == 0 { u32::MAX } else { (shared_per_sm as usize / shared) as u32 };
+    let by_shared = (shared_per_sm as usize).checked_div(shared).map_or(u32::MAX, |blocks| blocks as u32);
     by_threads.min(by_shared).min(blocks_per_sm)
 }
 

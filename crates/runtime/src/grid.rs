@@ -77,6 +77,7 @@ pub fn run_cooperative(job: &Job) {
         for _ in 0..job.total {
             let builder = std::thread::Builder::new().name("regrain-block".into());
             let result = builder.spawn_scoped(scope, || {
+                crate::fault::prepare_thread();
                 let mut worker = Worker::new();
                 // SAFETY: a worker of this OS thread's own; the job is valid for the launch.
                 unsafe { run(&raw mut *worker, job) };

@@ -23,13 +23,13 @@ thread_local! {
 
 #[unsafe(no_mangle)]
 extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: *mut c_void) -> u32 {
-    CONFIGURATIONS.with_borrow_mut(|stack| stack.push((grid, block, shared, stream)));
-    0
+    // A non-zero result makes the compiled launch skip the kernel.
+    u32::from(CONFIGURATIONS.try_with(|stack| stack.borrow_mut().push((grid, block, shared, stream))).is_err())
 }
 
 cuda_api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut *mut c_void) {
-        let top = CONFIGURATIONS.with_borrow_mut(Vec::pop).ok_or(CudaError::MISSING_CONFIGURATION)?;
+        let top = CONFIGURATIONS.try_with(|stack| stack.borrow_mut().pop()).ok().flatten().ok_or(CudaError::MISSING_CONFIGURATION)?;
         put(grid, top.0)?;
         put(block, top.1)?;
         put(shared, top.2)?;

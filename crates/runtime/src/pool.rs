@@ -71,10 +71,13 @@ thread_local! {
 
 /// Takes part in a job with this OS thread's worker.
 fn take_part(job: &Job) {
-    let mut worker = WORKER.with_borrow_mut(Option::take).unwrap_or_else(Worker::new);
+    crate::fault::prepare_thread();
+    // In static destructors of the program the thread's own worker may be gone already.
+    let kept = WORKER.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
+    let mut worker = kept.unwrap_or_else(Worker::new);
     // SAFETY: the worker is this OS thread's own and runs nothing; the launch keeps the job valid until all workers are done.
     unsafe { run(&raw mut *worker, job) };
-    WORKER.with_borrow_mut(|slot| *slot = Some(worker));
+    let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
 }
 
 fn serve(pool: &'static Pool) {

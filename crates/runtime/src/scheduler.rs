@@ -1,8 +1,8 @@
 //! The coroutine form: every CUDA thread of a block is a stackful coroutine, all on one OS thread.
 //!
 //! Order is deterministic: warps in order, lanes in order, each until it waits. A warp runs on until none of its lanes is ready, which keeps
-//! warp collectives within one warp's working set. A coroutine is made when its thread first runs and its stack goes
-//! back when the thread ends, so a kernel that does not wait uses one stack.
+//! warp collectives within one warp's working set. A coroutine is made when a thread is to start and none is free to run it: one whose
+//! thread has returned goes on with the next, so a block whose threads do not wait needs one coroutine and no switch.
 //!
 //! When no thread can run and some wait, the block is stuck: `report.rs` says where, and the kernel fails.
 
@@ -32,9 +32,11 @@ pub enum State {
 #[repr(align(64))]
 pub struct Thread {
     pub yielder: *const Yielder<(), ()>,
-    pub state: State,
     pub site: *const Site,
     pub tid: [u32; 3],
+    pub state: State,
+    /// Place of its coroutine, once it has started.
+    pub slot: u32,
     /// Warp collective: named lanes, deposit, where the deposits go.
     pub mask: u32,
     pub value: u64,
@@ -46,6 +48,8 @@ pub struct Thread {
 #[derive(Clone, Copy, Default)]
 pub struct Warp {
     pub live: u32,
+    /// Not started; implies ready.
+    pub fresh: u32,
     pub ready: u32,
     /// Ready, but only after everybody else has had a turn.
     pub yielded: u32,
@@ -88,7 +92,7 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
     let mut ran = false;
     // SAFETY: by contract.
     unsafe {
-        let warps = (&(*worker).warps).len();
+        let warps = job.threads().div_ceil(32) as usize;
         for warp in 0..warps {
             let mut lane = 0;
             loop {
@@ -114,54 +118,111 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
     ran
 }
 
-/// Runs one thread until it waits or ends.
+/// Runs one thread until it waits or ends; if it ends, its coroutine goes on with the threads after it.
 ///
 /// # Safety
-/// As [`run_block`]; `index` is a live thread.
+/// As [`run_block`]; `index` is a live, ready thread.
 unsafe fn resume(worker: *mut Worker, job: &Job, index: usize) {
-    // SAFETY: by contract. The coroutine's slot is not touched by entry points, which use the other fields.
+    // SAFETY: by contract. Entry points use other fields than the slab, which does not change while a coroutine runs.
+    unsafe {
+        let fresh = (&(*worker).warps)[index / 32].fresh & 1 << (index % 32) != 0;
+        let slot = if fresh {
+            let Some(slot) = create(worker, job) else {
+                job.fail(CudaError::MEMORY_ALLOCATION, "cannot map the stack of a thread");
+                (*worker).abandon = true;
+                return;
+            };
+            slot
+        } else {
+            (&(*worker).threads)[index].slot
+        };
+        set_running(worker, index);
+        let entry: *mut Option<Coro> = (*worker).coroutines.as_mut_ptr().add(slot as usize);
+        let Some(coroutine) = (*entry).as_mut() else { return };
+        if let CoroutineResult::Return(()) = coroutine.resume(()) {
+            let Some(coroutine) = (*entry).take() else { return };
+            (*worker).free_slots.push(slot);
+            let stack = coroutine.into_stack();
+            if stack.overflowed() {
+                job.fail(CudaError::HARDWARE_STACK_ERROR, "stack overflow; raise it with cudaDeviceSetLimit(cudaLimitStackSize, ...)");
+                (*worker).abandon = true;
+            }
+            (*worker).stacks.give(stack);
+        }
+    }
+}
+
+/// Makes a coroutine that starts with the current thread. Returns its place, or `None` without memory for a stack.
+///
+/// # Safety
+/// As [`run_block`]; `worker` and `job` outlive the coroutine.
+unsafe fn create(worker: *mut Worker, job: &Job) -> Option<u32> {
+    // SAFETY: by contract; no coroutine runs now. The closure captures raw pointers that outlive it.
+    unsafe {
+        let entry = job.thread_entry?;
+        let stack = (*worker).stacks.take()?;
+        let slot = (*worker).free_slots.pop().unwrap_or((*worker).coroutines.len() as u32);
+        let job: *const Job = job;
+        let body = move |yielder: &Yielder<(), ()>, ()| run_from_current(worker, &*job, entry, slot, yielder);
+        let coroutine = Some(Coroutine::with_stack_unchecked(stack, body));
+        if slot as usize == (*worker).coroutines.len() {
+            (*worker).coroutines.push(coroutine);
+        } else {
+            (&mut (*worker).coroutines)[slot as usize] = coroutine;
+        }
+        Some(slot)
+    }
+}
+
+/// What a coroutine does: the current thread, then as many threads after it as can start now. A thread that never waits so
+/// costs no switch.
+///
+/// # Safety
+/// In the coroutine at `slot`.
+unsafe fn run_from_current(worker: *mut Worker, job: &Job, entry: Entry, slot: u32, yielder: *const Yielder<(), ()>) {
+    // SAFETY: by contract; references are dropped before the entry runs.
+    unsafe {
+        loop {
+            let index = (*worker).current;
+            (&mut (*worker).warps)[index / 32].fresh &= !(1 << (index % 32));
+            let thread = &mut (&mut (*worker).threads)[index];
+            thread.yielder = yielder;
+            thread.slot = slot;
+            thread.state = State::Ready;
+            entry(job.args);
+            ended(worker, index);
+            if (*worker).abandon || job.failed() || !can_start(worker, index + 1) {
+                return;
+            }
+            set_running(worker, index + 1);
+        }
+    }
+}
+
+/// Whether a thread is still to start and the warp before it, if it begins one, has nothing left to run.
+///
+/// # Safety
+/// As [`run_block`].
+unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
+    // SAFETY: by contract.
+    let warps = unsafe { &(*worker).warps };
+    let Some(warp) = warps.get(index / 32) else { return false };
+    warp.fresh & 1 << (index % 32) != 0 && (!index.is_multiple_of(32) || warps[index / 32 - 1].ready == 0)
+}
+
+/// Makes a thread the running one, as generated code sees it.
+///
+/// # Safety
+/// As [`run_block`].
+#[inline(always)]
+unsafe fn set_running(worker: *mut Worker, index: usize) {
+    // SAFETY: this OS thread's own storage.
     unsafe {
         let tls = (*worker).tls;
         (*tls).tid = (&(*worker).threads)[index].tid;
         (*tls).laneid = (index % 32) as u32;
         (*tls).warpid = (index / 32) as u32;
         (*worker).current = index;
-        let slot: *mut Option<Coro> = (*worker).coroutines.as_mut_ptr().add(index);
-        if (*slot).is_none() {
-            let Some(entry) = job.thread_entry else { return };
-            let Some(stack) = (*worker).stacks.take() else {
-                job.fail(CudaError::MEMORY_ALLOCATION, "cannot map the stack of a thread");
-                (*worker).abandon = true;
-                return;
-            };
-            *slot = Some(make(worker, entry, job, stack));
-        }
-        let Some(coroutine) = (*slot).as_mut() else { return };
-        if let CoroutineResult::Return(()) = coroutine.resume(()) {
-            if let Some(coroutine) = (*slot).take() {
-                let stack = coroutine.into_stack();
-                if stack.overflowed() {
-                    job.fail(CudaError::HARDWARE_STACK_ERROR, "stack overflow; raise it with cudaDeviceSetLimit(cudaLimitStackSize, ...)");
-                    (*worker).abandon = true;
-                }
-                (*worker).stacks.give(stack);
-            }
-            ended(worker, index);
-        }
-    }
-}
-
-/// # Safety
-/// `worker` and `job` outlive the coroutine.
-unsafe fn make(worker: *mut Worker, entry: Entry, job: &Job, stack: Slot) -> Coro {
-    let args = job.args;
-    // SAFETY: the closure captures raw pointers that outlive it by contract.
-    unsafe {
-        Coroutine::with_stack_unchecked(stack, move |yielder: &Yielder<(), ()>, ()| {
-            let current = (*worker).current;
-            (&mut (*worker).threads)[current].yielder = yielder;
-            entry(args);
-        })
     }
 }
 
@@ -170,7 +231,7 @@ unsafe fn make(worker: *mut Worker, entry: Entry, job: &Job, stack: Slot) -> Cor
 /// # Safety
 /// As [`run_block`].
 unsafe fn ended(worker: *mut Worker, index: usize) {
-    // SAFETY: no coroutine runs now, the scheduler has exclusive access.
+    // SAFETY: by contract; nothing else of this worker runs meanwhile.
     unsafe {
         let bit = 1 << (index % 32);
         (&mut (*worker).threads)[index].state = State::Done;
@@ -178,7 +239,9 @@ unsafe fn ended(worker: *mut Worker, index: usize) {
         warp.live &= !bit;
         warp.ready &= !bit;
         (*worker).live -= 1;
-        crate::warp::after_exit(worker, index / 32);
+        if warp.exchanging != 0 {
+            crate::warp::after_exit(worker, index / 32);
+        }
         crate::barrier::after_exit(worker);
     }
 }
@@ -227,28 +290,32 @@ pub unsafe fn yield_now(worker: *mut Worker) {
 }
 
 impl Worker {
-    fn start_block(&mut self, job: &Job) {
-        let count = job.threads();
+    /// Sets up the threads for all blocks of a job.
+    pub fn prepare_threads(&mut self, job: &Job) {
         let (x, y) = (job.block.x, job.block.y);
-        self.live = count;
-        self.barriers.reset();
-        self.coroutines.resize_with(count as usize, || None);
         self.threads.clear();
-        self.threads.extend((0..count).map(|t| Thread {
+        self.threads.extend((0..job.threads()).map(|t| Thread {
             yielder: std::ptr::null(),
-            state: State::Ready,
             site: std::ptr::null(),
             tid: [t % x, t / x % y, t / x / y],
+            state: State::Ready,
+            slot: 0,
             mask: 0,
             value: 0,
             out: std::ptr::null_mut(),
             result: 0,
         }));
+    }
+
+    fn start_block(&mut self, job: &Job) {
+        let count = job.threads();
+        self.live = count;
+        self.barriers.reset();
         self.warps.clear();
         self.warps.extend((0..count.div_ceil(32)).map(|warp| {
             let lanes = (count - warp * 32).min(32);
             let live = u32::MAX >> (32 - lanes);
-            Warp { live, ready: live, ..Warp::default() }
+            Warp { live, ready: live, fresh: live, ..Warp::default() }
         }));
     }
 
@@ -267,15 +334,14 @@ impl Worker {
 
     /// Gives up all threads of the block.
     fn discard(&mut self) {
-        for slot in &mut self.coroutines {
-            if let Some(mut coroutine) = slot.take() {
-                if !coroutine.done() {
-                    // SAFETY: the frames are generated code and entry points that hold nothing to drop across a switch.
-                    unsafe { coroutine.force_reset() };
-                }
-                self.stacks.give(coroutine.into_stack());
+        for mut coroutine in self.coroutines.drain(..).flatten() {
+            if !coroutine.done() {
+                // SAFETY: the frames are generated code and entry points that hold nothing to drop across a switch.
+                unsafe { coroutine.force_reset() };
             }
+            self.stacks.give(coroutine.into_stack());
         }
+        self.free_slots.clear();
         self.abandon = false;
     }
 }

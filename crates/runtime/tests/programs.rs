@@ -94,6 +94,15 @@ fn threads_that_returned_before_a_barrier_are_reported_only_when_checked() {
 }
 
 #[test]
+fn memory_faults_and_stack_overflows_name_the_kernel() {
+    let (out, err) = run(smoke(), &["wild"], &[]);
+    assert_eq!(out, "");
+    assert_eq!(err, "regrain runtime: error: kernel 'wild', block (0,0,0), thread (3,0,0): memory fault at address 0x1230\n");
+    let (_, err) = run(smoke(), &["deep"], &[]);
+    assert!(err.starts_with("regrain runtime: error: kernel 'deep', block (0,0,0), thread (63,0,0): stack overflow"), "{err}");
+}
+
+#[test]
 fn trap_and_assert_fail_the_kernel() {
     let (out, err) = run(smoke(), &["trap"], &[]);
     assert_eq!(out, FAILED);

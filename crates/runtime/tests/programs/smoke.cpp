@@ -97,6 +97,9 @@ static void spin(void **args) {
   else if (linear() == __regrain_tls.ntid[0] - 1) *flag = 1;
 }
 static void trap(void **) { if (linear() == 5) __regrain_trap(); }
+static void wild(void **) { if (linear() == 3) *reinterpret_cast<volatile int *>(uintptr_t(0x1230)) = 1; }
+static int depth(volatile char *p, int n) { volatile char frame[4096]; frame[0] = *p; return n == 0 ? 0 : depth(frame, n - 1) + frame[0]; }
+static void deep(void **) { volatile char c = 1; BARRIER(91); depth(&c, 1000); }
 static void fail_assert(void **) { if (linear() == 1) __regrain_assertfail("x > 0", "a.cu", 7, "f", 1); BARRIER(90); }
 
 static const regrain_cpu_variant add_variants[] = {{{64, 1, 1}, add_block64}};
@@ -104,7 +107,7 @@ static const regrain_cpu_variant add_variants[] = {{{64, 1, 1}, add_block64}};
 static const regrain_cpu_kernel kernels[] = {
     K(reverse, 1, 4096), K(tree, 1, 0), {"add", add, add_block, nullptr, 0, 0, 0, 0, 0, add_variants, 1}, K(shuffle, 1, 0), K(vote, 1, 0),
     K(named, 1, 4096), K(active, 1, 0), K(early, 1, 0), K(grid_sync, 3, 0), K(hello, 0, 0), K(stuck, 1, 0), K(diverged, 1, 0),
-    K(spin, 1, 0), K(trap, 0, 0), K(fail_assert, 1, 0)};
+    K(spin, 1, 0), K(trap, 0, 0), K(wild, 0, 0), K(deep, 1, 0), K(fail_assert, 1, 0)};
 static const regrain_cpu_var vars[] = {{"scale", &scale, 4}};
 static const regrain_cpu_image image = {0x3130555043475252, kernels, sizeof kernels / sizeof *kernels, 1, vars};
 static const fatbin_wrapper wrapper = {0x466243b1, 1, &image, nullptr};
