@@ -63,6 +63,9 @@ extern "C" void regrainSpliceOps(MlirOperation first, MlirOperation last, MlirBl
   unwrap(to)->getOperations().splice(where, from->getOperations(), Block::iterator(unwrap(first)),
                                      end);
 }
+extern "C" MlirOperation regrainPrevOp(MlirOperation op) {
+  return wrap(unwrap(op)->getPrevNode());
+}
 /// Moves all blocks of `from` to the end of `to`.
 extern "C" void regrainMoveBlocks(MlirRegion from, MlirRegion to) {
   unwrap(to)->getBlocks().splice(unwrap(to)->end(), unwrap(from)->getBlocks());

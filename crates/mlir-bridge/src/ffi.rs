@@ -95,6 +95,7 @@ unsafe extern "C" {
         to: MlirBlock,
         before: MlirOperation,
     );
+    pub(crate) fn regrainPrevOp(op: MlirOperation) -> MlirOperation;
     pub(crate) fn regrainMoveBlocks(from: MlirRegion, to: MlirRegion);
     pub(crate) fn regrainSplitBlock(at: MlirOperation) -> MlirBlock;
     pub(crate) fn regrainMoveBlockBefore(block: MlirBlock, before: MlirBlock);

@@ -30,6 +30,24 @@ pub fn add_dialect(handle: melior::dialect::DialectHandle) {
     unsafe { ffi::regrainBridgeAddDialect(handle.to_raw()) }
 }
 
+/// Defines a function that makes a dialect of ours known, given the function of C that hands out
+/// its handle (`MLIR_DEFINE_CAPI_DIALECT_REGISTRATION` in the dialect's C++).
+#[macro_export]
+macro_rules! mlir_dialect {
+    ($(#[$meta:meta])* $register:ident, $handle:ident) => {
+        $(#[$meta])*
+        pub fn $register() {
+            unsafe extern "C" {
+                fn $handle() -> $crate::mlir_sys::MlirDialectHandle;
+            }
+            // SAFETY: the dialect's C++ defines the function; it gives a pointer to static data.
+            $crate::add_dialect(unsafe {
+                $crate::melior::dialect::DialectHandle::from_raw($handle())
+            });
+        }
+    };
+}
+
 /// A context that knows all upstream dialects, those of `add_dialect`, and the translations from
 /// and to LLVM IR. Dialects are loaded when needed.
 pub fn new_context() -> Context {

@@ -8,21 +8,24 @@ mod attr;
 mod block;
 mod builder;
 mod context;
+mod edit;
 mod mapping;
 mod op;
 mod query;
 mod ty;
 mod value;
+mod walk;
 
 pub use attr::Attr;
 pub use block::{Block, Region};
 pub use builder::{Builder, OpSpec};
 pub use context::{Ctx, Loc};
 pub use mapping::Mapping;
-pub use op::{Op, Walk};
+pub use op::Op;
 pub use query::{Dominance, Effect, EffectKind};
 pub use ty::Type;
 pub use value::{Use, Value};
+pub use walk::Walk;
 
 /// A `Copy` handle around one raw pointer struct of MLIR's C API.
 macro_rules! handle {

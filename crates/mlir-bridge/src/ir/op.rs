@@ -1,23 +1,14 @@
-//! Operations.
+//! Operations: their structure and attributes.
 
-use super::{Attr, Block, Ctx, Loc, Mapping, Region, Value, handle};
+use super::{Attr, Block, Ctx, Loc, Region, Value, handle};
 use crate::ffi;
 use melior::ir::OperationRef;
-use std::{ffi::c_void, fmt};
+use std::fmt;
 
 handle!(
     /// An operation.
     Op, MlirOperation, mlirOperationEqual
 );
-
-/// What a walk does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Walk {
-    Advance,
-    /// Do not enter this operation's regions (only before they are visited, in `walk_pre`).
-    Skip,
-    Stop,
-}
 
 impl<'c> From<&melior::ir::Module<'c>> for Op<'c> {
     fn from(module: &melior::ir::Module<'c>) -> Self {
@@ -235,6 +226,11 @@ impl<'c> Op<'c> {
         Op::wrap_option(unsafe { mlir_sys::mlirOperationGetNextInBlock(self.raw) })
     }
 
+    pub fn prev(self) -> Option<Op<'c>> {
+        // SAFETY: the operation is live.
+        Op::wrap_option(unsafe { ffi::regrainPrevOp(self.raw) })
+    }
+
     /// Whether this stands before `other`, both in the same block.
     pub fn is_before(self, other: Op<'c>) -> bool {
         assert!(
@@ -327,227 +323,6 @@ impl<'c> Op<'c> {
             "arith.constant" | "llvm.mlir.constant" => self.attr("value")?.as_int(),
             _ => None,
         }
-    }
-}
-
-/// Moving, copying, erasing.
-impl<'c> Op<'c> {
-    pub fn move_before(self, other: Op<'c>) {
-        if self != other {
-            // SAFETY: both are live and distinct.
-            unsafe { mlir_sys::mlirOperationMoveBefore(self.raw, other.raw) }
-        }
-    }
-
-    pub fn move_after(self, other: Op<'c>) {
-        if self != other {
-            // SAFETY: both are live and distinct.
-            unsafe { mlir_sys::mlirOperationMoveAfter(self.raw, other.raw) }
-        }
-    }
-
-    /// Moves this operation to the end of `block`.
-    pub fn move_to_end(self, block: Block<'c>) {
-        // SAFETY: removing hands the operation to us, appending to the block.
-        unsafe {
-            mlir_sys::mlirOperationRemoveFromParent(self.raw);
-            mlir_sys::mlirBlockAppendOwnedOperation(block.raw, self.raw);
-        }
-    }
-
-    /// Moves the operations from this one up to, without, `end` (or to the end of the block) into
-    /// `to`, before `before` or at its end.
-    pub fn splice_to(self, end: Option<Op<'c>>, to: Block<'c>, before: Option<Op<'c>>) {
-        let null = mlir_sys::MlirOperation {
-            ptr: std::ptr::null_mut(),
-        };
-        // SAFETY: all are live; null means "the end".
-        unsafe {
-            ffi::regrainSpliceOps(
-                self.raw,
-                end.map_or(null, |op| op.raw),
-                to.raw,
-                before.map_or(null, |op| op.raw),
-            )
-        }
-    }
-
-    /// Splits the block before this operation; gives the new block, which holds this and the rest.
-    pub fn split_block(self) -> Block<'c> {
-        // SAFETY: the operation is live and in a block.
-        Block::wrap(unsafe { ffi::regrainSplitBlock(self.raw) })
-    }
-
-    /// A detached copy with regions; insert it with `Builder::insert`. Operands and successors
-    /// are mapped where the mapping knows them, which in turn learns results and inner values.
-    pub fn clone_with(self, mapping: &mut Mapping<'c>) -> Op<'c> {
-        // SAFETY: all are live.
-        Op::wrap(unsafe { ffi::regrainCloneOp(self.raw, mapping.raw(), true) })
-    }
-
-    /// As `clone_with`, with empty regions.
-    pub fn clone_without_regions(self, mapping: &mut Mapping<'c>) -> Op<'c> {
-        // SAFETY: all are live.
-        Op::wrap(unsafe { ffi::regrainCloneOp(self.raw, mapping.raw(), false) })
-    }
-
-    /// Erases the operation and what is in it; panics when a result still has uses.
-    pub fn erase(self) {
-        for (number, result) in self.results().into_iter().enumerate() {
-            assert!(
-                !result.has_uses(),
-                "erasing {}: result {number} still has uses",
-                self.name()
-            );
-        }
-        // SAFETY: no result has uses; MLIR unlinks the operation and drops inner uses.
-        unsafe { mlir_sys::mlirOperationDestroy(self.raw) }
-    }
-
-    /// Replaces all uses of the results and erases the operation.
-    pub fn replace_with(self, values: &[Value<'c>]) {
-        assert_eq!(
-            values.len(),
-            self.num_results(),
-            "values for the results of {}",
-            self.name()
-        );
-        for (result, value) in self.results().into_iter().zip(values) {
-            result.replace_all_uses_with(*value);
-        }
-        self.erase();
-    }
-
-    /// Drops all operands and references of this operation and what is in it, before erasing
-    /// operations that use one another.
-    pub fn drop_all_references(self) {
-        // SAFETY: the operation is live.
-        unsafe { ffi::regrainDropAllReferences(self.raw) }
-    }
-
-    /// Takes the operation out of its block without erasing it.
-    pub fn detach(self) {
-        // SAFETY: the operation is live.
-        unsafe { mlir_sys::mlirOperationRemoveFromParent(self.raw) }
-    }
-}
-
-type Visitor<'v, 'c> = &'v mut dyn FnMut(Op<'c>) -> Walk;
-
-struct WalkState<'v, 'c> {
-    visit: Visitor<'v, 'c>,
-    panic: Option<Box<dyn std::any::Any + Send>>,
-}
-
-unsafe extern "C" fn visit(
-    op: mlir_sys::MlirOperation,
-    user: *mut c_void,
-) -> mlir_sys::MlirWalkResult {
-    // SAFETY: `walk` passes a pointer to its live state.
-    let state = unsafe { &mut *user.cast::<WalkState<'_, '_>>() };
-    let run = std::panic::AssertUnwindSafe(|| (state.visit)(Op::wrap(op)));
-    match std::panic::catch_unwind(run) {
-        Ok(Walk::Advance) => mlir_sys::MlirWalkResult_MlirWalkResultAdvance,
-        Ok(Walk::Skip) => mlir_sys::MlirWalkResult_MlirWalkResultSkip,
-        Ok(Walk::Stop) => mlir_sys::MlirWalkResult_MlirWalkResultInterrupt,
-        Err(payload) => {
-            state.panic = Some(payload);
-            mlir_sys::MlirWalkResult_MlirWalkResultInterrupt
-        }
-    }
-}
-
-/// Walking, checking, printing.
-impl<'c> Op<'c> {
-    fn walk(self, order: mlir_sys::MlirWalkOrder, f: Visitor<'_, 'c>) {
-        let mut state = WalkState {
-            visit: f,
-            panic: None,
-        };
-        // SAFETY: `visit` gets the state it expects, and never unwinds.
-        unsafe {
-            mlir_sys::mlirOperationWalk(self.raw, Some(visit), (&raw mut state).cast(), order)
-        }
-        if let Some(payload) = state.panic {
-            std::panic::resume_unwind(payload);
-        }
-    }
-
-    /// Visits this operation and all nested ones, outer before inner.
-    pub fn walk_pre(self, mut f: impl FnMut(Op<'c>) -> Walk) {
-        self.walk(mlir_sys::MlirWalkOrder_MlirWalkPreOrder, &mut f);
-    }
-
-    /// Visits all nested operations and this one, inner before outer. The visited operation may
-    /// be erased.
-    pub fn walk_post(self, mut f: impl FnMut(Op<'c>) -> Walk) {
-        self.walk(mlir_sys::MlirWalkOrder_MlirWalkPostOrder, &mut f);
-    }
-
-    /// This operation and the nested ones (outer before inner) for which `wanted` holds.
-    pub fn find_all(self, wanted: impl Fn(Op<'c>) -> bool) -> Vec<Op<'c>> {
-        let mut found = Vec::new();
-        self.walk_pre(|op| {
-            if wanted(op) {
-                found.push(op);
-            }
-            Walk::Advance
-        });
-        found
-    }
-
-    /// All operations of that name at any depth, outer before inner.
-    pub fn find_named(self, name: &str) -> Vec<Op<'c>> {
-        self.find_all(|op| op.is(name))
-    }
-
-    /// Whether `wanted` holds for this or any nested operation.
-    pub fn contains(self, wanted: impl Fn(Op<'c>) -> bool) -> bool {
-        let mut found = false;
-        self.walk_pre(|op| {
-            found = wanted(op);
-            if found { Walk::Stop } else { Walk::Advance }
-        });
-        found
-    }
-
-    /// Runs the verifier; diagnostics go to the context's handlers.
-    pub fn verify(self) -> bool {
-        // SAFETY: the operation is live.
-        unsafe { mlir_sys::mlirOperationVerify(self.raw) }
-    }
-
-    fn print_with(self, set: impl FnOnce(mlir_sys::MlirOpPrintingFlags)) -> String {
-        // SAFETY: the flags are ours and destroyed after use, the sink gets a live Vec.
-        unsafe {
-            let flags = mlir_sys::mlirOpPrintingFlagsCreate();
-            set(flags);
-            let text = ffi::collect(|user| {
-                mlir_sys::mlirOperationPrintWithFlags(self.raw, flags, Some(ffi::append_ref), user)
-            });
-            mlir_sys::mlirOpPrintingFlagsDestroy(flags);
-            text
-        }
-    }
-
-    /// The text with locations.
-    pub fn to_string_with_locations(self) -> String {
-        // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe {
-            mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false)
-        })
-    }
-
-    /// The text without the regions: one line, for messages.
-    pub fn to_line(self) -> String {
-        // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsSkipRegions(flags) })
-    }
-
-    /// The text in the generic form, which prints invalid operations too.
-    pub fn to_generic_string(self) -> String {
-        // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsPrintGenericOpForm(flags) })
     }
 }
 

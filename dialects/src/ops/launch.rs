@@ -1,0 +1,183 @@
+//! Launches, shared memory, alternatives.
+
+use super::segment;
+use mlir_bridge::ir::{Attr, Block, Builder, Op, Region, Type, Value};
+
+view!(
+    /// `regrain.gpu_wrapper`: a kernel launch.
+    GpuWrapper, "regrain.gpu_wrapper"
+);
+
+impl<'c> GpuWrapper<'c> {
+    /// A launch with an empty body block.
+    pub fn create(
+        b: Builder<'c>,
+        kernel: Option<&str>,
+        grid: [Value<'c>; 3],
+        block: [Value<'c>; 3],
+        shared_bytes: Option<Value<'c>>,
+        stream: Option<Value<'c>>,
+    ) -> Self {
+        let ctx = b.ctx();
+        let sizes = [3, 3, shared_bytes.is_some().into(), stream.is_some().into()];
+        let mut spec = b.op(Self::NAME).operands(&grid).operands(&block);
+        spec = spec
+            .operands(shared_bytes.as_slice())
+            .operands(stream.as_slice());
+        spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
+        if let Some(kernel) = kernel {
+            spec = spec.attr("kernel", ctx.symbol_attr(kernel));
+        }
+        let op = spec.result(ctx.int(32)).regions(1).build();
+        op.region(0).append_block(&[], b.loc);
+        Self(op)
+    }
+
+    pub fn grid(self) -> Vec<Value<'c>> {
+        segment(self.0, 0)
+    }
+
+    pub fn block_shape(self) -> Vec<Value<'c>> {
+        segment(self.0, 1)
+    }
+
+    pub fn shared_bytes(self) -> Option<Value<'c>> {
+        segment(self.0, 2).first().copied()
+    }
+
+    pub fn stream(self) -> Option<Value<'c>> {
+        segment(self.0, 3).first().copied()
+    }
+
+    pub fn kernel(self) -> Option<&'c str> {
+        self.0.attr("kernel")?.as_symbol()
+    }
+
+    pub fn body(self) -> Block<'c> {
+        self.0.body()
+    }
+
+    /// The `scf.parallel` over the blocks: the only one directly in the body.
+    pub fn grid_loop(self) -> Option<Op<'c>> {
+        only_parallel(self.body())
+    }
+
+    /// The `scf.parallel` over the threads: the only one directly in the grid loop.
+    pub fn block_loop(self) -> Option<Op<'c>> {
+        only_parallel(self.grid_loop()?.body())
+    }
+}
+
+fn only_parallel(block: Block<'_>) -> Option<Op<'_>> {
+    let mut loops = block.ops().into_iter().filter(|op| op.is("scf.parallel"));
+    let first = loops.next()?;
+    loops.next().is_none().then_some(first)
+}
+
+view!(
+    /// `regrain.shared`.
+    Shared, "regrain.shared"
+);
+
+impl<'c> Shared<'c> {
+    pub fn create(
+        b: Builder<'c>,
+        ty: Type<'c>,
+        alignment: Option<i64>,
+        name: Option<&str>,
+    ) -> Self {
+        let ctx = b.ctx();
+        let mut spec = b
+            .op(Self::NAME)
+            .attr("type", ctx.type_attr(ty))
+            .result(ctx.ptr(3));
+        if let Some(alignment) = alignment {
+            spec = spec.attr("alignment", ctx.i64_attr(alignment));
+        }
+        if let Some(name) = name {
+            spec = spec.attr("name", ctx.str_attr(name));
+        }
+        Self(spec.build())
+    }
+
+    /// The type of the memory.
+    pub fn memory_type(self) -> Type<'c> {
+        self.0
+            .attr("type")
+            .and_then(Attr::as_type)
+            .expect("regrain.shared without a type")
+    }
+
+    pub fn alignment(self) -> Option<i64> {
+        self.0.attr("alignment")?.as_int()
+    }
+
+    pub fn name(self) -> Option<&'c str> {
+        self.0.attr("name")?.as_str()
+    }
+
+    pub fn pointer(self) -> Value<'c> {
+        self.0.result(0)
+    }
+}
+
+view!(
+    /// `regrain.dynamic_shared`.
+    DynamicShared, "regrain.dynamic_shared"
+);
+
+impl<'c> DynamicShared<'c> {
+    pub fn create(b: Builder<'c>, bytes: Value<'c>, alignment: Option<i64>) -> Self {
+        let mut spec = b.op(Self::NAME).operands(&[bytes]).result(b.ctx().ptr(3));
+        if let Some(alignment) = alignment {
+            spec = spec.attr("alignment", b.ctx().i64_attr(alignment));
+        }
+        Self(spec.build())
+    }
+
+    pub fn bytes(self) -> Value<'c> {
+        self.0.operand(0)
+    }
+
+    pub fn alignment(self) -> Option<i64> {
+        self.0.attr("alignment")?.as_int()
+    }
+
+    pub fn pointer(self) -> Value<'c> {
+        self.0.result(0)
+    }
+}
+
+view!(
+    /// `regrain.alternatives`.
+    Alternatives, "regrain.alternatives"
+);
+
+impl<'c> Alternatives<'c> {
+    /// One region with an empty block for each description.
+    pub fn create(b: Builder<'c>, descriptions: &[&str]) -> Self {
+        let ctx = b.ctx();
+        let texts: Vec<_> = descriptions.iter().map(|text| ctx.str_attr(text)).collect();
+        let spec = b
+            .op(Self::NAME)
+            .attr("descriptions", ctx.array_attr(&texts));
+        let op = spec.regions(descriptions.len()).build();
+        for region in op.regions() {
+            region.append_block(&[], b.loc);
+        }
+        Self(op)
+    }
+
+    pub fn descriptions(self) -> Vec<&'c str> {
+        let list = self
+            .0
+            .attr("descriptions")
+            .and_then(Attr::as_array)
+            .unwrap_or_default();
+        list.into_iter().filter_map(Attr::as_str).collect()
+    }
+
+    pub fn choices(self) -> Vec<Region<'c>> {
+        self.0.regions()
+    }
+}

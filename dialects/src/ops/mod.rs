@@ -1,0 +1,96 @@
+//! Typed views of the dialect's operations: constructors and accessors.
+//!
+//! A view is a `Copy` wrapper around an `Op` of the right name; `X::cast(op)` gives it, `X::create`
+//! makes a new one.
+
+use mlir_bridge::ir::{Attr, Op, Value};
+
+macro_rules! view {
+    ($(#[$meta:meta])* $name:ident, $op:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct $name<'c>(Op<'c>);
+
+        impl<'c> $name<'c> {
+            pub const NAME: &'static str = $op;
+
+            pub fn cast(op: Op<'c>) -> Option<Self> {
+                op.is(Self::NAME).then_some(Self(op))
+            }
+
+            pub fn op(self) -> Op<'c> {
+                self.0
+            }
+        }
+    };
+}
+
+/// Operands of segment `index` of an operation with `operandSegmentSizes`.
+fn segment<'c>(op: Op<'c>, index: usize) -> Vec<Value<'c>> {
+    let sizes = op
+        .attr("operandSegmentSizes")
+        .and_then(Attr::as_i32_array)
+        .unwrap_or_default();
+    let start: i32 = sizes.iter().take(index).sum();
+    let count = sizes.get(index).copied().unwrap_or(0);
+    (start..start + count)
+        .map(|i| op.operand(i as usize))
+        .collect()
+}
+
+/// An enum of the dialect, by its position in the list of names.
+macro_rules! kind {
+    ($(#[$meta:meta])* $name:ident { $($case:ident = $number:literal),* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum $name { $($case = $number),* }
+
+        impl $name {
+            fn from_attr(attr: Option<Attr<'_>>) -> Self {
+                match attr.and_then(Attr::as_int) {
+                    $(Some($number) => Self::$case,)*
+                    other => panic!("attribute 'kind' is {other:?}"),
+                }
+            }
+        }
+    };
+}
+
+/// The loop whose induction variables these are (the verifier made sure of it).
+fn loop_of<'c>(ivs: &[Value<'c>]) -> Option<Op<'c>> {
+    let (block, _) = ivs.first()?.block_arg()?;
+    block.parent_op()
+}
+
+mod launch;
+mod sync;
+mod warp;
+
+pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared};
+pub use sync::{Barrier, BarrierReduce, ReduceKind};
+pub use warp::{
+    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier,
+    WarpId, WarpReduce, WarpReduceKind,
+};
+
+/// The parallel loop that a synchronising operation of this dialect (barrier or warp operation)
+/// belongs to; `None` for other operations.
+pub fn synchronised_loop(op: Op<'_>) -> Option<Op<'_>> {
+    match op.name() {
+        Barrier::NAME => Barrier::cast(op)?.parallel_loop(),
+        BarrierReduce::NAME => BarrierReduce::cast(op)?.parallel_loop(),
+        Shuffle::NAME => Shuffle::cast(op)?.parallel_loop(),
+        Vote::NAME => Vote::cast(op)?.parallel_loop(),
+        Match::NAME => Match::cast(op)?.parallel_loop(),
+        WarpReduce::NAME => WarpReduce::cast(op)?.parallel_loop(),
+        ActiveMask::NAME => ActiveMask::cast(op)?.parallel_loop(),
+        WarpBarrier::NAME => WarpBarrier::cast(op)?.parallel_loop(),
+        _ => None,
+    }
+}
+
+/// Whether threads wait for one another here, or exchange values: nothing of a thread's program
+/// may be moved across.
+pub fn is_synchronising(op: Op<'_>) -> bool {
+    synchronised_loop(op).is_some()
+}
