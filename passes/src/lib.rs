@@ -1,11 +1,13 @@
 //! The passes of Regrain, one file for each.
 
+pub mod cpu;
 pub mod eliminate_redundant_barriers;
 pub mod facts;
 pub mod form_parallel;
 pub mod kernel_checks;
 pub mod launch_function;
 pub mod lift_control_flow;
+pub mod lower_cpu;
 pub mod nvvm_operations;
 pub mod outline_kernels;
 pub mod pipelines;

@@ -14,6 +14,7 @@ pub static PASSES: &[PassInfo] = &[
     eliminate_redundant_barriers::PASS,
     // To loops of the CPU.
     crate::split_barriers::PASS,
+    crate::lower_cpu::PASS,
     // Back to GPU kernels.
     outline_kernels::PASS,
 ];

@@ -1,0 +1,23 @@
+//! The CPU lowering of a raised module as one call: split at barriers, make block functions, lower to the llvm dialect.
+
+use mlir_bridge::{
+    ir::Op,
+    pass::{self, PassError},
+};
+
+pub use crate::lower_cpu::BlockFunction;
+use crate::{lower_cpu, split_barriers};
+
+/// Lowers every launch that can be split to a function `void (void **args)` that runs the block which the thread state names.
+/// The module then holds the llvm dialect alone, without kernels and launch functions. Those that cannot be split give a
+/// remark that says why; they are run by coroutines.
+pub fn lower_to_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, PassError> {
+    for dialect in split_barriers::DIALECTS.iter().chain(lower_cpu::DIALECTS) {
+        module.ctx().load_dialect(dialect);
+    }
+    split_barriers::split_wrappers(module);
+    let blocks = lower_cpu::make_blocks(module)?;
+    pass::run_pipeline(module, lower_cpu::LOWERING)?;
+    lower_cpu::finish(module);
+    Ok(blocks)
+}

@@ -1,0 +1,208 @@
+//! `regrain-lower-cpu`: launches in parallel form, split at their barriers, become functions that run one block.
+//!
+//! Before:
+//! ```mlir
+//! llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, ...) -> i32 {
+//!   %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+//!   %a = llvm.load %slot {regrain.kernel_arg = 0} : !llvm.ptr -> !llvm.ptr
+//!   %err = regrain.gpu_wrapper @k grid(...) block(...) {
+//!     scf.parallel (%i, %j, %k) = ... {
+//!       %tile = regrain.shared : !llvm.array<16 x f32> -> !llvm.ptr<3>
+//!       scf.parallel (%x, %y, %z) = ... { A }
+//!       scf.parallel (%x, %y, %z) = ... { B }
+//! ```
+//! After:
+//! ```mlir
+//! llvm.func @__regrain_block.k(%args: !llvm.ptr) {
+//!   %i = nvvm.read.ptx.sreg.ctaid.x : i32
+//!   %tile = llvm.alloca %one x !llvm.array<16 x f32> {alignment = 64} : (i32) -> !llvm.ptr
+//!   <loop z> <loop y> <loop x> { A }     // the innermost with parallel access groups, to vectorise
+//!   <loop z> <loop y> <loop x> { B }
+//!   llvm.return
+//! }
+//! ```
+//! Everything ends in the llvm dialect. Launch functions and kernels leave the module: host code calls clang's own stubs,
+//! and the kernels stand in the module that the coroutine form is made of. A wrapper marked `regrain.not_split` gives no
+//! block function.
+
+mod address_spaces;
+mod thread_loops;
+
+use mlir_bridge::{
+    ir::{Builder, Mapping, Op, Value},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use crate::{kernel_checks, split_barriers};
+
+/// Beginning of the names of block functions.
+pub const BLOCK_PREFIX: &str = "__regrain_block.";
+const LAUNCH_PREFIX: &str = "__regrain_launch.";
+/// The runtime's thread-local array that holds a block's dynamic shared memory.
+const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
+const SHARED_ALIGNMENT: i64 = 64;
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Structured control flow, arith, index and ub to the llvm dialect.
+pub const LOWERING: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+    convert-ub-to-llvm,reconcile-unrealized-casts";
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["llvm", "nvvm", "scf", "arith", "cf"];
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-lower-cpu",
+    summary: "lower split launches to functions that run one block",
+    anchor: Anchor::Module,
+    options: &[],
+    dialects: DIALECTS,
+    run,
+};
+
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    make_blocks(module)?;
+    pass.run_pipeline(module, LOWERING)?;
+    finish(module);
+    Ok(())
+}
+
+/// A function that runs one block of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockFunction {
+    /// Mangled device name of the kernel.
+    pub kernel: String,
+    pub symbol: String,
+    /// The only block shape that it is for, or `None` for all.
+    pub shape: Option<[u32; 3]>,
+}
+
+/// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
+pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
+    let mut made = Vec::new();
+    for launch in module.find_named("llvm.func") {
+        let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
+        let wrappers = launch.find_named("regrain.gpu_wrapper");
+        if let [wrapper] = wrappers[..]
+            && !wrapper.has_attr(split_barriers::NOT_SPLIT)
+        {
+            let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
+            let symbol = format!("{BLOCK_PREFIX}{target}");
+            make_block(module, launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
+            made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target) });
+        }
+        launch.erase();
+    }
+    for func in module.find_named("llvm.func") {
+        if kernel_checks::is_kernel(func) {
+            func.erase();
+        }
+    }
+    Ok(made)
+}
+
+/// `16x16x1` of `k.b16x16x1`.
+fn shape_of(kernel: &str, target: &str) -> Option<[u32; 3]> {
+    let sizes = target.strip_prefix(kernel)?.strip_prefix(".b")?;
+    let sizes: Vec<u32> = sizes.split('x').map_while(|size| size.parse().ok()).collect();
+    sizes.try_into().ok()
+}
+
+/// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
+pub fn finish(module: Op<'_>) {
+    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(split_barriers::REUSED)) {
+        op.remove_attr(split_barriers::REUSED);
+        if let Some(annotation) = op.attr("llvm.loop_annotation") {
+            op.remove_attr("llvm.loop_annotation");
+            op.set_attr("loop_annotation", annotation);
+        }
+    }
+    for op in module.find_all(|op| op.has_attr(crate::launch_function::KERNEL_ARG)) {
+        op.remove_attr(crate::launch_function::KERNEL_ARG);
+    }
+}
+
+fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
+    let text = format!("llvm.func @\"{symbol}\"(%args: !llvm.ptr) {{\nllvm.return\n}}\n");
+    if !module.body().parse_into(module.ctx(), &text) {
+        return Err(format!("the function {symbol} does not parse"));
+    }
+    let function = module.lookup_symbol(symbol).ok_or("the block function is missing")?;
+    let b = Builder::before_terminator(function.body(), launch.loc());
+    let mut mapping = Mapping::new();
+    map_parameters(b, launch, function, &mut mapping)?;
+    for op in launch.body().ops() {
+        if op == wrapper {
+            break;
+        }
+        b.clone_op(op, &mut mapping);
+    }
+    let grid = wrapper.body().ops().into_iter().find(|op| op.is("scf.parallel")).ok_or("no grid loop")?;
+    for op in wrapper.body().ops() {
+        if op == grid {
+            break;
+        }
+        b.clone_op(op, &mut mapping);
+    }
+    for (axis, iv) in grid.body().args().into_iter().enumerate() {
+        let number = register(b, "ctaid", axis)?;
+        mapping.map(iv, b.index_castui(number, b.ctx().index()));
+    }
+    b.clone_body(grid.body(), &mut mapping);
+    place_shared(module, function);
+    address_spaces::flatten(function);
+    thread_loops::lower(function);
+    Ok(())
+}
+
+fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, String> {
+    let axis = AXES.get(axis).ok_or("more than three dimensions")?;
+    Ok(b.value(&format!("nvvm.read.ptx.sreg.{name}.{axis}"), &[], b.ctx().int(32)))
+}
+
+/// What stands for the parameters of the launch function: (args, gx, gy, gz, bx, by, bz, shared bytes, stream).
+fn map_parameters<'c>(b: Builder<'c>, launch: Op<'c>, function: Op<'c>, mapping: &mut Mapping<'c>) -> Result<(), String> {
+    let args = launch.body().args();
+    if args.len() != 9 {
+        return Err(format!("expected a launch function with 9 parameters, got {}", args.len()));
+    }
+    mapping.map(args[0], function.body().arg(0));
+    for axis in 0..3 {
+        mapping.map(args[1 + axis], register(b, "nctaid", axis)?);
+        mapping.map(args[4 + axis], register(b, "ntid", axis)?);
+    }
+    mapping.map(args[7], b.const_int(args[7].ty(), 0));
+    mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));
+    Ok(())
+}
+
+/// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.
+fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
+    let ctx = module.ctx();
+    for op in function.find_named("regrain.shared") {
+        let b = Builder::before(op);
+        let wanted = op.attr("alignment").and_then(|attr| attr.as_int()).unwrap_or(0);
+        let element = op.attr("type").and_then(|ty| ty.as_type()).unwrap_or(ctx.int(8));
+        let one = b.const_i32(1);
+        let spec = b.op("llvm.alloca").operands(&[one]).result(ctx.ptr(0)).attr("elem_type", ctx.type_attr(element));
+        let memory = spec.attr("alignment", ctx.i64_attr(wanted.max(SHARED_ALIGNMENT))).build().result(0);
+        op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
+    }
+    for op in function.find_named("regrain.dynamic_shared") {
+        declare_dynamic_shared(module);
+        let b = Builder::before(op);
+        let name = ctx.symbol_attr(DYNAMIC_SHARED);
+        let memory = b.op("llvm.mlir.addressof").result(ctx.ptr(0)).attr("global_name", name).build().result(0);
+        op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
+    }
+}
+
+fn declare_dynamic_shared(module: Op<'_>) {
+    if module.lookup_symbol(DYNAMIC_SHARED).is_none() {
+        let text = format!(
+            "llvm.mlir.global external thread_local @{DYNAMIC_SHARED}() {{addr_space = 0 : i32, alignment = 64 : i64}} : \
+             !llvm.array<0 x i8>\n"
+        );
+        module.body().parse_into(module.ctx(), &text);
+    }
+}
