@@ -40,7 +40,7 @@ pub fn constant_block_shapes(
     for stub in kernels.keys().filter_map(|name| copy.get_function(name)) {
         stub.add_attribute(AttributeLoc::Function, no_inline);
     }
-    let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine,simplifycfg)),function(sroa,sccp,instcombine)";
+    let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>)";
     copy.run_passes(passes, machine, PassBuilderOptions::create())
         .map_err(|e| Error::Internal { doing: "looking for constant block shapes".into(), message: e.to_string() })?;
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
