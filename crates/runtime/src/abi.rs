@@ -11,7 +11,8 @@ pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// `RRGCPU01`, little endian.
 pub const IMAGE_MAGIC: u64 = 0x3130_5550_4347_5252;
 
-/// The kernel may reach a barrier, a warp operation or a spin hint: its thread form needs coroutines.
+/// The kernel may reach a barrier or a warp operation. For tools: the thread form always runs in coroutines, which cost a thread
+/// that does not wait next to nothing, and so is right for threads that wait for one another through memory too.
 pub const FLAG_SYNCHRONISES: u32 = 1;
 /// The kernel may reach the grid-wide barrier.
 pub const FLAG_GRID_SYNC: u32 = 2;

@@ -37,6 +37,11 @@ pub struct Barriers {
 }
 
 impl Barriers {
+    /// Whether anybody waits at a barrier.
+    pub fn waited_for(&self) -> bool {
+        self.pending != 0
+    }
+
     pub fn reset(&mut self) {
         self.slots.resize_with(GRID + 1, Barrier::default);
         if self.pending != 0 {
@@ -148,7 +153,7 @@ unsafe fn alone(worker: *mut Worker, total: u32, red: Red) -> u32 {
     if total > 1 {
         // SAFETY: by contract.
         unsafe {
-            (*worker).job().fail(CudaError::LAUNCH_FAILURE, "reached a barrier although it is marked as never synchronising");
+            (*worker).job().fail(CudaError::LAUNCH_FAILURE, "reached a barrier in its split form");
             leave(worker);
         }
     }

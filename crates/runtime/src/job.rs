@@ -21,7 +21,6 @@ pub struct Job {
     /// Chosen split form, if any.
     pub block_entry: Option<Entry>,
     pub thread_entry: Option<Entry>,
-    pub synchronises: bool,
     /// For cooperative launches.
     pub grid_barrier: Option<GridBarrier>,
     pub total: u64,
@@ -36,8 +35,9 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
+    /// Whether blocks run in the thread form.
     pub fn coroutines(&self) -> bool {
-        self.block_entry.is_none() && self.synchronises
+        self.block_entry.is_none()
     }
 
     pub fn threads(&self) -> u32 {

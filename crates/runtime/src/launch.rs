@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use crate::abi::{Dim3, Entry, FLAG_GRID_SYNC, FLAG_SYNCHRONISES};
+use crate::abi::{Dim3, Entry};
 use crate::device;
 use crate::error::{CudaError, Result, device_ok};
 use crate::grid::GridBarrier;
@@ -184,7 +184,6 @@ fn launch(
         stack_size: device::coroutine_stack(&kernel),
         block_entry,
         thread_entry: kernel.thread_entry,
-        synchronises: kernel.flags & (FLAG_SYNCHRONISES | FLAG_GRID_SYNC) != 0,
         grid_barrier: cooperative.then(|| GridBarrier::new(total)),
         total,
         chunk: if cooperative { 1 } else { (total / (workers * 16)).clamp(1, 256) },

@@ -60,7 +60,7 @@ fn what(state: State) -> String {
         State::Barrier(id) => format!("barrier {id}"),
         State::Warp => "a warp operation".into(),
         State::Active => "__activemask()".into(),
-        State::Ready | State::Done => "nothing".into(),
+        State::Ready => "nothing".into(),
     }
 }
 
@@ -69,8 +69,8 @@ pub fn stuck(worker: &Worker) {
     let kernel = demangle(&worker.job().kernel.name);
     let mut groups: BTreeMap<(String, String), (u32, [u32; 3])> = BTreeMap::new();
     let mut done = 0;
-    for thread in &worker.threads {
-        if thread.state == State::Done {
+    for (index, thread) in worker.threads.iter().enumerate() {
+        if worker.warps[index / 32].live & 1 << (index % 32) == 0 {
             done += 1;
             continue;
         }

@@ -25,18 +25,17 @@ pub enum State {
     Warp,
     /// In `__activemask`.
     Active,
-    Done,
 }
 
 /// One cache line per thread: it is touched at each switch.
 #[repr(align(64))]
 pub struct Thread {
+    /// Of its coroutine, and that coroutine's place, while it is suspended.
     pub yielder: *const Yielder<(), ()>,
+    pub slot: u32,
+    pub state: State,
     pub site: *const Site,
     pub tid: [u32; 3],
-    pub state: State,
-    /// Place of its coroutine, once it has started.
-    pub slot: u32,
     /// Warp collective: named lanes, deposit, where the deposits go.
     pub mask: u32,
     pub value: u64,
@@ -137,6 +136,8 @@ unsafe fn resume(worker: *mut Worker, job: &Job, index: usize) {
             (&(*worker).threads)[index].slot
         };
         set_running(worker, index);
+        (*worker).slot = slot;
+        (*worker).yielder = (&(*worker).threads)[index].yielder;
         let entry: *mut Option<Coro> = (*worker).coroutines.as_mut_ptr().add(slot as usize);
         let Some(coroutine) = (*entry).as_mut() else { return };
         if let CoroutineResult::Return(()) = coroutine.resume(()) {
@@ -163,7 +164,7 @@ unsafe fn create(worker: *mut Worker, job: &Job) -> Option<u32> {
         let stack = (*worker).stacks.take()?;
         let slot = (*worker).free_slots.pop().unwrap_or((*worker).coroutines.len() as u32);
         let job: *const Job = job;
-        let body = move |yielder: &Yielder<(), ()>, ()| run_from_current(worker, &*job, entry, slot, yielder);
+        let body = move |yielder: &Yielder<(), ()>, ()| run_from_current(worker, &*job, entry, yielder);
         let coroutine = Some(Coroutine::with_stack_unchecked(stack, body));
         if slot as usize == (*worker).coroutines.len() {
             (*worker).coroutines.push(coroutine);
@@ -178,17 +179,14 @@ unsafe fn create(worker: *mut Worker, job: &Job) -> Option<u32> {
 /// costs no switch.
 ///
 /// # Safety
-/// In the coroutine at `slot`.
-unsafe fn run_from_current(worker: *mut Worker, job: &Job, entry: Entry, slot: u32, yielder: *const Yielder<(), ()>) {
+/// In a coroutine of `worker`.
+unsafe fn run_from_current(worker: *mut Worker, job: &Job, entry: Entry, yielder: *const Yielder<(), ()>) {
     // SAFETY: by contract; references are dropped before the entry runs.
     unsafe {
+        (*worker).yielder = yielder;
         loop {
             let index = (*worker).current;
             (&mut (*worker).warps)[index / 32].fresh &= !(1 << (index % 32));
-            let thread = &mut (&mut (*worker).threads)[index];
-            thread.yielder = yielder;
-            thread.slot = slot;
-            thread.state = State::Ready;
             entry(job.args);
             ended(worker, index);
             if (*worker).abandon || job.failed() || !can_start(worker, index + 1) {
@@ -203,6 +201,7 @@ unsafe fn run_from_current(worker: *mut Worker, job: &Job, entry: Entry, slot: u
 ///
 /// # Safety
 /// As [`run_block`].
+#[inline(always)]
 unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
     // SAFETY: by contract.
     let warps = unsafe { &(*worker).warps };
@@ -230,11 +229,11 @@ unsafe fn set_running(worker: *mut Worker, index: usize) {
 ///
 /// # Safety
 /// As [`run_block`].
+#[inline(always)]
 unsafe fn ended(worker: *mut Worker, index: usize) {
     // SAFETY: by contract; nothing else of this worker runs meanwhile.
     unsafe {
         let bit = 1 << (index % 32);
-        (&mut (*worker).threads)[index].state = State::Done;
         let warp = &mut (&mut (*worker).warps)[index / 32];
         warp.live &= !bit;
         warp.ready &= !bit;
@@ -242,7 +241,9 @@ unsafe fn ended(worker: *mut Worker, index: usize) {
         if warp.exchanging != 0 {
             crate::warp::after_exit(worker, index / 32);
         }
-        crate::barrier::after_exit(worker);
+        if (*worker).barriers.waited_for() {
+            crate::barrier::after_exit(worker);
+        }
     }
 }
 
@@ -254,7 +255,10 @@ unsafe fn ended(worker: *mut Worker, index: usize) {
 pub unsafe fn suspend(worker: *mut Worker) {
     // SAFETY: the yielder belongs to the running coroutine.
     unsafe {
-        let yielder = (&(*worker).threads)[(*worker).current].yielder;
+        let yielder = (*worker).yielder;
+        let thread = &mut (&mut (*worker).threads)[(*worker).current];
+        thread.yielder = yielder;
+        thread.slot = (*worker).slot;
         (*yielder).suspend(());
     }
 }
@@ -290,8 +294,12 @@ pub unsafe fn yield_now(worker: *mut Worker) {
 }
 
 impl Worker {
-    /// Sets up the threads for all blocks of a job.
+    /// Sets up the threads for all blocks of a job, unless they still are from the job before.
     pub fn prepare_threads(&mut self, job: &Job) {
+        if self.shape == job.block.array() {
+            return;
+        }
+        self.shape = job.block.array();
         let (x, y) = (job.block.x, job.block.y);
         self.threads.clear();
         self.threads.extend((0..job.threads()).map(|t| Thread {
@@ -342,6 +350,7 @@ impl Worker {
             self.stacks.give(coroutine.into_stack());
         }
         self.free_slots.clear();
+        self.shape = [0; 3];
         self.abandon = false;
     }
 }

@@ -50,7 +50,7 @@ unsafe fn alone(worker: *mut Worker, value: u64, out: *mut u64) -> u32 {
     // SAFETY: by contract.
     unsafe {
         if (*worker).job().threads() > 1 {
-            (*worker).job().fail(CudaError::LAUNCH_FAILURE, "reached a warp operation although it is marked as never synchronising");
+            (*worker).job().fail(CudaError::LAUNCH_FAILURE, "reached a warp operation in its split form");
             leave(worker);
         }
         if !out.is_null() {

@@ -1,11 +1,10 @@
 //! One OS thread that runs blocks: its coroutines, stacks, and the state of the block at hand.
 //!
-//! Three ways to run a block:
+//! Two ways to run a block:
 //! - *split*: `block_entry` runs the whole block;
-//! - *plain*: the kernel never synchronises, `thread_entry` is called in a loop;
-//! - *coroutines*: `thread_entry` of every thread runs in its own stackful coroutine (`scheduler.rs`).
+//! - *coroutines*: `thread_entry` runs every thread, in as many stackful coroutines as threads wait at once (`scheduler.rs`).
 //!
-//! Split and plain blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from any depth.
+//! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from any depth.
 //!
 //! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references: coroutines and
 //! scheduler take turns on it on one OS thread.
@@ -13,14 +12,14 @@
 
 use corosensei::{Coroutine, Yielder};
 
-use crate::abi::{dynamic_shared, Dim3, Entry, Tls, tls};
+use crate::abi::{Dim3, Tls, dynamic_shared, tls};
 use crate::barrier::Barriers;
 use crate::error::CudaError;
 use crate::job::Job;
 use crate::scheduler::{Coro, Thread, Warp};
 use crate::stack::StackPool;
 
-/// Address space for split and plain blocks; committed lazily.
+/// Address space for split blocks; committed lazily.
 const BIG_STACK: usize = 256 << 20;
 const SPINS_PER_YIELD: u32 = 32;
 
@@ -45,8 +44,13 @@ pub struct Worker {
     /// Places of `coroutines` that are empty.
     pub free_slots: Vec<u32>,
     pub threads: Vec<Thread>,
+    /// Block shape that `threads` is set up for.
+    pub shape: [u32; 3],
     pub warps: Vec<Warp>,
     pub barriers: Barriers,
+    /// Yielder and place of the running coroutine.
+    pub yielder: *const Yielder<(), ()>,
+    pub slot: u32,
     /// Linear index of the running thread.
     pub current: usize,
     pub live: u32,
@@ -72,8 +76,11 @@ impl Worker {
             coroutines: Vec::new(),
             free_slots: Vec::new(),
             threads: Vec::new(),
+            shape: [0; 3],
             warps: Vec::new(),
             barriers: Barriers::default(),
+            yielder: std::ptr::null(),
+            slot: 0,
             current: 0,
             live: 0,
             spins: 0,
@@ -150,7 +157,7 @@ unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
     unsafe { (*(*worker).tls).ctaid = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32] };
 }
 
-/// Runs split or plain blocks in the worker's big coroutine.
+/// Runs split blocks in the worker's big coroutine.
 ///
 /// # Safety
 /// As [`run`].
@@ -193,43 +200,19 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
     }
 }
 
-/// Runs one block in split form, or its threads one after the other.
+/// Runs one block in split form.
 ///
 /// # Safety
 /// As [`run`], inside the big coroutine.
 unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
-    // SAFETY: entries and arguments are valid by contract; TLS is this OS thread's own.
+    let Some(entry) = job.block_entry else { return };
+    // SAFETY: entry and arguments are valid by contract; TLS is this OS thread's own.
     unsafe {
-        if let Some(entry) = job.block_entry {
-            let tls = (*worker).tls;
-            (*tls).tid = [0; 3];
-            (*tls).laneid = 0;
-            (*tls).warpid = 0;
-            entry(job.args);
-        } else if let Some(entry) = job.thread_entry {
-            run_threads(worker, job, entry);
-        }
-    }
-}
-
-/// # Safety
-/// As [`run_whole_block`].
-unsafe fn run_threads(worker: *mut Worker, job: &Job, entry: Entry) {
-    let mut linear = 0;
-    for z in 0..job.block.z {
-        for y in 0..job.block.y {
-            for x in 0..job.block.x {
-                // SAFETY: TLS is this OS thread's own; entry and arguments are valid by contract.
-                unsafe {
-                    let tls = (*worker).tls;
-                    (*tls).tid = [x, y, z];
-                    (*tls).laneid = linear % 32;
-                    (*tls).warpid = linear / 32;
-                    entry(job.args);
-                }
-                linear += 1;
-            }
-        }
+        let tls = (*worker).tls;
+        (*tls).tid = [0; 3];
+        (*tls).laneid = 0;
+        (*tls).warpid = 0;
+        entry(job.args);
     }
 }
 

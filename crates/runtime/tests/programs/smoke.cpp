@@ -105,9 +105,9 @@ static void fail_assert(void **) { if (linear() == 1) __regrain_assertfail("x > 
 static const regrain_cpu_variant add_variants[] = {{{64, 1, 1}, add_block64}};
 #define K(n, flags, shared) {#n, n, nullptr, nullptr, 0, flags, 0, shared, 0, nullptr, 0}
 static const regrain_cpu_kernel kernels[] = {
-    K(reverse, 1, 4096), K(tree, 1, 0), {"add", add, add_block, nullptr, 0, 0, 0, 0, 0, add_variants, 1}, K(shuffle, 1, 0), K(vote, 1, 0),
+    K(reverse, 1, 4096), K(tree, 1, 0), {"add", add, add_block, nullptr, 0, 0, 0, 0, 0, add_variants, 1}, K(shuffle, 0, 0), K(vote, 1, 0),
     K(named, 1, 4096), K(active, 1, 0), K(early, 1, 0), K(grid_sync, 3, 0), K(hello, 0, 0), K(stuck, 1, 0), K(diverged, 1, 0),
-    K(spin, 1, 0), K(trap, 0, 0), K(wild, 0, 0), K(deep, 1, 0), K(fail_assert, 1, 0)};
+    K(spin, 0, 0), K(trap, 0, 0), K(wild, 0, 0), K(deep, 1, 0), K(fail_assert, 1, 0)};
 static const regrain_cpu_var vars[] = {{"scale", &scale, 4}};
 static const regrain_cpu_image image = {0x3130555043475252, kernels, sizeof kernels / sizeof *kernels, 1, vars};
 static const fatbin_wrapper wrapper = {0x466243b1, 1, &image, nullptr};
