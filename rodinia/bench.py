@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Measures the programs of this folder and writes the tables of results/.
+
+  bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c)
+  bench.py cpu            the CPU target against the OpenMP references, and split against coroutine mode
+  bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
+
+Each figure is the median of interleaved runs, so that a slow moment of the machine meets all sides alike. The tables
+name the machine that they come from.
+"""
+import argparse
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from math import exp, log
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+PROGRAMS = ["hotspot", "lud", "pathfinder", "nw", "bfs", "backprop"]
+REGRAIN = ROOT / "target/release/regrain"
+CLANG = Path("/usr/lib/llvm-22/bin/clang++")
+# Sizes at which the work outweighs the launches.
+SIZES = {
+    "hotspot": ["--rows", "1024", "--cols", "1024", "--steps", "60"],
+    "lud": ["--size", "1024"],
+    "pathfinder": ["--rows", "401", "--cols", "200000"],
+    "nw": ["--size", "4096"],
+    "bfs": ["--nodes", "1048576"],
+    "backprop": ["--inputs", "262144"],
+}
+
+
+def machine():
+    """One line that says what the figures come from."""
+    model = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    gpu = ""
+    if shutil.which("nvidia-smi"):
+        query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        gpu = ", " + subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()
+    return f"{model.group(1) if model else platform.processor()}, {os.cpu_count()} processors{gpu}"
+
+
+def geomean(values):
+    return exp(sum(map(log, values)) / len(values))
+
+
+def toolkit():
+    candidates = [os.environ.get("CUDA_PATH"), ROOT / ".toolchain/cuda", "/usr/local/cuda"]
+    return next(str(p) for p in candidates if p and (Path(p) / "include/cuda_runtime.h").exists())
+
+
+def seconds(command):
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return time.perf_counter() - start
+
+
+def interleaved(commands, rounds):
+    """Median seconds of each command; each round runs all of them."""
+    times = [[] for _ in commands]
+    for _ in range(rounds):
+        for slot, command in zip(times, commands):
+            slot.append(seconds(command))
+    return [statistics.median(slot) for slot in times]
+
+
+def write(name, lines):
+    path = HERE / "results" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+    print(f"written to {path.relative_to(ROOT)}", file=sys.stderr)
+
+
+def compile_time(options):
+    lines = ["# Compile time", "", f"`--offload-arch={options.arch} -O3 -c`, median of {options.rounds} interleaved runs, seconds.",
+             f"Machine: {machine()}. Written by `rodinia/bench.py compile-time`.", "",
+             "| program | clang++ | regrain | ratio |", "|---|--:|--:|--:|"]
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        for program in PROGRAMS:
+            source = HERE / program / f"{program}.cu"
+            common = [f"--offload-arch={options.arch}", "-O3", "-c", str(source), "-o", f"{folder}/{program}.o"]
+            clang = [str(CLANG), f"--cuda-path={toolkit()}", "-Wno-unknown-cuda-version", *common]
+            ours = [str(REGRAIN), *common]
+            theirs, mine = interleaved([clang, ours], options.rounds)
+            ratios.append(mine / theirs)
+            lines.append(f"| {program} | {theirs:.2f} | {mine:.2f} | {mine / theirs:.2f} |")
+    lines.append(f"| geometric mean | | | {geomean(ratios):.2f} |")
+    write("compile-time.md", lines)
+
+
+def figures(output):
+    """Milliseconds by name, and the digest, from a program's `--time --digest`."""
+    found = {name: float(value) for name, value in re.findall(r"(\w+)\s+([\d.]+)\s*ms", output)}
+    digest = re.search(r"digest\s+(\w+)", output)
+    return found, digest.group(1) if digest else None
+
+
+def run_program(command, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
+    return figures(done.stdout)
+
+
+def cpu(options):
+    lines = ["# The CPU target against OpenMP", "",
+             f"Kernel milliseconds (all launches of a program) against the OpenMP reference in the same process; median of",
+             f"{options.rounds} interleaved runs. Machine: {machine()}. Written by `rodinia/bench.py cpu`.", "",
+             "| program | sizes | OpenMP | split | speed against OpenMP | coroutine | same bits |", "|---|---|--:|--:|--:|--:|---|"]
+    ratios = []
+    with tempfile.TemporaryDirectory() as folder:
+        for program in PROGRAMS:
+            built = f"{folder}/{program}"
+            sources = [str(HERE / program / f"{program}.cu"), str(HERE / program / f"{program}_omp.cpp")]
+            # The reference gets the same processor as the kernels.
+            seconds([str(REGRAIN), "--offload-arch=cpu", "-O3", "-march=native", "-fopenmp", *sources, "-o", built])
+            command = [built, "--time", "--digest", *SIZES[program]]
+            split, coroutine = [], []
+            for _ in range(options.rounds):
+                split.append(run_program(command))
+                coroutine.append(run_program([*command, "--no-check"], {"REGRAIN_CPU_MODE": "coroutine"}))
+            median = lambda runs, name: statistics.median(run[0][name] for run in runs)
+            reference, ours = median(split, "reference"), median(split, "kernel")
+            same = len({run[1] for run in split + coroutine}) == 1
+            ratios.append(reference / ours)
+            lines.append(f"| {program} | {' '.join(SIZES[program])} | {reference:.1f} | {ours:.1f} | {reference / ours:.2f} "
+                         f"| {median(coroutine, 'kernel'):.1f} | {'yes' if same else 'NO'} |")
+    lines.append(f"| geometric mean | | | | {geomean(ratios):.2f} | | |")
+    write("cpu.md", lines)
+
+
+def device(options):
+    """`device NAME=FOLDER ...`: executables built elsewhere, one folder for each compiler; the first is the baseline."""
+    sides = dict(side.split("=", 1) for side in options.sides)
+    names = list(sides)
+    lines = ["# On the device", "", f"Kernel milliseconds, median of {options.rounds} interleaved runs; results compared by digest.",
+             f"Machine: {machine()}. Written by `rodinia/bench.py device`.", "",
+             "| program | " + " | ".join(names) + " | " + " | ".join(f"{n} against {names[0]}" for n in names[1:]) + " | same bits |",
+             "|---|" + "--:|" * (2 * len(names) - 1) + "---|"]
+    gains = {name: [] for name in names[1:]}
+    for program in PROGRAMS:
+        runs = {name: [] for name in names}
+        for _ in range(options.rounds):
+            for name in names:
+                command = [f"{sides[name]}/{program}", "--time", "--digest", "--no-check", *SIZES[program]]
+                runs[name].append(run_program(command))
+        times = {name: statistics.median(run[0]["kernel"] for run in runs[name]) for name in names}
+        for name in names[1:]:
+            gains[name].append(times[names[0]] / times[name])
+        same = len({run[1] for side in runs.values() for run in side}) == 1
+        cells = [f"{times[n]:.3f}" for n in names] + [f"{times[names[0]] / times[n]:.2f}x" for n in names[1:]]
+        lines.append(f"| {program} | " + " | ".join(cells) + f" | {'yes' if same else 'no'} |")
+    lines.append("| geometric mean |" + " |" * len(names) + "".join(f" {geomean(gains[n]):.2f}x |" for n in names[1:]) + " |")
+    write("device.md", lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
+    commands.add_parser("cpu")
+    commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
+    options = parser.parse_args()
+    {"compile-time": compile_time, "cpu": cpu, "device": device}[options.command](options)
+
+
+if __name__ == "__main__":
+    main()
