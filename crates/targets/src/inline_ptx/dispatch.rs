@@ -131,7 +131,11 @@ impl Emitter<'_> {
             "activemask" | "redux" | "fns" => self.warp_value(instruction),
             "bra" => self.branch(instruction),
             "ret" | "exit" => self.exit(instruction),
-            "trap" => self.call("__regrain_trap", &[]).map(|_| ()),
+            "trap" => {
+                self.call("__regrain_trap", &[])?;
+                self.end_block("unreachable");
+                Ok(())
+            }
             _ => self.library_function(instruction),
         }
     }
