@@ -34,7 +34,7 @@ int main() {
     for (int b = 0; b < 2; ++b)
       for (int t = 0; t < 120; ++t) {
         int *o = out + b * 360;
-        EXPECT_AT(t, o[t], min(120, limit + b));
+        EXPECT_AT(t, o[t], std::min(120, limit + b));
         EXPECT_AT(t, o[120 + t] != 0, limit + b >= 120);
         EXPECT_AT(t, o[240 + t] != 0, limit + b < 120);
       }

@@ -1,6 +1,7 @@
 // What the programs of this folder share: checks that count, memory both sides see.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

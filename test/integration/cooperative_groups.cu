@@ -89,7 +89,7 @@ int main() {
   for (int t = 0; t < N; ++t) {
     int w = t & ~31, sum = 0, hi = 0, scan = 0;
     for (int i = w; i < w + 32; ++i) {
-      sum += i, hi = max(hi, i ^ 21);
+      sum += i, hi = std::max(hi, i ^ 21);
       scan += i <= t ? i : 0;
     }
     EXPECT_AT(t, out[t], sum);

@@ -45,7 +45,7 @@ int main() {
   EXPECT(supported == 1);
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, phases, 64, 0));
   OK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-  int blocks = min(6, per_sm * sms), n = blocks * 64, rounds = 6;
+  int blocks = std::min(6, per_sm * sms), n = blocks * 64, rounds = 6;
   EXPECT(blocks > 0);
   int *a = managed<int>(n), *b = managed<int>(n);
   void *args[] = {&a, &b, &rounds};

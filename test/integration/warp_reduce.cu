@@ -41,7 +41,7 @@ int main() {
       unsigned v = i * 7u + 3u;
       int w = i % 2 ? -i : i;
       add += v, all &= v, any |= v, parity ^= v, sadd += w;
-      lo = min(lo, v), hi = max(hi, v), slo = min(slo, w), shi = max(shi, w);
+      lo = std::min(lo, v), hi = std::max(hi, v), slo = std::min(slo, w), shi = std::max(shi, w);
     }
     for (int i = 0; i < 32; ++i) {
       if (!(mask >> i & 1))

@@ -71,7 +71,7 @@ __global__ void halves(int *out) {
   int lane = threadIdx.x;
   int v = lane + 100;
   if (lane < 16)
-    v = __shfl_down_sync(0x0000ffffu, v, 1);
+    v = __shfl_down_sync(0x0000ffffu, v, 1, 16);
   else
     v = __shfl_sync(0xffff0000u, v, 20);
   out[lane] = v;
