@@ -30,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         tablegen(&prefix, &include, generator, *selects, &out.join(file))?;
     }
     cc::Build::new()
+        // MLIR knows traits and interfaces by the names that the compiler gives their types, so ours must be the one
+        // that LLVM's packages are built with; g++ names some of them otherwise.
+        .compiler(Path::new(&prefix).join("bin/clang++"))
         .cpp(true)
         .std("c++17")
         .opt_level(1)

@@ -27,10 +27,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
     let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let newest_header = sources("h")?.iter().map(|path| modified(path)).max();
+    let newest_header = sources("h")?.iter().map(|path| modified(path)).chain([modified(Path::new("build.rs"))]).max();
 
     let mut build = cc::Build::new();
     build
+        // MLIR knows traits and interfaces by the names that the compiler gives their types, so ours must be the one
+        // that LLVM's packages are built with; g++ names some of them otherwise.
+        .compiler(Path::new(&prefix).join("bin/clang++"))
         .cpp(true)
         .std("c++17")
         .opt_level(1)
