@@ -126,3 +126,13 @@ pub fn set_callee<'ctx>(call: InstructionValue<'ctx>, function: FunctionValue<'c
         llvm_sys::core::LLVMSetOperand(call.as_value_ref(), last as u32, function.as_value_ref());
     }
 }
+
+unsafe extern "C" {
+    fn regrainForbidContraction(function: llvm_sys::prelude::LLVMValueRef);
+}
+
+/// Takes the permission to contract `a * b + c` to one rounding from all operations of `function`.
+pub fn forbid_contraction(function: FunctionValue<'_>) {
+    // SAFETY: the function is live.
+    unsafe { regrainForbidContraction(function.as_value_ref()) }
+}

@@ -36,8 +36,10 @@ impl Stages<'_> {
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
     pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<SplitForm<'ctx>> {
         self.attempt(context, device, |module| {
-            let _ = module;
-            Err::<Vec<BlockFunction>, _>("no lowering to blocks".into())
+            let lowered = regrain_passes::cpu::lower_to_blocks(mlir_bridge::module_op(module));
+            self.show("blocks", module);
+            let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
+            Ok(made.into_iter().map(|b| BlockFunction { kernel: b.kernel, symbol: b.symbol, shape: b.shape }).collect::<Vec<_>>())
         })
         .map(|(module, blocks)| SplitForm { module, blocks })
         .filter(|form| !form.blocks.is_empty())

@@ -24,7 +24,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetTriple;
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum, FunctionType};
-use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, FastMathFlags, FunctionValue, GlobalValue, InstructionOpcode};
+use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode};
 use inkwell::GlobalVisibility;
 use mlir_bridge::llvm;
 
@@ -89,16 +89,11 @@ fn plain_function(function: FunctionValue<'_>) {
     // A CUDA thread is a thread of its own here: synchronising calls are opaque, nothing else is convergent.
     let convergent = Attribute::get_named_enum_kind_id("convergent");
     function.remove_enum_attribute(AttributeLoc::Function, convergent);
+    // Contraction would be decided by the shape of the code around an operation; every form of a kernel must give the
+    // same bits, so only explicit fused operations stay fused.
+    llvm::forbid_contraction(function);
     for block in function.get_basic_block_iter() {
         for instruction in block.get_instructions() {
-            // Contraction would be decided by the shape of the code around an operation; every form of a kernel
-            // must give the same bits, so only explicit fused operations stay fused.
-            if instruction.can_use_fast_math_flags()
-                && let Ok(flags) = instruction.get_fast_math_flags()
-            {
-                let kept = flags - FastMathFlags::AllowContract;
-                let _ = instruction.set_fast_math_flags(kept);
-            }
             if instruction.get_opcode() == InstructionOpcode::Call
                 && let Ok(call) = CallSiteValue::try_from(instruction)
             {
