@@ -42,6 +42,9 @@ pub const NOT_RAISED: &str = "regrain.not_raised";
 /// On the declaration that is left of a raised kernel: the linkage that its definition had.
 pub const LINKAGE: &str = "regrain.linkage";
 
+/// Likewise its comdat.
+pub const COMDAT: &str = "regrain.comdat";
+
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
     name: "regrain-form-parallel",
@@ -213,7 +216,7 @@ fn tie_to_loops(launch: &Launch<'_>) {
                 warp_ops::replace_lane_register(op, register, &ivs);
             }
             Some(ThreadOp::Warp) => {
-                warp_ops::replace_intrinsic(op, &ivs);
+                warp_ops::replace(op, &ivs);
             }
             Some(ThreadOp::Unsupported(_)) | None => {}
         }
@@ -318,7 +321,7 @@ fn leave_declaration(kernel: Op<'_>) {
         kernel.set_attr(LINKAGE, linkage);
     }
     if let Some(comdat) = kernel.attr("comdat") {
-        kernel.set_attr("regrain.comdat", comdat);
+        kernel.set_attr(COMDAT, comdat);
         kernel.remove_attr("comdat");
     }
     if let Some(external) = kernel.ctx().parse_attr("#llvm.linkage<external>") {

@@ -198,11 +198,12 @@ fn shared<'c>(module: Op<'c>, kernel: Op<'c>, op: Op<'c>) {
 }
 
 fn dynamic_shared<'c>(module: Op<'c>, op: Op<'c>) {
-    if module.lookup_symbol(DYNAMIC_SHARED).is_none() {
-        let ctx = module.ctx();
-        let global = global(module, DYNAMIC_SHARED, ctx.llvm_array(ctx.int(8), 0), op, "external");
-        global.set_attr("alignment", ctx.i64_attr(16));
-    }
+    let ctx = module.ctx();
+    let alignment = |op: Op<'_>| op.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16);
+    let found = module.lookup_symbol(DYNAMIC_SHARED);
+    let global = found.unwrap_or_else(|| global(module, DYNAMIC_SHARED, ctx.llvm_array(ctx.int(8), 0), op, "external"));
+    // One name for all kernels of the module, with the largest alignment that one of them wants.
+    global.set_attr("alignment", ctx.i64_attr(alignment(global).max(alignment(op)).max(16)));
     replace_by_address(op, DYNAMIC_SHARED);
 }
 

@@ -23,13 +23,15 @@
 //! The kernel keeps its name, calling convention and argument attributes, so that the host's registration finds it.
 //! Specialised forms (`@__regrain_launch.k.b16x16x1`) become `@k.b16x16x1` with `nvvm.reqntid`, if asked for.
 //!
-//! Declines, with a remark, and leaves the kernel's own body in place: loops that do not run over the whole grid and
-//! block, values that the host computes, effects between the grid loop and the block loop.
+//! Declines loops that do not run over the whole grid and block, values that the host computes, effects between the grid
+//! loop and the block loop: with a remark where the kernel still has a body of its own, which then stays, else with an
+//! error.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 
 use crate::facts::constant;
+use crate::form_parallel::{COMDAT, LINKAGE};
 use crate::launch_function::KERNEL_ARG;
 use crate::nvvm_operations;
 
@@ -63,9 +65,15 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
             && (shape.is_none() || specialized)
             && let Err(reason) = outline(module, launch, kernel, shape)
         {
+            if kernel.region(0).is_empty() {
+                return Err(launch.error(format!("kernel '{target}' cannot be made of its parallel form: {reason}")));
+            }
             launch.remark(format!("kernel '{target}' keeps the form it came in: {reason}"));
         }
         launch.erase();
+    }
+    for kernel in module.find_named("llvm.func") {
+        restore_attributes(kernel);
     }
     pass.run_pipeline(module, LOWERING)?;
     restore_loop_annotations(module);
@@ -267,6 +275,18 @@ fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
         None => value.block_arg().and_then(|(block, _)| block.parent_op()),
     };
     holder.is_some_and(|holder| op.is_ancestor_of(holder))
+}
+
+/// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.
+fn restore_attributes(kernel: Op<'_>) {
+    for (name, attribute) in kernel.attrs().into_iter().filter(|(name, _)| name.starts_with("regrain.")) {
+        kernel.remove_attr(name);
+        match name {
+            LINKAGE => kernel.set_attr("linkage", attribute),
+            COMDAT => kernel.set_attr("comdat", attribute),
+            _ => {}
+        }
+    }
 }
 
 /// The lowering leaves a loop's annotation on its latch under a name that the export does not read.

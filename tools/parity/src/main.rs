@@ -124,8 +124,7 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     Ok(kernels
         .map(|clang| {
             let ours = image.reports.iter().find(|report| report.name == clang.name).cloned();
-            let mention = format!("'{}'", clang.name);
-            let remark = remarks.lines().find(|line| line.contains(&mention)).unwrap_or_default();
+            let remark = remarks.lines().find(|line| line.contains(&clang.name)).unwrap_or_default();
             Row { source: name.clone(), clang, ours, remark: remark.to_string() }
         })
         .collect())
@@ -152,36 +151,37 @@ fn round_trip<'c>(context: &'c Context, module: &Module<'_>, arch: SmArch, pipel
 
 fn table(rows: &[Row], arch: SmArch) -> String {
     let mut out = format!("# Round trip through the parallel form, {arch}\n\n");
-    out.push_str("| source | kernel | registers clang | ours | ratio | spill bytes clang | ours | shared clang | ours |\n");
-    out.push_str("|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
-    for row in rows {
-        let (clang, source) = (&row.clang, &row.source);
-        let spills = |report: &Report| report.spill_stores + report.spill_loads;
-        let _ = match &row.ours {
-            Some(ours) => writeln!(
-                out,
-                "| {source} | `{}` | {} | {} | {:.3} | {} | {} | {} | {} |{}",
-                clang.name,
-                clang.registers,
-                ours.registers,
-                ratio(clang, ours),
-                spills(clang),
-                spills(ours),
-                clang.shared,
-                ours.shared,
-                if row.remark.is_empty() { "" } else { " not raised |" }
-            ),
-            None => writeln!(out, "| {source} | `{}` | {} | missing | | {} | | {} | |", clang.name, clang.registers, spills(clang), clang.shared),
-        };
-    }
+    out.push_str("Each kernel compiled by `clang++ -O3` and by way of the parallel form without any transformation, both\n");
+    out.push_str("assembled by the same ptxas. Written by `regrain-parity`.\n\n");
+    out.push_str("| source | kernel | registers, clang | ours | ratio | spills, clang | ours | shared, clang | ours | note |\n");
+    out.push_str("|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    rows.iter().for_each(|row| out.push_str(&line(row)));
     let _ = writeln!(
         out,
-        "\n{} kernels, registers: geometric mean of ours / clang {:.4}; kernels that spill anew: {}",
+        "\n{} kernels; registers, ours against clang's: geometric mean {:.4}; kernels that spill anew: {}",
         rows.len(),
         geometric_mean(rows),
         new_spills(rows).len()
     );
     out
+}
+
+fn line(row: &Row) -> String {
+    let Row { source, clang, ours, remark } = row;
+    let spills = |report: &Report| report.spill_stores + report.spill_loads;
+    let of_ours = |what: &dyn Fn(&Report) -> String| ours.as_ref().map_or("missing".into(), what);
+    let note = remark.split_once("remark: ").map_or(remark.as_str(), |(_, note)| note);
+    format!(
+        "| {source} | `{}` | {} | {} | {} | {} | {} | {} | {} | {note} |\n",
+        clang.name,
+        clang.registers,
+        of_ours(&|ours| ours.registers.to_string()),
+        of_ours(&|ours| format!("{:.3}", ratio(clang, ours))),
+        spills(clang),
+        of_ours(&|ours| spills(ours).to_string()),
+        clang.shared,
+        of_ours(&|ours| ours.shared.to_string()),
+    )
 }
 
 fn ratio(clang: &Report, ours: &Report) -> f64 {
