@@ -3,7 +3,10 @@
 //! Ranges are of the value read as a signed number of its own width. Hardware limits of CUDA (at most 1024 threads in a
 //! block, 65535 blocks in y and z) bound thread and block numbers.
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::{
+    ir::{Op, Value},
+    lift::overflow_flags,
+};
 
 /// An inclusive range of signed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +152,7 @@ fn arithmetic_range(op: Op<'_>, name: &str, bits: u32, depth: u32) -> Option<Ran
         return Some(result);
     }
     // Without signed wrap the result is within the type, else it is poison.
-    has_flag(op, "nsw").then(|| Range::new(result.low.max(all.low), result.high.min(all.high)))
+    is_nsw(op).then(|| Range::new(result.low.max(all.low), result.high.min(all.high)))
 }
 
 fn and_range(op: Op<'_>, depth: u32) -> Option<Range> {
@@ -181,7 +184,12 @@ fn remainder_range(op: Op<'_>, depth: u32) -> Option<Range> {
     Some(Range::new(0, inner.high.min(i128::from(divisor) - 1)))
 }
 
-/// Whether an arithmetic operation carries an overflow flag (`nsw`, `nuw`).
-pub fn has_flag(op: Op<'_>, flag: &str) -> bool {
-    op.attr("overflowFlags").is_some_and(|attr| attr.to_string().contains(flag))
+/// Whether an arithmetic operation cannot wrap as a signed number.
+pub fn is_nsw(op: Op<'_>) -> bool {
+    overflow_flags(op).0
+}
+
+/// Whether an arithmetic operation cannot wrap as an unsigned number.
+pub fn is_nuw(op: Op<'_>) -> bool {
+    overflow_flags(op).1
 }

@@ -4,7 +4,7 @@
 //! itself. It is declined when a function that it calls knows its thread, synchronises or holds shared memory, when it
 //! calls through a pointer or calls a function that nobody knows, and when it holds an operation without parallel form.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Op, Walk};
 
@@ -35,8 +35,21 @@ fn is_known_external(name: &str) -> bool {
 pub struct Functions<'c> {
     by_name: HashMap<&'c str, Op<'c>>,
     globals: HashMap<&'c str, Op<'c>>,
-    /// Why a call of the function cannot stand in a parallel loop; filled on demand.
-    reasons: HashMap<&'c str, Option<String>>,
+    /// What called functions do, filled on demand.
+    summaries: HashMap<&'c str, Summary<'c>>,
+}
+
+/// What a function does in its own body.
+#[derive(Clone, Default)]
+struct Summary<'c> {
+    /// Why a call of it cannot stand in a parallel loop.
+    reason: Option<String>,
+    /// Whom it calls; `None` through a pointer.
+    calls: Vec<Option<&'c str>>,
+}
+
+fn callee_of<'c>(call: Op<'c>) -> Option<&'c str> {
+    call.attr("callee").and_then(|callee| callee.as_symbol())
 }
 
 impl<'c> Functions<'c> {
@@ -50,7 +63,7 @@ impl<'c> Functions<'c> {
                 .filter_map(|op| op.symbol_name().map(|name| (name, op)))
                 .collect::<HashMap<_, _>>()
         };
-        Self { by_name: named("llvm.func"), globals: named("llvm.mlir.global"), reasons: HashMap::new() }
+        Self { by_name: named("llvm.func"), globals: named("llvm.mlir.global"), summaries: HashMap::new() }
     }
 
     /// The global that an `llvm.mlir.addressof` names.
@@ -88,45 +101,48 @@ impl<'c> Functions<'c> {
         }
     }
 
-    /// Whether a call may stand in a parallel loop.
-    pub fn may_call(&mut self, call: Op<'c>) -> bool {
-        self.why_not_call(call).is_none()
-    }
-
+    /// Looks at everything that the call leads to.
     fn why_not_call(&mut self, call: Op<'c>) -> Option<String> {
-        let Some(callee) = call.attr("callee").and_then(|callee| callee.as_symbol()) else {
-            return Some("it calls through a pointer".into());
-        };
-        self.why_not_callee(callee)
-    }
-
-    fn why_not_callee(&mut self, callee: &'c str) -> Option<String> {
-        if let Some(known) = self.reasons.get(callee) {
-            return known.clone();
-        }
-        // A recursive call adds nothing to what is found in the body.
-        self.reasons.insert(callee, None);
-        let reason = self.inspect_callee(callee);
-        self.reasons.insert(callee, reason.clone());
-        reason
-    }
-
-    fn inspect_callee(&mut self, callee: &'c str) -> Option<String> {
-        let body = self.by_name.get(callee).copied().filter(|func| !func.region(0).is_empty());
-        let Some(func) = body else {
-            return (!is_known_external(callee)).then(|| format!("it calls {callee}, which may synchronise"));
-        };
-        let mut reason = None;
-        func.walk_pre(|op| {
-            reason = match classify(op) {
-                Some(_) => Some(format!("it calls {callee}, which knows its thread")),
-                None if self.is_shared_address(op) => Some(format!("it calls {callee}, which uses shared memory")),
-                None if op.is("llvm.call") => self.why_not_call(op),
-                None => None,
+        let mut seen: HashSet<&str> = HashSet::new();
+        let mut work = vec![callee_of(call)];
+        while let Some(callee) = work.pop() {
+            let Some(callee) = callee else { return Some("it calls through a pointer".into()) };
+            if !seen.insert(callee) {
+                continue;
+            }
+            let known = match self.summaries.get(callee) {
+                Some(known) => known.clone(),
+                None => self.summarise(callee),
             };
-            if reason.is_some() { Walk::Stop } else { Walk::Advance }
+            if known.reason.is_some() {
+                return known.reason;
+            }
+            work.extend(&known.calls);
+            self.summaries.insert(callee, known);
+        }
+        None
+    }
+
+    fn summarise(&self, callee: &'c str) -> Summary<'c> {
+        let body = self.by_name.get(callee).copied().filter(|func| !func.region(0).is_empty());
+        let mut summary = Summary::default();
+        let Some(func) = body else {
+            if !is_known_external(callee) {
+                summary.reason = Some(format!("it calls {callee}, which may synchronise"));
+            }
+            return summary;
+        };
+        func.walk_pre(|op| {
+            if classify(op).is_some() {
+                summary.reason = Some(format!("it calls {callee}, which knows its thread"));
+            } else if self.is_shared_address(op) {
+                summary.reason = Some(format!("it calls {callee}, which uses shared memory"));
+            } else if op.is("llvm.call") {
+                summary.calls.push(callee_of(op));
+            }
+            if summary.reason.is_some() { Walk::Stop } else { Walk::Advance }
         });
-        reason
+        summary
     }
 
     fn is_shared_address(&self, op: Op<'c>) -> bool {

@@ -16,7 +16,9 @@
 //!   invariant in the loop;
 //! - the step is not invariant, or not proven to be positive;
 //! - the induction variable may wrap (no `nsw`, and the ranges do not exclude it);
-//! - the comparison is `ne` or `sle` and the bound is not proven to be reached, or the loop counts down.
+//! - the comparison is `ne` or `sle` and the bound is not proven to be reached.
+//!
+//! A loop that counts down, `for (i = n; i > b; i -= c)`, counts the distance from its start up to `n - b` instead.
 //!
 //! A loop that is not raised stays a correct `scf.while`. Discardable attributes (the unroll metadata) are kept.
 
@@ -26,7 +28,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::facts::{Range, constant, has_flag, range};
+use crate::facts::{Range, constant, is_nsw, is_nuw, range};
 
 /// Comparison predicates, as `llvm.icmp` and `arith.cmpi` number them.
 const EQ: i64 = 0;
@@ -88,15 +90,28 @@ struct Counted<'c> {
     index: usize,
     bound: Value<'c>,
     step: Value<'c>,
-    /// Whether the bound itself is still reached.
-    inclusive: bool,
-    unsigned: bool,
+    kind: Kind,
+}
+
+/// How the loop counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Up to the bound.
+    Exclusive,
+    /// Up to and with the bound.
+    Inclusive,
+    /// Up to the bound, all numbers unsigned.
+    Unsigned,
+    /// Down to the bound, without it, by this amount.
+    Down(i64),
+    /// Down to and with the bound, by this amount.
+    DownInclusive(i64),
 }
 
 fn raise(op: Op<'_>) -> Result<(), &'static str> {
     let parts = parts(op)?;
-    hoist_invariants(&parts);
     check_test_region(parts.before)?;
+    hoist_invariants(&parts);
     let counted = count(&parts)?;
     rewrite(&parts, &counted);
     Ok(())
@@ -117,12 +132,28 @@ fn hoist_invariants(parts: &While<'_>) {
     for op in parts.before.ops() {
         if !op.is_terminator()
             && op.num_regions() == 0
-            && op.is_pure()
+            && (op.is_pure() || reads_constant_memory(op))
             && op.operands().iter().all(|value| is_outside(*value, parts.op))
         {
             op.move_before(parts.op);
         }
     }
+}
+
+/// Whether the operation loads from a `__constant__` variable, which nobody writes while a kernel runs.
+fn reads_constant_memory(op: Op<'_>) -> bool {
+    if !op.is("llvm.load") || op.has_attr("volatile_") {
+        return false;
+    }
+    let mut address = op.operand(0);
+    while let Some(owner) = address.defining_op() {
+        match owner.name() {
+            "llvm.mlir.addressof" => return address.ty().ptr_space() == Some(4),
+            "llvm.getelementptr" | "llvm.addrspacecast" => address = owner.operand(0),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// The test region is copied to the start of the body and behind the loop: it must not write.
@@ -235,41 +266,67 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
     let start = range(parts.op.operand(index)).ok_or("the start is no integer")?;
     let end = range(bound).ok_or("the bound is no integer")?;
     let stride = range(step).ok_or("the step is no integer")?;
+    let bits = bound.ty().int_width().unwrap_or(64);
+    let largest = Range::of_width(bits).high;
+    if let (SGT | SGE, Some(amount)) = (proof.predicate, constant(step).filter(|step| *step < 0)) {
+        return prove_down(&proof, &start, &end, amount);
+    }
     if stride.low <= 0 {
         return Err("the step is not proven to be positive");
     }
-    let bits = bound.ty().int_width().unwrap_or(64);
-    let largest = Range::of_width(bits).high;
     let not_negative = start.low >= 0 && end.low >= 0;
-    let counted = |inclusive, unsigned| Counted { add, index, bound, step, inclusive, unsigned };
+    let counted = |kind| Counted { add, index, bound, step, kind };
     match proof.predicate {
         SLT => {
             no_signed_wrap(add, end.high - 1 + stride.high <= largest)?;
-            Ok(counted(false, false))
+            Ok(counted(Kind::Exclusive))
         }
-        ULT if not_negative && (has_flag(add, "nsw") || end.high - 1 + stride.high <= largest) => {
-            Ok(counted(false, false))
+        ULT if not_negative && (is_nsw(add) || end.high - 1 + stride.high <= largest) => {
+            Ok(counted(Kind::Exclusive))
         }
-        ULT if constant(step) == Some(1) || has_flag(add, "nuw") => Ok(counted(false, true)),
+        ULT if constant(step) == Some(1) || is_nuw(add) => Ok(counted(Kind::Unsigned)),
         ULT => Err("the induction variable may wrap"),
         SLE => {
-            let leaves = end.high < largest || (has_flag(add, "nsw") && always_returns(parts.after));
+            let leaves = end.high < largest || (is_nsw(add) && always_returns(parts.after));
             if !leaves {
                 return Err("the bound may be the largest number");
             }
             no_signed_wrap(add, end.high + stride.high <= largest)?;
-            Ok(counted(true, false))
+            Ok(counted(Kind::Inclusive))
         }
-        ULE if not_negative && end.high + stride.high <= largest => Ok(counted(true, false)),
-        NE if reaches(&start, &end, &stride) => Ok(counted(false, false)),
+        ULE if not_negative && end.high + stride.high <= largest => Ok(counted(Kind::Inclusive)),
+        NE if reaches(&start, &end, &stride) => Ok(counted(Kind::Exclusive)),
         NE => Err("the bound is not proven to be reached"),
         EQ | ULE => Err("the comparison bounds no counted loop"),
-        _ => Err("the loop counts down"),
+        _ => Err("the loop counts up from its bound"),
     }
 }
 
+/// A loop that counts down by a constant: its distance from the start must not wrap.
+fn prove_down<'c>(
+    proof: &Proof<'c>,
+    start: &Range,
+    end: &Range,
+    amount: i64,
+) -> Result<Counted<'c>, &'static str> {
+    let &Proof { index, bound, step, add, predicate } = proof;
+    let all = Range::of_width(bound.ty().int_width().unwrap_or(64));
+    let inclusive = i128::from(predicate == SGE);
+    let (shortest, longest) = (start.low - end.high + inclusive, start.high - end.low + inclusive);
+    let amount = amount.checked_neg().ok_or("the step is too large")?;
+    if shortest < all.low || longest - 1 + i128::from(amount) > all.high {
+        return Err("the distance to the bound may wrap");
+    }
+    // Below the bound the variable itself must not wrap either.
+    if !is_nsw(add) && end.low - i128::from(amount) < all.low {
+        return Err("the induction variable may wrap");
+    }
+    let kind = if predicate == SGE { Kind::DownInclusive(amount) } else { Kind::Down(amount) };
+    Ok(Counted { add, index, bound, step, kind })
+}
+
 fn no_signed_wrap(add: Op<'_>, excluded: bool) -> Result<(), &'static str> {
-    if excluded || has_flag(add, "nsw") { Ok(()) } else { Err("the induction variable may wrap") }
+    if excluded || is_nsw(add) { Ok(()) } else { Err("the induction variable may wrap") }
 }
 
 /// Whether a loop `i != end` leaves at `end`, not passing or missing it.
@@ -291,23 +348,19 @@ fn always_returns(body: Block<'_>) -> bool {
 fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
     let (op, index) = (parts.op, counted.index);
     let builder = Builder::before(op);
-    let lower = op.operand(index);
-    let step = outside(builder, op, counted.step);
-    let upper = if counted.inclusive { successor(builder, counted.bound) } else { counted.bound };
-    let carry = final_value_used(parts, index) && constant(step) != Some(1);
+    let start = op.operand(index);
+    let [lower, upper, step] = bounds(builder, op, counted);
+    let unit = counted.kind.counts_up() && constant(step) == Some(1);
+    let carry = final_value_used(parts, index) && !unit;
 
     let mut inits: Vec<Value<'c>> = without(&op.operands(), index);
     if carry {
-        inits.push(lower);
+        inits.push(start);
     }
     let types: Vec<_> = inits.iter().map(|value| value.ty()).collect();
-    let mut operands = vec![lower, upper, step];
-    operands.extend(&inits);
-    let mut spec = builder.op("scf.for").operands(&operands).results(&types).regions(1);
-    for (name, attr) in op.discardable_attrs() {
-        spec = spec.attr(name, attr);
-    }
-    if counted.unsigned {
+    let spec = builder.op("scf.for").operands(&[lower, upper, step]).operands(&inits).results(&types).regions(1);
+    let mut spec = spec.attrs(&op.discardable_attrs());
+    if counted.kind == Kind::Unsigned {
         spec = spec.attr("unsignedCmp", op.ctx().unit_attr());
     }
     let new = spec.build();
@@ -315,14 +368,14 @@ fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
     arguments.extend(&types);
     let body = new.region(0).append_block(&arguments, op.loc());
 
-    fill_body(parts, index, body, carry);
+    fill_body(parts, counted, body, carry);
     let results = new.results();
     let last = if !final_value_used(parts, index) {
-        lower
+        start
     } else if carry {
         results[results.len() - 1]
     } else {
-        let name = if counted.unsigned { "llvm.intr.umax" } else { "llvm.intr.smax" };
+        let name = if counted.kind == Kind::Unsigned { "llvm.intr.umax" } else { "llvm.intr.smax" };
         Builder::before(op).value(name, &[lower, upper], lower.ty())
     };
     replace_results(parts, index, &results, last);
@@ -330,6 +383,26 @@ fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
     op.erase();
     if add_is_in_body && counted.add.is_trivially_dead() {
         counted.add.erase();
+    }
+}
+
+impl Kind {
+    fn counts_up(self) -> bool {
+        !matches!(self, Kind::Down(_) | Kind::DownInclusive(_))
+    }
+}
+
+/// Lower bound, upper bound and step of the new loop.
+fn bounds<'c>(builder: Builder<'c>, op: Op<'c>, counted: &Counted<'c>) -> [Value<'c>; 3] {
+    let (start, bound) = (op.operand(counted.index), counted.bound);
+    let distance = || builder.value("llvm.sub", &[start, bound], bound.ty());
+    match counted.kind {
+        Kind::Exclusive | Kind::Unsigned => [start, bound, outside(builder, op, counted.step)],
+        Kind::Inclusive => [start, successor(builder, bound), outside(builder, op, counted.step)],
+        Kind::Down(amount) => [integer(builder, bound, 0), distance(), integer(builder, bound, amount)],
+        Kind::DownInclusive(amount) => {
+            [integer(builder, bound, 0), successor(builder, distance()), integer(builder, bound, amount)]
+        }
     }
 }
 
@@ -385,11 +458,16 @@ fn erase_dead(copies: Vec<Op<'_>>) {
     }
 }
 
-fn fill_body<'c>(parts: &While<'c>, index: usize, body: Block<'c>, carry: bool) {
+fn fill_body<'c>(parts: &While<'c>, counted: &Counted<'c>, body: Block<'c>, carry: bool) {
+    let index = counted.index;
     let mut mapping = Mapping::new();
     let arguments = body.args();
-    map_carried(parts, index, arguments[0], &arguments[1..], &mut mapping);
     let builder = Builder::at_end(body, parts.op.loc());
+    let variable = match counted.kind.counts_up() {
+        true => arguments[0],
+        false => builder.value("llvm.sub", &[parts.op.operand(index), arguments[0]], arguments[0].ty()),
+    };
+    map_carried(parts, index, variable, &arguments[1..], &mut mapping);
     let copies = copy_test(parts, builder, &mut mapping);
     let forwarded: Vec<_> = parts.forwarded.iter().map(|value| mapping.get_or_self(*value)).collect();
     let end = builder.scf_yield(&[]);

@@ -149,6 +149,9 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     if matches!(text, "bar.sync 0;" | "barrier.sync 0;" | "barrier.sync.aligned 0;") {
         return Some(ThreadOp::Barrier);
     }
+    if assembly_shuffle(text).is_some() {
+        return Some(ThreadOp::Warp);
+    }
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     if has(&["bar.", "barrier"]) {
         return Some(ThreadOp::Unsupported("inline assembly synchronises"));
@@ -161,6 +164,12 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     }
     has(&["%tid", "%ctaid", "%ntid", "%nctaid", "%lane", "%warp", "%nwarp", "%envreg", "%cluster"])
         .then_some(ThreadOp::Unsupported("inline assembly names the thread"))
+}
+
+/// The kind of shuffle that inline assembly is, as CUB writes it: value, offset, clamp and mask are its operands.
+pub fn assembly_shuffle(text: &str) -> Option<&str> {
+    let kind = text.trim().strip_prefix("shfl.sync.")?.strip_suffix(".b32 $0, $1, $2, $3, $4;")?;
+    matches!(kind, "idx" | "up" | "down" | "bfly").then_some(kind)
 }
 
 /// Operations of the nvvm dialect that an importer might make where clang's are intrinsic calls.

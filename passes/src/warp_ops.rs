@@ -7,13 +7,28 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
+use crate::thread_ops::assembly_shuffle;
+
 /// Replaces one warp operation; false when it stays as it is.
-pub fn replace_intrinsic<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
+pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
+    match op.attr("asm_string").and_then(|text| text.as_str()).and_then(assembly_shuffle) {
+        Some(kind) => {
+            let [value, offset, clamp, mask] = op.operands()[..] else { return false };
+            replace_shuffle(op, ivs, kind, [mask, value, offset, clamp], false)
+        }
+        None => replace_intrinsic(op, ivs),
+    }
+}
+
+fn replace_intrinsic<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
     let Some(name) = op.attr("intrin").and_then(|name| name.as_str()) else { return false };
     let Some(name) = name.strip_prefix("llvm.nvvm.") else { return false };
     let parts: Vec<&str> = name.split('.').collect();
     match parts[..] {
-        ["shfl", "sync", kind, ty] => replace_shuffle(op, ivs, kind, ty.ends_with('p')),
+        ["shfl", "sync", kind, ty] => {
+            let [mask, value, offset, clamp] = op.operands()[..] else { return false };
+            replace_shuffle(op, ivs, kind, [mask, value, offset, clamp], ty.ends_with('p'))
+        }
         ["vote", kind, "sync"] => replace_vote(op, ivs, kind),
         ["match", kind, "sync", ty] => replace_match(op, ivs, kind, ty.ends_with('p')),
         ["redux", "sync", kind] => replace_reduction(op, ivs, kind),
@@ -53,9 +68,9 @@ fn kind_number(names: &[&str], kind: &str) -> Option<i32> {
     names.iter().position(|name| *name == kind).map(|number| number as i32)
 }
 
-fn replace_shuffle<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, pair: bool) -> bool {
+fn replace_shuffle<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, operands: [Value<'c>; 4], pair: bool) -> bool {
     let Some(number) = kind_number(&["idx", "up", "down", "bfly"], kind) else { return false };
-    let [mask, value, offset, clamp] = op.operands()[..] else { return false };
+    let [mask, value, offset, clamp] = operands;
     let ctx = op.ctx();
     let spec = Builder::before(op).op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
     let spec = spec.operands(&[value, offset, clamp, mask]).operands(ivs);

@@ -406,3 +406,18 @@ extern "C" void regrainSimplifyStructured(MlirOperation op) {
   placeMarkers(unwrap(op));
   simplify(unwrap(op));
 }
+
+/// The overflow flags of an integer operation: 1 for nsw, 2 for nuw. They are properties, which the C API does not show.
+extern "C" uint32_t regrainOverflowFlags(MlirOperation op) {
+  bool nsw = false, nuw = false;
+  if (auto llvm = dyn_cast<LLVM::IntegerOverflowFlagsInterface>(unwrap(op))) {
+    nsw = llvm.hasNoSignedWrap();
+    nuw = llvm.hasNoUnsignedWrap();
+  } else if (auto arith =
+                 dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(
+                     unwrap(op))) {
+    nsw = arith.hasNoSignedWrap();
+    nuw = arith.hasNoUnsignedWrap();
+  }
+  return (nsw ? 1 : 0) | (nuw ? 2 : 0);
+}

@@ -11,6 +11,7 @@ unsafe extern "C" {
         user: *mut c_void,
     ) -> bool;
     fn regrainSimplifyStructured(op: mlir_sys::MlirOperation);
+    fn regrainOverflowFlags(op: mlir_sys::MlirOperation) -> u32;
 }
 
 /// Dialects whose operations lifting makes; they must be loaded.
@@ -32,4 +33,11 @@ pub fn lift_control_flow(func: Op<'_>) -> Result<(), String> {
 pub fn simplify_structured(op: Op<'_>) {
     // SAFETY: the operation is live; the rewriting stays below it.
     unsafe { regrainSimplifyStructured(op.raw()) }
+}
+
+/// Whether an integer operation of llvm or arith carries `nsw` and `nuw`.
+pub fn overflow_flags(op: Op<'_>) -> (bool, bool) {
+    // SAFETY: the operation is live and only read.
+    let flags = unsafe { regrainOverflowFlags(op.raw()) };
+    (flags & 1 != 0, flags & 2 != 0)
 }

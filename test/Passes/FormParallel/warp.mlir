@@ -1,0 +1,50 @@
+// RUN: %regrain-opt %s --regrain-form-parallel | FileCheck %s
+
+// CHECK-LABEL: llvm.func @__regrain_launch.warp(
+// CHECK: scf.parallel
+// CHECK: scf.parallel (%[[X:.*]], %[[Y:.*]], %[[Z:.*]]) =
+// CHECK: %[[V:.*]] = llvm.load
+// CHECK: regrain.lane_id(%[[X]], %[[Y]], %[[Z]])
+// CHECK: regrain.warp_id(%[[X]], %[[Y]], %[[Z]])
+// CHECK: regrain.shuffle down %[[V]], %[[O:.*]], %[[CLAMP:.*]] mask %[[M:.*]](%[[X]], %[[Y]], %[[Z]]) : i32
+// CHECK: %[[R:.*]], %[[IN:.*]] = regrain.shuffle idx
+// CHECK: llvm.insertvalue %[[R]]
+// CHECK: llvm.insertvalue %[[IN]]
+// CHECK: regrain.shuffle up %[[V]], %[[O]], %[[CLAMP]] mask %[[M]]
+// CHECK: regrain.vote ballot
+// CHECK: regrain.vote any
+// CHECK: regrain.match any
+// CHECK: regrain.warp_reduce max
+// CHECK: regrain.warp_barrier %[[M]](
+// CHECK: regrain.active_mask(
+// CHECK-NOT: llvm.call_intrinsic
+// CHECK-NOT: llvm.inline_asm
+llvm.func ptx_kernelcc @warp(%p: !llvm.ptr) {
+  %m = llvm.mlir.constant(-1 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %c31 = llvm.mlir.constant(31 : i32) : i32
+  %v = llvm.load %p : !llvm.ptr -> i32
+  %lane = llvm.inline_asm asm_dialect = att "mov.u32 $0, %laneid;", "=r" : () -> i32
+  llvm.store volatile %lane, %p : i32, !llvm.ptr
+  %warp = nvvm.read.ptx.sreg.warpid : i32
+  llvm.store volatile %warp, %p : i32, !llvm.ptr
+  %d = llvm.call_intrinsic "llvm.nvvm.shfl.sync.down.i32"(%m, %v, %c16, %c31) : (i32, i32, i32, i32) -> i32
+  llvm.store volatile %d, %p : i32, !llvm.ptr
+  %i = llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32p"(%m, %v, %c16, %c31) : (i32, i32, i32, i32) -> !llvm.struct<(i32, i1)>
+  llvm.store volatile %i, %p : !llvm.struct<(i32, i1)>, !llvm.ptr
+  %u = llvm.inline_asm has_side_effects asm_dialect = att "shfl.sync.up.b32 $0, $1, $2, $3, $4;", "=r,r,r,r,r" %v, %c16, %c31, %m : (i32, i32, i32, i32) -> i32
+  llvm.store volatile %u, %p : i32, !llvm.ptr
+  %c = llvm.icmp "eq" %v, %m : i32
+  %b = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%m, %c) : (i32, i1) -> i32
+  llvm.store volatile %b, %p : i32, !llvm.ptr
+  %any = llvm.call_intrinsic "llvm.nvvm.vote.any.sync"(%m, %c) : (i32, i1) -> i1
+  llvm.store volatile %any, %p : i1, !llvm.ptr
+  %match = llvm.call_intrinsic "llvm.nvvm.match.any.sync.i32"(%m, %v) : (i32, i32) -> i32
+  llvm.store volatile %match, %p : i32, !llvm.ptr
+  %max = llvm.call_intrinsic "llvm.nvvm.redux.sync.max"(%v, %m) : (i32, i32) -> i32
+  llvm.store volatile %max, %p : i32, !llvm.ptr
+  llvm.call_intrinsic "llvm.nvvm.bar.warp.sync"(%m) : (i32) -> ()
+  %active = llvm.call_intrinsic "llvm.nvvm.activemask"() : () -> i32
+  llvm.store volatile %active, %p : i32, !llvm.ptr
+  llvm.return
+}
