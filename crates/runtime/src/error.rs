@@ -32,7 +32,6 @@ impl CudaError {
     pub const INVALID_KERNEL_IMAGE: Self = Self(200);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
-    pub const LAUNCH_OUT_OF_RESOURCES: Self = Self(701);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);

@@ -134,7 +134,7 @@ fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> Resul
         return Err(CudaError::INVALID_CONFIGURATION);
     }
     if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
-        return Err(CudaError::LAUNCH_OUT_OF_RESOURCES);
+        return Err(CudaError::INVALID_VALUE);
     }
     if shared > dynamic_shared_limit(kernel) as usize {
         return Err(CudaError::INVALID_VALUE);

@@ -54,8 +54,9 @@ pub struct Warp {
     pub yielded: u32,
     /// Lanes waiting in a warp collective.
     pub exchanging: u32,
-    /// Lanes waiting in `__activemask`.
+    /// Lanes waiting in `__activemask`, and for how many turns they have waited for lanes that yielded.
     pub asking: u32,
+    pub patience: u32,
 }
 
 /// Runs the block that TLS names.
@@ -98,6 +99,7 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
                 let ready = (&(*worker).warps)[warp].ready;
                 if ready == 0 {
                     if crate::warp::release_asking(worker, warp) {
+                        ran = true;
                         continue;
                     }
                     break;
@@ -318,6 +320,7 @@ impl Worker {
     fn start_block(&mut self, job: &Job) {
         let count = job.threads();
         self.live = count;
+        self.spins = 0;
         self.barriers.reset();
         self.warps.clear();
         self.warps.extend((0..count.div_ceil(32)).map(|warp| {

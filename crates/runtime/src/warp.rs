@@ -136,6 +136,9 @@ unsafe extern "C" fn __regrain_active_mask() -> u32 {
     }
 }
 
+/// Turns that asking lanes wait for lanes that yielded in a spin loop: those may be on their way, or wait for an asking lane.
+const PATIENCE: u32 = 64;
+
 /// Answers the lanes that ask for the active mask at the first asking lane's site. Called when no lane of the warp is ready.
 ///
 /// # Safety
@@ -147,6 +150,11 @@ pub unsafe fn release_asking(worker: *mut Worker, warp: usize) -> bool {
     if asking == 0 {
         return false;
     }
+    if worker.warps[warp].yielded != 0 && worker.warps[warp].patience < PATIENCE {
+        worker.warps[warp].patience += 1;
+        return false;
+    }
+    worker.warps[warp].patience = 0;
     let base = warp * 32;
     let site = worker.threads[base + asking.trailing_zeros() as usize].site;
     let group = lanes(asking).filter(|lane| worker.threads[base + lane].site == site).fold(0, |mask, lane| mask | 1 << lane);

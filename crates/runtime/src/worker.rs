@@ -54,7 +54,8 @@ pub struct Worker {
     /// Linear index of the running thread.
     pub current: usize,
     pub live: u32,
-    spins: u32,
+    /// Spin hints since the last switch that one caused. Starts anew in each block, so that a block's order is its own.
+    pub spins: u32,
 }
 
 /// This OS thread's worker while it runs blocks, else null.

@@ -105,7 +105,7 @@ static void device() {
   OK(cudaFuncSetAttribute(&stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 90000)); OK(cudaFuncGetAttributes(&f, &stub)); CHECK(f.maxDynamicSharedSizeBytes == 90000);
   CHECK(cudaFuncSetAttribute(&stub, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) == cudaErrorInvalidValue);
   OK(cudaLaunchKernel(&stub, 1, 32, nullptr, 80000, nullptr)); CHECK(cudaLaunchKernel(&stub, 1, 32, nullptr, 90001, nullptr) == cudaErrorInvalidValue);
-  CHECK(cudaLaunchKernel(&stub, 1, 1024, nullptr, 0, nullptr) != cudaSuccess);
+  CHECK(cudaLaunchKernel(&stub, 1, 1024, nullptr, 0, nullptr) == cudaErrorInvalidValue);
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&v, &stub, 256, 0)); CHECK(v == 8);
   OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&v, &stub, 128, 31 << 10)); CHECK(v == 3);
   size_t at, bytes; OK(cudaFuncGetParamInfo(&stub, 2, &at, &bytes)); CHECK(at == 16 && bytes == 8); CHECK(cudaFuncGetParamInfo(&stub, 3, &at, &bytes) == cudaErrorInvalidValue);
