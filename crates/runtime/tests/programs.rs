@@ -8,10 +8,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
 }
 
-/// The static library beside this test's own build.
+/// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up to where `cargo build` does.
 fn library() -> PathBuf {
     let exe = std::env::current_exe().expect("path of the test");
-    exe.ancestors().nth(2).expect("target folder").join("libregrain_rt.a")
+    let deps = exe.parent().expect("target folder").read_dir().expect("readable target folder");
+    let archives = deps.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let name = entry.file_name().into_string().ok()?;
+        (name.starts_with("libregrain_rt") && name.ends_with(".a")).then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+    });
+    archives.max().expect("the static library is built with the tests").1
 }
 
 fn build(name: &str) -> PathBuf {
