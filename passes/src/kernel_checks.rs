@@ -101,6 +101,11 @@ impl<'c> Functions<'c> {
         }
     }
 
+    /// Whether a call may stand in a parallel loop: nothing that it leads to knows its thread or synchronises.
+    pub fn may_call(&mut self, call: Op<'c>) -> bool {
+        self.why_not_call(call).is_none()
+    }
+
     /// Looks at everything that the call leads to.
     fn why_not_call(&mut self, call: Op<'c>) -> Option<String> {
         let mut seen: HashSet<&str> = HashSet::new();
