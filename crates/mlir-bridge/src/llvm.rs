@@ -136,3 +136,40 @@ pub fn forbid_contraction(function: FunctionValue<'_>) {
     // SAFETY: the function is live.
     unsafe { regrainForbidContraction(function.as_value_ref()) }
 }
+
+/// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also
+/// through constants and other globals that hold an address.
+pub fn functions_reaching(global: GlobalValue<'_>) -> std::collections::HashSet<String> {
+    use llvm_sys::core::{
+        LLVMGetBasicBlockParent, LLVMGetFirstUse, LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetUser, LLVMGetValueName2,
+        LLVMIsAInstruction,
+    };
+    let mut names = std::collections::HashSet::new();
+    let mut seen = std::collections::HashSet::new();
+    let mut work = vec![global.as_value_ref()];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        // SAFETY: walks the use lists of live values; a user is a live instruction or constant, and a used instruction
+        // stands in a function. Names are copied.
+        unsafe {
+            let mut each = LLVMGetFirstUse(value);
+            while !each.is_null() {
+                let user = LLVMGetUser(each);
+                each = LLVMGetNextUse(each);
+                if LLVMIsAInstruction(user).is_null() {
+                    work.push(user);
+                    continue;
+                }
+                let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
+                let mut length = 0;
+                let name = LLVMGetValueName2(function, &mut length);
+                let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
+                names.insert(String::from_utf8_lossy(bytes).into_owned());
+                work.push(function);
+            }
+        }
+    }
+    names
+}

@@ -13,7 +13,7 @@
 //! ```
 //! The layout of the table is that of `regrain_cpu_image` in the runtime crate.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -22,6 +22,7 @@ use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, GlobalVisibility};
+use mlir_bridge::llvm;
 
 use super::codegen::{self, CpuOptions};
 use super::retarget::PTX_KERNEL;
@@ -81,11 +82,11 @@ impl<'ctx> Kernel<'ctx> {
             .get_functions()
             .filter(is_kernel)
             .map(|function| Self {
+                static_shared: shared.get(&*function.get_name().to_string_lossy()).copied().unwrap_or(0),
                 name: function.get_name().to_string_lossy().into_owned(),
                 function,
                 parameters: (0..function.count_params()).map(|i| parameter(function, i, &layout)).collect(),
                 max_threads: max_threads(function),
-                static_shared: shared,
             })
             .collect())
     }
@@ -112,12 +113,19 @@ fn max_threads(function: FunctionValue<'_>) -> u32 {
         .unwrap_or(0)
 }
 
-/// Bytes of static shared memory in the translation unit, an upper bound for each of its kernels.
-fn shared_bytes(module: &Module<'_>, layout: &TargetData) -> u32 {
-    let spaces = module.get_globals().filter(|g| {
+/// Bytes of static shared memory that each function can reach.
+fn shared_bytes(module: &Module<'_>, layout: &TargetData) -> HashMap<String, u32> {
+    let mut bytes = HashMap::new();
+    let shared = module.get_globals().filter(|g| {
         g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16) && !g.is_declaration()
     });
-    spaces.map(|g| layout.get_abi_size(&g.get_value_type()) as u32).sum()
+    for global in shared {
+        let size = layout.get_abi_size(&global.get_value_type()) as u32;
+        for function in llvm::functions_reaching(global) {
+            *bytes.entry(function).or_insert(0) += size;
+        }
+    }
+    bytes
 }
 
 /// What [`emit`] made.
