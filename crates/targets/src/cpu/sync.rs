@@ -12,6 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
@@ -94,6 +95,7 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
     let context = module.get_context();
     let builder = context.create_builder();
     let pointer = context.ptr_type(AddressSpace::default());
+    keep_apart(module, synchronising);
     let mut sites = Sites { module, strings: HashMap::new() };
     for function in module.get_functions().filter(|f| !is_ours(&name_of(*f))).collect::<Vec<_>>() {
         let calls = calls(function).filter(|call| {
@@ -108,6 +110,14 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
         }
     }
     Ok(())
+}
+
+/// Two synchronising calls at different places must not become one: the runtime tells a stuck thread's place by them.
+fn keep_apart(module: &Module<'_>, synchronising: &Synchronising) {
+    let no_merge = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("nomerge"), 0);
+    for function in module.get_functions().filter(|f| synchronising.contains(*f) && is_ours(&name_of(*f))) {
+        function.add_attribute(AttributeLoc::Function, no_merge);
+    }
 }
 
 fn failed(error: BuilderError) -> Error {
