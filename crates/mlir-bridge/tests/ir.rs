@@ -163,6 +163,7 @@ fn dominance() {
     assert!(info.value_dominates(load.result(0), store));
     assert!(!info.value_dominates(load.result(0), only(root, "func.return")));
     assert!(info.op_dominates(load, store));
+    assert_eq!(load.next().and_then(Op::prev), Some(load));
 }
 
 #[test]
