@@ -11,7 +11,6 @@ use mlir_bridge::diagnostics::with_diagnostics;
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::raise;
 use regrain_targets::cpu::{BlockFunction, SplitForm};
-use regrain_targets::nvptx;
 
 use crate::compile::Compilation;
 use crate::diagnostics;
@@ -47,13 +46,12 @@ impl Stages<'_> {
 
     /// Device IR that went through the parallel form and back, untransformed.
     pub fn round_trip<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<Module<'ctx>> {
-        let (module, ()) = self.attempt(context, device, |module| {
+        let outline = |module: &melior::ir::Module<'_>| {
             mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
             self.show("outlined", module);
             Ok(())
-        })?;
-        nvptx::restore_after_export(&module);
-        Some(module)
+        };
+        self.attempt(context, device, outline).map(|(module, ())| module)
     }
 
     /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
