@@ -31,7 +31,7 @@ use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 
 use crate::facts::constant;
-use crate::form_parallel::{COMDAT, LINKAGE};
+use crate::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
 use crate::launch_function::KERNEL_ARG;
 use crate::nvvm_operations;
 
@@ -279,12 +279,11 @@ fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
 
 /// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.
 fn restore_attributes(kernel: Op<'_>) {
-    for (name, attribute) in kernel.attrs().into_iter().filter(|(name, _)| name.starts_with("regrain.")) {
-        kernel.remove_attr(name);
-        match name {
-            LINKAGE => kernel.set_attr("linkage", attribute),
-            COMDAT => kernel.set_attr("comdat", attribute),
-            _ => {}
+    kernel.remove_attr(NOT_RAISED);
+    for (mark, name) in [(LINKAGE, "linkage"), (COMDAT, "comdat")] {
+        if let Some(attribute) = kernel.attr(mark) {
+            kernel.remove_attr(mark);
+            kernel.set_attr(name, attribute);
         }
     }
 }

@@ -145,7 +145,6 @@ fn round_trip<'c>(context: &'c Context, module: &Module<'_>, arch: SmArch, pipel
     let imported = mlir_bridge::import_inkwell(&mlir_context, module)?;
     let remarks = mlir_bridge::run_on_module(&imported, pipeline)?;
     let exported = mlir_bridge::export_inkwell(&imported, "round trip", context)?;
-    nvptx::restore_after_export(&exported);
     Ok((exported, remarks))
 }
 

@@ -11,14 +11,12 @@ pub mod embed;
 pub mod fatbin;
 pub mod ptxas;
 pub mod report;
-mod restore;
 
 pub use codegen::{CodegenOptions, compile_to_ptx};
 pub use embed::embed;
 pub use fatbin::{Image, fat_binary};
 pub use ptxas::{AssembleOptions, Assembled, assemble};
 pub use report::Report;
-pub use restore::restore_after_export;
 
 use inkwell::module::Module;
 
