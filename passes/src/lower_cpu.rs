@@ -28,12 +28,14 @@
 mod address_spaces;
 mod thread_loops;
 
+use std::collections::{HashMap, HashSet};
+
 use mlir_bridge::{
-    ir::{Builder, Mapping, Op, Value},
+    ir::{Builder, Mapping, Op, Value, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::{kernel_checks, split_barriers};
+use crate::{kernel_checks, launch_function::KERNEL_ARG, split_barriers};
 
 /// Beginning of the names of block functions.
 pub const BLOCK_PREFIX: &str = "__regrain_block.";
@@ -93,12 +95,36 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
         }
         launch.erase();
     }
-    for func in module.find_named("llvm.func") {
-        if kernel_checks::is_kernel(func) {
-            func.erase();
+    remove_unreachable(module, &made);
+    Ok(made)
+}
+
+/// Removes the functions that no block function needs, kernels above all, and shared variables, which they alone use.
+fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
+    let symbols: HashMap<&str, Op<'_>> =
+        module.body().ops().into_iter().filter_map(|op| Some((op.symbol_name()?, op))).collect();
+    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && kernel_checks::address_space(op) == 3;
+    let is_root = |op: &Op<'_>| {
+        let block = op.symbol_name().is_some_and(|name| blocks.iter().any(|block| block.symbol == name));
+        block || !(op.is("llvm.func") || is_shared(*op))
+    };
+    let mut work: Vec<_> = module.body().ops().into_iter().filter(is_root).collect();
+    let mut seen: HashSet<Op<'_>> = work.iter().copied().collect();
+    while let Some(op) = work.pop() {
+        op.walk_pre(|inner| {
+            for (_, attr) in inner.attrs() {
+                if let Some(found) = attr.as_symbol().and_then(|name| symbols.get(name)).filter(|found| seen.insert(**found)) {
+                    work.push(*found);
+                }
+            }
+            Walk::Advance
+        });
+    }
+    for op in module.body().ops() {
+        if !seen.contains(&op) {
+            op.erase();
         }
     }
-    Ok(made)
 }
 
 /// `16x16x1` of `k.b16x16x1`.
@@ -117,8 +143,8 @@ pub fn finish(module: Op<'_>) {
             op.set_attr("loop_annotation", annotation);
         }
     }
-    for op in module.find_all(|op| op.has_attr(crate::launch_function::KERNEL_ARG)) {
-        op.remove_attr(crate::launch_function::KERNEL_ARG);
+    for op in module.find_all(|op| op.has_attr(KERNEL_ARG)) {
+        op.remove_attr(KERNEL_ARG);
     }
 }
 
@@ -149,6 +175,7 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
         mapping.map(iv, b.index_castui(number, b.ctx().index()));
     }
     b.clone_body(grid.body(), &mut mapping);
+    copy_structs(module, wrapper, function)?;
     place_shared(module, function);
     address_spaces::flatten(function);
     thread_loops::lower(function);
@@ -173,6 +200,32 @@ fn map_parameters<'c>(b: Builder<'c>, launch: Op<'c>, function: Op<'c>, mapping:
     }
     mapping.map(args[7], b.const_int(args[7].ty(), 0));
     mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));
+    Ok(())
+}
+
+/// Structs passed by value are copied to memory that is aligned as the kernel expects.
+fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result<(), String> {
+    let kernel = wrapper.attr("kernel").and_then(|kernel| module.lookup_symbol(kernel.as_symbol()?));
+    let attrs = kernel.and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
+    for argument in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
+        let number = argument.attr(KERNEL_ARG).and_then(|number| number.as_int()).unwrap_or(0) as usize;
+        if !argument.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr")) {
+            continue;
+        }
+        let about = attrs.get(number).ok_or("nothing is known of an argument by value")?;
+        let ty = about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or("an argument by value has no type")?;
+        let (size, natural) = ty.layout(function);
+        let alignment = about.get("llvm.align").and_then(|align| align.as_int()).unwrap_or(1).max(natural as i64);
+        let b = Builder::after(argument);
+        let ctx = b.ctx();
+        let spec = b.op("llvm.alloca").operands(&[b.const_i32(1)]).result(ctx.ptr(0));
+        let spec = spec.attr("elem_type", ctx.type_attr(ty)).attr("alignment", ctx.i64_attr(alignment));
+        let copy = spec.build().result(0);
+        let bytes = b.const_int(ctx.int(64), size as i64);
+        let spec = b.op("llvm.intr.memcpy").operands(&[copy, argument.result(0), bytes]);
+        let transfer = spec.attr("isVolatile", ctx.int_attr(ctx.int(1), 0)).build();
+        argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
+    }
     Ok(())
 }
 

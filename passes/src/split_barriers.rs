@@ -26,7 +26,7 @@ mod plan;
 mod warp;
 
 use mlir_bridge::{
-    ir::Op,
+    ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
@@ -80,6 +80,9 @@ pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, Refusal)> {
 
 /// Splits the block loop of one wrapper.
 fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+    if let Ok(loops) = legality::loops(wrapper) {
+        keep_lockstep(loops.block);
+    }
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
     let plan = Plan::new(block);
@@ -94,6 +97,32 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refus
     }
     block.erase();
     Ok(())
+}
+
+/// Code older than `__syncwarp` reduces within a warp through volatile shared memory and counts on its lanes going in step:
+/// a volatile store there is seen by all lanes, and comes after what they read before.
+fn keep_lockstep(block: Op<'_>) {
+    let volatile = |op: Op<'_>| op.is("llvm.store") && op.has_attr("volatile_") && is_shared(op.operand(1));
+    for store in block.find_all(volatile) {
+        for b in [Builder::before(store), Builder::after(store)] {
+            let all = b.const_i32(-1);
+            b.op("regrain.warp_barrier").operands(&[all]).operands(&block.body().args()).build();
+        }
+    }
+}
+
+/// Whether an address surely is one of shared memory.
+fn is_shared(address: Value<'_>) -> bool {
+    let mut at = address;
+    loop {
+        if at.ty().ptr_space() == Some(3) {
+            return true;
+        }
+        match at.defining_op() {
+            Some(op) if matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast") => at = op.operand(0),
+            _ => return false,
+        }
+    }
 }
 
 /// The number of threads of a block, or the most there can be.
@@ -111,15 +140,29 @@ fn prepare(block: Op<'_>) {
     for op in block.find_all(hint) {
         op.erase();
     }
+    for op in block.find_all(|op| matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")) {
+        let lane = op.is("regrain.lane_id");
+        op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
+    }
     for alloca in block.find_named("llvm.alloca") {
         let size = alloca.operand(0).defining_op();
         let Some(first) = block.body().first_op() else { continue };
         alloca.move_before(first);
         if let Some(size) = size.filter(|size| block.is_proper_ancestor_of(*size)) {
-            let copy = mlir_bridge::ir::Builder::before(alloca).const_int(alloca.operand(0).ty(), size.constant_int().unwrap_or(1));
+            let copy = Builder::before(alloca).const_int(alloca.operand(0).ty(), size.constant_int().unwrap_or(1));
             alloca.set_operand(0, copy);
         }
     }
+}
+
+/// The number of a thread in its warp, or of its warp in the block.
+fn lane_or_warp<'c>(b: Builder<'c>, block: Op<'c>, lane: bool) -> Value<'c> {
+    let i32 = b.ctx().int(32);
+    let narrow = |value: Value<'c>| b.index_cast(value, i32);
+    let (ivs, sizes) = (block.body().args(), block.operands());
+    let rows = b.arith("addi", narrow(ivs[1]), b.arith("muli", narrow(sizes[4]), narrow(ivs[2])));
+    let thread = b.arith("addi", narrow(ivs[0]), b.arith("muli", narrow(sizes[3]), rows));
+    if lane { b.arith("andi", thread, b.const_i32(31)) } else { b.arith("shrui", thread, b.const_i32(5)) }
 }
 
 /// Removes what a failed attempt left between `before` and `block`.

@@ -137,8 +137,11 @@ impl<'c> Emitter<'c, '_> {
         self.close();
         self.masked(mask, |this| {
             if !synchronises {
+                let certain = std::mem::replace(&mut this.certain, false);
                 this.block(block)?;
-                return this.leave(&op.results(), &last(block)?.operands());
+                this.leave(&op.results(), &last(block)?.operands())?;
+                this.certain = certain;
+                return Ok(());
             }
             let any = this.any(mask);
             let made = this.cursor.scf_if(any, &[], false);

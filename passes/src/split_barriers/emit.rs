@@ -45,6 +45,8 @@ pub struct Emitter<'c, 'p> {
     pub open: Option<Open<'c>>,
     /// Which threads take part; `None` is all.
     pub mask: Option<Cells<'c>>,
+    /// Whether some thread runs the code at the cursor: else what may trap must not be made beside the loops.
+    pub certain: bool,
     places: HashMap<Value<'c>, Place<'c>>,
     /// Uniform values made beside the thread loops, by nesting of the control flow there.
     uniforms: Vec<HashMap<Value<'c>, Value<'c>>>,
@@ -68,6 +70,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
             cursor: b,
             open: None,
             mask: None,
+            certain: true,
             places: HashMap::new(),
             uniforms: vec![HashMap::new()],
             loc: old.loc(),
@@ -220,7 +223,11 @@ impl<'c, 'p> Emitter<'c, 'p> {
                 let offset = b.arith("muli", thread, b.const_int(self.i64(), stride as i64));
                 memory::element(b, base, b.ctx().int(8), offset)
             }
-            None if self.plan.is_uniform(value) || self.is_made_beside(value) => self.uniform(value)?,
+            None if self.is_made_beside(value) => self.uniform(value)?,
+            None if self.plan.is_uniform(value) && !self.certain && value.defining_op().is_some_and(may_trap) => {
+                return self.compute_inside(value);
+            }
+            None if self.plan.is_uniform(value) => self.uniform(value)?,
             None => return self.compute_again(value),
         };
         self.open().mapping.map(value, made);
@@ -236,6 +243,13 @@ impl<'c, 'p> Emitter<'c, 'p> {
         let Some(op) = op else {
             return Err(format!("no place for the value {value}"));
         };
+        self.copy(op)?;
+        self.open().mapping.get(value).ok_or_else(|| format!("no copy of {value}"))
+    }
+
+    /// A uniform value that each thread computes for itself.
+    fn compute_inside(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
+        let op = value.defining_op().filter(|op| repeatable(*op)).ok_or("a uniform value that is not repeatable")?;
         self.copy(op)?;
         self.open().mapping.get(value).ok_or_else(|| format!("no copy of {value}"))
     }
@@ -364,6 +378,12 @@ impl<'c, 'p> Emitter<'c, 'p> {
         }
         result
     }
+}
+
+/// Whether a repeatable operation may fault where no thread would have run it.
+fn may_trap(op: Op<'_>) -> bool {
+    let name = op.name();
+    name == "llvm.load" || op.num_regions() > 0 || name.contains("div") || name.contains("rem")
 }
 
 fn thread_number<'c>(open: &mut Open<'c>) -> Value<'c> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::plan::{STRUCTURES, free_values, synchronises};
+use super::plan::{BARRIERS, STRUCTURES, free_values, synchronises};
 use crate::{
     kernel_checks::Functions,
     thread_ops::{ThreadOp, classify},
@@ -82,7 +82,7 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
         }
         thread_registers(op)?;
         plain(op, functions)?;
-        if op.is("scf.while") && may_wait(op) {
+        if op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
             return Err(Refusal::MayWait);
         }
     }
@@ -164,6 +164,14 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether all threads of the block meet in each round of a loop: then no thread is in the loop alone, and what it waits for
+/// comes from a thread that has had its turn.
+fn meets_each_time(op: Op<'_>) -> bool {
+    op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()).any(|inner| {
+        BARRIERS.contains(&inner.name())
+    })
 }
 
 /// Whether a loop may spin until another thread writes to memory: its condition depends on a volatile or atomic read, or on

@@ -95,7 +95,9 @@ impl<'c> Emitter<'c, '_> {
 
     /// The array that holds a value for all threads, and a fresh thread loop after it was written.
     fn publish(&mut self, value: Value<'c>) -> Emitted<Cells<'c>> {
-        let cells = match self.existing_cells(value) {
+        // The cells of what a loop carries would change while others still read.
+        let kept = self.plan.kept.contains(&value);
+        let cells = match self.existing_cells(value).filter(|_| kept) {
             Some(cells) => cells,
             None => {
                 let cells = self.new_cells(value.ty());
