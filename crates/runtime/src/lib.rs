@@ -26,6 +26,7 @@ mod device_calls;
 mod error;
 mod error_table;
 mod event;
+mod exit;
 mod fault;
 mod func;
 mod grid;

@@ -74,6 +74,9 @@ pub unsafe fn run_block(worker: *mut Worker, job: &Job) {
                 return;
             }
             if (*worker).live == 0 {
+                if (*worker).exited {
+                    (*worker).discard();
+                }
                 return;
             }
             if !(*worker).wake_yielded() && !ran {
@@ -232,7 +235,7 @@ unsafe fn set_running(worker: *mut Worker, index: usize) {
 /// # Safety
 /// As [`run_block`].
 #[inline(always)]
-unsafe fn ended(worker: *mut Worker, index: usize) {
+pub unsafe fn ended(worker: *mut Worker, index: usize) {
     // SAFETY: by contract; nothing else of this worker runs meanwhile.
     unsafe {
         let bit = 1 << (index % 32);
@@ -355,5 +358,6 @@ impl Worker {
         self.free_slots.clear();
         self.shape = [0; 3];
         self.abandon = false;
+        self.exited = false;
     }
 }

@@ -36,6 +36,8 @@ pub struct Worker {
     pub mode: Mode,
     /// Set when the block at hand must be given up.
     pub abandon: bool,
+    /// A thread of this block has ended by `exit`: its coroutine is still there.
+    pub exited: bool,
     pub stacks: StackPool,
     big_stack: StackPool,
     /// Yielder of the big coroutine while it runs.
@@ -71,6 +73,7 @@ impl Worker {
             job: std::ptr::null(),
             mode: Mode::Idle,
             abandon: false,
+            exited: false,
             stacks: StackPool::new(),
             big_stack: StackPool::new(),
             whole_yielder: std::ptr::null(),

@@ -46,6 +46,8 @@ void __regrain_spin_hint(void);
 int32_t __regrain_vprintf(const char *fmt, const void *args);
 __attribute__((noreturn)) void __regrain_assertfail(const char *msg, const char *file, uint32_t line, const char *func, uint64_t charsize);
 __attribute__((noreturn)) void __regrain_trap(void);
+/* Ends the calling CUDA thread. */
+__attribute__((noreturn)) void __regrain_exit_thread(void);
 void *__regrain_malloc(uint64_t size);
 void __regrain_free(void *ptr);
 uint64_t __regrain_clock64(void);

@@ -20,11 +20,6 @@ FENCE(fence_release_sync_restrict_space_cta_scope_cluster)
 FENCE(fence_proxy_async_generic_acquire_sync_restrict_space_cluster_scope_cluster)
 FENCE(fence_proxy_async_generic_release_sync_restrict_space_cta_scope_cluster)
 
-/* FIXME: one thread cannot end alone inside a function; until the runtime can do that, the kernel fails loudly. */
-__attribute__((noinline)) void __regrain_exit_thread(void) {
-  __regrain_vprintf("regrain: 'exit' of a single thread is not supported on the CPU target; the kernel fails\n", 0);
-  __regrain_trap();
-}
 NVVM(void, exit)(void) { __regrain_exit_thread(); }
 
 /* A 32-bit shared address is the low half of the flat address. The whole is put together again from what the block

@@ -82,6 +82,7 @@ fn synchronises_itself(name: &str) -> bool {
             | "__regrain_warp_exchange"
             | "__regrain_active_mask"
             | "__regrain_nanosleep"
+            | "__regrain_exit_thread"
     ) || name.starts_with("__regrain_grid_barrier")
 }
 

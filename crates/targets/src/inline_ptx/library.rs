@@ -55,7 +55,7 @@ fn runtime() -> impl Iterator<Item = (String, Signature)> {
         let parameters = parameters.iter().map(|p| p.to_string()).collect();
         (name.to_string(), Signature { result: "void".into(), parameters })
     };
-    [void("__regrain_trap", &[]), void("__regrain_spin_hint", &[])].into_iter()
+    [void("__regrain_trap", &[]), void("__regrain_exit_thread", &[]), void("__regrain_spin_hint", &[])].into_iter()
 }
 
 /// inkwell prints a type with quotes around it.
