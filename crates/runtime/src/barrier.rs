@@ -2,7 +2,7 @@
 //!
 //! A barrier of the whole block opens when every live thread waits at it: threads that have returned count as arrived, as on hardware. Waiting threads
 //! at different source lines are let through, as hardware does, with one warning per kernel and line; `REGRAIN_CPU_CHECK=1` turns both
-//! into a failed kernel. A barrier with a count opens when that many threads have arrived.
+//! into a failed kernel. A barrier with a count opens when that many threads have arrived; those that returned do not count there.
 
 use crate::abi::Site;
 use crate::error::CudaError;
@@ -111,7 +111,7 @@ unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
         } else if !barrier.diverged && barrier.site != site as usize {
             barrier.diverged = !same_site(barrier.site as *const Site, site);
         }
-        barrier.expected = if nthreads >= total { 0 } else { nthreads };
+        barrier.expected = nthreads;
         barrier.reduces |= !matches!(red, Red::None);
         barrier.count += u32::from(red.predicate());
         barrier.all &= red.predicate();

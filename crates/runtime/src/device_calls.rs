@@ -86,21 +86,29 @@ extern "C" fn __regrain_globaltimer() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as u64
 }
 
-/// `__nanosleep`: lets others run; sleeps for real only when long.
+/// CUDA's limit on one sleep, one millisecond.
+const MAX_SLEEP: u64 = 1_000_000;
+
+/// `__nanosleep`: lets the other threads of the block run until the time is over.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_nanosleep(nanoseconds: u32) {
     let worker = current();
+    let time = Duration::from_nanos(u64::from(nanoseconds).min(MAX_SLEEP));
+    let start = Instant::now();
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
     unsafe {
-        if !worker.is_null() && (*worker).mode == crate::worker::Mode::Coroutines && (*worker).live > 1 {
+        while !worker.is_null() && (*worker).mode == crate::worker::Mode::Coroutines && (*worker).live > 1 {
             if (*worker).job().failed() {
                 leave(worker);
             }
             crate::scheduler::yield_now(worker);
-        } else if nanoseconds >= 1000 {
-            std::thread::sleep(Duration::from_nanos(u64::from(nanoseconds)));
-        } else {
-            std::thread::yield_now();
+            if start.elapsed() >= time {
+                return;
+            }
         }
+    }
+    match time.saturating_sub(start.elapsed()) {
+        Duration::ZERO => std::thread::yield_now(),
+        left => std::thread::sleep(left),
     }
 }
