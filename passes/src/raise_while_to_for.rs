@@ -199,8 +199,8 @@ fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, &'static str> {
     if value.ty().int_width().is_none_or(|bits| bits > 64) {
         return Err("the induction variable is no integer of at most 64 bits");
     }
-    let (add, step) = step_of(parts, index)?;
-    prove(parts, Proof { index, bound, step, add, predicate })
+    let advance = advance_of(parts, index)?;
+    prove(parts, Proof { index, bound, advance, predicate })
 }
 
 /// Which loop-carried value an argument of the test region is.
@@ -231,47 +231,58 @@ fn resolve<'c>(parts: &While<'c>, value: Value<'c>) -> Value<'c> {
     }
 }
 
-/// The addition that advances the induction variable, and what it adds.
-fn step_of<'c>(parts: &While<'c>, index: usize) -> Result<(Op<'c>, Value<'c>), &'static str> {
+/// What advances the induction variable.
+#[derive(Clone, Copy)]
+struct Advance<'c> {
+    op: Op<'c>,
+    step: Value<'c>,
+    /// The step, a constant, is subtracted.
+    subtracts: bool,
+}
+
+/// The addition, or subtraction of a constant, that advances the induction variable.
+fn advance_of<'c>(parts: &While<'c>, index: usize) -> Result<Advance<'c>, &'static str> {
     let next = resolve(parts, parts.yielded[index]);
     let add = next.defining_op().ok_or("the induction variable is not advanced by an addition")?;
-    if !matches!(add.name(), "llvm.add" | "arith.addi") {
+    let subtracts = matches!(add.name(), "llvm.sub" | "arith.subi");
+    if !subtracts && !matches!(add.name(), "llvm.add" | "arith.addi") {
         return Err("the induction variable is not advanced by an addition");
     }
     let is_variable = |value: Value<'c>| carried_index(parts, resolve(parts, value)) == Some(index);
     let (left, right) = (add.operand(0), add.operand(1));
     let step = match (is_variable(left), is_variable(right)) {
         (true, false) => right,
-        (false, true) => left,
+        (false, true) if !subtracts => left,
         _ => return Err("the induction variable is not advanced by an addition"),
     };
     let step = resolve(parts, step);
-    if !is_outside(step, parts.op) && constant(step).is_none() {
+    if constant(step).is_none() && (subtracts || !is_outside(step, parts.op)) {
         return Err("the step changes in the loop");
     }
-    Ok((add, step))
+    Ok(Advance { op: add, step, subtracts })
 }
 
 /// What is known before legality is proven.
 struct Proof<'c> {
     index: usize,
     bound: Value<'c>,
-    step: Value<'c>,
-    add: Op<'c>,
+    advance: Advance<'c>,
     predicate: i64,
 }
 
 fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'static str> {
-    let Proof { index, bound, step, add, .. } = proof;
+    let Proof { index, bound, .. } = proof;
+    let Advance { op: add, step, subtracts } = proof.advance;
     let start = range(parts.op.operand(index)).ok_or("the start is no integer")?;
     let end = range(bound).ok_or("the bound is no integer")?;
     let stride = range(step).ok_or("the step is no integer")?;
     let bits = bound.ty().int_width().unwrap_or(64);
     let largest = Range::of_width(bits).high;
-    if let (SGT | SGE, Some(amount)) = (proof.predicate, constant(step).filter(|step| *step < 0)) {
-        return prove_down(&proof, &start, &end, amount);
+    let change = constant(step).and_then(|step| if subtracts { step.checked_neg() } else { Some(step) });
+    if let (SGT | SGE, Some(change)) = (proof.predicate, change.filter(|change| *change < 0)) {
+        return prove_down(&proof, &start, &end, change);
     }
-    if stride.low <= 0 {
+    if stride.low <= 0 || subtracts {
         return Err("the step is not proven to be positive");
     }
     let not_negative = start.low >= 0 && end.low >= 0;
@@ -307,13 +318,14 @@ fn prove_down<'c>(
     proof: &Proof<'c>,
     start: &Range,
     end: &Range,
-    amount: i64,
+    change: i64,
 ) -> Result<Counted<'c>, &'static str> {
-    let &Proof { index, bound, step, add, predicate } = proof;
+    let &Proof { index, bound, predicate, .. } = proof;
+    let Advance { op: add, step, .. } = proof.advance;
     let all = Range::of_width(bound.ty().int_width().unwrap_or(64));
     let inclusive = i128::from(predicate == SGE);
     let (shortest, longest) = (start.low - end.high + inclusive, start.high - end.low + inclusive);
-    let amount = amount.checked_neg().ok_or("the step is too large")?;
+    let amount = change.checked_neg().ok_or("the step is too large")?;
     if shortest < all.low || longest - 1 + i128::from(amount) > all.high {
         return Err("the distance to the bound may wrap");
     }

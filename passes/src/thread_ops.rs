@@ -149,7 +149,7 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     if matches!(text, "bar.sync 0;" | "barrier.sync 0;" | "barrier.sync.aligned 0;") {
         return Some(ThreadOp::Barrier);
     }
-    if assembly_shuffle(text).is_some() {
+    if assembly_shuffle(text).is_some() || assembly_shuffle_add(text).is_some() {
         return Some(ThreadOp::Warp);
     }
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
@@ -170,6 +170,20 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
 pub fn assembly_shuffle(text: &str) -> Option<&str> {
     let kind = text.trim().strip_prefix("shfl.sync.")?.strip_suffix(".b32 $0, $1, $2, $3, $4;")?;
     matches!(kind, "idx" | "up" | "down" | "bfly").then_some(kind)
+}
+
+/// The kind of shuffle in CUB's step of a reduction or scan, which adds what arrives if it came from a lane in range, and
+/// whether it adds floats. Operands: value, offset, clamp, summand, mask.
+pub fn assembly_shuffle_add(text: &str) -> Option<(&'static str, bool)> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let forms = ["down", "up"].into_iter().flat_map(|kind| ["f32", "u32", "s32"].map(|ty| (kind, ty)));
+    forms.into_iter().find_map(|(kind, ty)| {
+        let form = format!(
+            "{{ .reg .{ty} r0; .reg .pred p; shfl.sync.{kind}.b32 r0|p, $1, $2, $3, $5; \
+             @p add.{ty} r0, r0, $4; mov.{ty} $0, r0;}}"
+        );
+        (form == text).then_some((kind, ty == "f32"))
+    })
 }
 
 /// Operations of the nvvm dialect that an importer might make where clang's are intrinsic calls.

@@ -7,17 +7,35 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
-use crate::thread_ops::assembly_shuffle;
+use crate::thread_ops::{assembly_shuffle, assembly_shuffle_add};
+
+/// The kinds of shuffles, as the dialect numbers them.
+const SHUFFLES: &[&str] = &["idx", "up", "down", "bfly"];
 
 /// Replaces one warp operation; false when it stays as it is.
 pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
-    match op.attr("asm_string").and_then(|text| text.as_str()).and_then(assembly_shuffle) {
-        Some(kind) => {
-            let [value, offset, clamp, mask] = op.operands()[..] else { return false };
-            replace_shuffle(op, ivs, kind, [mask, value, offset, clamp], false)
-        }
-        None => replace_intrinsic(op, ivs),
+    let Some(text) = op.attr("asm_string").and_then(|text| text.as_str()) else {
+        return replace_intrinsic(op, ivs);
+    };
+    if let (Some(kind), [value, offset, clamp, mask]) = (assembly_shuffle(text), &op.operands()[..]) {
+        return replace_shuffle(op, ivs, kind, [*mask, *value, *offset, *clamp], false);
     }
+    replace_shuffle_add(op, ivs, text)
+}
+
+/// A shuffle whose result is added to the lane's own value where the source lane is in range.
+fn replace_shuffle_add<'c>(op: Op<'c>, ivs: &[Value<'c>], text: &str) -> bool {
+    let Some((kind, is_float)) = assembly_shuffle_add(text) else { return false };
+    let Some(number) = kind_number(SHUFFLES, kind) else { return false };
+    let [value, offset, clamp, summand, mask] = op.operands()[..] else { return false };
+    let (ctx, builder, ty) = (op.ctx(), Builder::before(op), value.ty());
+    let spec = builder.op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
+    let shuffle = spec.operands(&[value, offset, clamp, mask]).operands(ivs).results(&[ty, ctx.int(1)]).build();
+    let (arrived, in_range) = (shuffle.result(0), shuffle.result(1));
+    let sum = builder.value(if is_float { "llvm.fadd" } else { "llvm.add" }, &[arrived, summand], ty);
+    let result = builder.value("llvm.select", &[in_range, sum, arrived], ty);
+    op.replace_with(&[result]);
+    true
 }
 
 fn replace_intrinsic<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
@@ -69,7 +87,7 @@ fn kind_number(names: &[&str], kind: &str) -> Option<i32> {
 }
 
 fn replace_shuffle<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, operands: [Value<'c>; 4], pair: bool) -> bool {
-    let Some(number) = kind_number(&["idx", "up", "down", "bfly"], kind) else { return false };
+    let Some(number) = kind_number(SHUFFLES, kind) else { return false };
     let [mask, value, offset, clamp] = operands;
     let ctx = op.ctx();
     let spec = Builder::before(op).op("regrain.shuffle").attr("kind", ctx.i32_attr(number));

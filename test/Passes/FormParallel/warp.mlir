@@ -11,6 +11,9 @@
 // CHECK: llvm.insertvalue %[[R]]
 // CHECK: llvm.insertvalue %[[IN]]
 // CHECK: regrain.shuffle up %[[V]], %[[O]], %[[CLAMP]] mask %[[M]]
+// CHECK: %[[F:.*]], %[[OK:.*]] = regrain.shuffle down %{{.*}}, %[[O]], %[[CLAMP]] mask %[[M]]({{.*}}) : f32
+// CHECK: %[[SUM:.*]] = llvm.fadd %[[F]], %{{.*}} : f32
+// CHECK: llvm.select %[[OK]], %[[SUM]], %[[F]] : i1, f32
 // CHECK: regrain.vote ballot
 // CHECK: regrain.vote any
 // CHECK: regrain.match any
@@ -34,6 +37,9 @@ llvm.func ptx_kernelcc @warp(%p: !llvm.ptr) {
   llvm.store volatile %i, %p : !llvm.struct<(i32, i1)>, !llvm.ptr
   %u = llvm.inline_asm has_side_effects asm_dialect = att "shfl.sync.up.b32 $0, $1, $2, $3, $4;", "=r,r,r,r,r" %v, %c16, %c31, %m : (i32, i32, i32, i32) -> i32
   llvm.store volatile %u, %p : i32, !llvm.ptr
+  %f = llvm.load %p : !llvm.ptr -> f32
+  %sum = llvm.inline_asm has_side_effects asm_dialect = att "{  .reg .f32 r0;  .reg .pred p;  shfl.sync.down.b32 r0|p, $1, $2, $3, $5;  @p add.f32 r0, r0, $4;  mov.f32 $0, r0;}", "=f,f,r,r,f,r" %f, %c16, %c31, %f, %m : (f32, i32, i32, f32, i32) -> f32
+  llvm.store volatile %sum, %p : f32, !llvm.ptr
   %c = llvm.icmp "eq" %v, %m : i32
   %b = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%m, %c) : (i32, i1) -> i32
   llvm.store volatile %b, %p : i32, !llvm.ptr

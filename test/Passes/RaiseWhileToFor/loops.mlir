@@ -153,6 +153,24 @@ llvm.func @down(%a: i32, %p: !llvm.ptr) {
   llvm.return
 }
 
+// CHECK-LABEL: llvm.func @down_by_subtraction
+// CHECK: scf.for
+llvm.func @down_by_subtraction(%p: !llvm.ptr) {
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  %c2 = llvm.mlir.constant(2 : i32) : i32
+  %c62 = llvm.mlir.constant(62 : i32) : i32
+  %r = scf.while (%i = %c62) : (i32) -> i32 {
+    %c = llvm.icmp "sge" %i, %c0 : i32
+    scf.condition(%c) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    llvm.store %i, %p : i32, !llvm.ptr
+    %next = llvm.sub %i, %c2 overflow<nsw> : i32
+    scf.yield %next : i32
+  }
+  llvm.return
+}
+
 // The bound is in constant memory, which does not change.
 llvm.mlir.global external constant @limit() {addr_space = 4 : i32} : i32
 // CHECK-LABEL: llvm.func @bound_in_constant_memory
