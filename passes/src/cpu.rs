@@ -1,4 +1,4 @@
-//! The CPU lowering of a raised module as one call: split at barriers, make block functions, lower to the llvm dialect.
+//! The CPU lowering of a raised module in two calls: split at barriers, make block functions, lower to the llvm dialect.
 
 use mlir_bridge::{
     ir::Op,
@@ -8,14 +8,18 @@ use mlir_bridge::{
 pub use crate::lower_cpu::BlockFunction;
 use crate::{lower_cpu, split_barriers};
 
-/// Lowers every launch that can be split to a function `void (void **args)` that runs the block which the thread state names.
-/// The module then holds the llvm dialect alone, without kernels and launch functions. Those that cannot be split give a
-/// remark that says why; they are run by coroutines.
-pub fn lower_to_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, PassError> {
+/// Splits the block loop of every launch at its barriers, where that is proven right. A launch that cannot be split
+/// gives a remark that says why; it is run by coroutines.
+pub fn split(module: Op<'_>) {
     for dialect in split_barriers::DIALECTS.iter().chain(lower_cpu::DIALECTS) {
         module.ctx().load_dialect(dialect);
     }
     split_barriers::split_wrappers(module);
+}
+
+/// Lowers every launch that [`split`] left split to a function `void (void **args)` that runs the block which the
+/// thread state names. The module then holds the llvm dialect alone, without kernels and launch functions.
+pub fn lower_to_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, PassError> {
     let blocks = lower_cpu::make_blocks(module)?;
     pass::run_pipeline(module, lower_cpu::LOWERING)?;
     lower_cpu::finish(module);

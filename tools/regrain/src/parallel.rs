@@ -35,6 +35,8 @@ impl Stages<'_> {
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
     pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<SplitForm<'ctx>> {
         self.attempt(context, device, |module| {
+            regrain_passes::cpu::split(mlir_bridge::module_op(module));
+            self.show("split", module);
             let lowered = regrain_passes::cpu::lower_to_blocks(mlir_bridge::module_op(module));
             self.show("blocks", module);
             let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
