@@ -19,11 +19,11 @@ static int failures;
 // The same, for one element of an array.
 #define EXPECT_AT(index, actual, expected)                                                         \
   do {                                                                                             \
-    auto a = (actual);                                                                             \
-    decltype(a) e = (expected);                                                                    \
-    if (a != e && ++failures <= 20)                                                                \
+    auto actual_ = (actual);                                                                       \
+    decltype(actual_) expected_ = (expected);                                                      \
+    if (actual_ != expected_ && ++failures <= 20)                                                  \
       std::printf("%s:%d: failed at %lld: %s is %.17g, expected %.17g\n", __FILE__, __LINE__,      \
-                  (long long)(index), #actual, (double)a, (double)e);                              \
+                  (long long)(index), #actual, (double)actual_, (double)expected_);            \
   } while (0)
 
 #define EXPECT_ERROR(call, expected)                                                               \

@@ -74,7 +74,7 @@ __global__ void changed(int *p, int n, float f, Small s) {
 __global__ void many(char a, unsigned char b, short c, int d, long e, float f, double g, bool h, Bits u, Mode m, int3 i,
                      const int (*rows)[4], const char *text, int &reference, void (*)(int), double *out) {
   if (threadIdx.x == 0)
-    *out = a + b + c + d + e + f + g + h + (u.u >> 23) + (m == Mode::On) + i.x + i.y + i.z + rows[1][2] + text[1] + reference++;
+    *out = double(a) + b + c + d + e + f + g + h + (u.u >> 23) + (m == Mode::On) + i.x + i.y + i.z + rows[1][2] + text[1] + reference++;
 }
 
 __global__ void methods(WithMethods w) { w[threadIdx.x] = w.n * 10 + threadIdx.x; }

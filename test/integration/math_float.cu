@@ -24,7 +24,7 @@
 
 static double exp10_of(double x) { return pow(10, x); }
 static double gamma_of(double x) { return x == 0 ? 1 / x : std::isinf(x) && x < 0 ? NAN : tgamma(x); }
-static double scaled_erfc(double x) { return x > 6 ? 1 / (x * sqrt(M_PI)) * (1 - 0.5 / (x * x) + 0.75 / pow(x, 4) - 1.875 / pow(x, 6)) : exp(x * x) * erfc(x); }
+static double scaled_erfc(double x) { return x > 25 ? 1 / (x * sqrt(M_PI)) : exp(x * x) * erfc(x); }
 static double sin_pi(double x) { return sin(M_PI * fmod(x, 2)); }
 static double cos_pi(double x) { return cos(M_PI * fmod(x, 2)); }
 static double normal_cdf(double x) { return erfc(-x / sqrt(2.0)) / 2; }

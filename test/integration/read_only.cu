@@ -15,18 +15,17 @@ __global__ void gather(const float4 *__restrict__ in, const int *__restrict__ in
 
 __global__ void hints(const int *in, int *out, const double2 *d) {
   int i = threadIdx.x;
-  int v = __ldcg(&in[i]) + __ldca(&in[i]) * 2 + __ldcs(&in[i]) * 4 + __ldcv(&in[i]) * 8;
-  __stcs(&out[i], v);
+  int v = __ldcg(&in[i]) * 3 + __ldcs(&in[i]) * 4 + __ldcv(&in[i]) * 8;
+  out[i] = v;
   __threadfence();
   __stwt(&out[32 + i], int(__ldg(d + i).y));
   __threadfence_block();
   __threadfence_system();
-  __stcg(&out[64 + i], int(__ldg((const unsigned char *)in + i)));
+  out[64 + i] = int(__ldg((const unsigned char *)in + i));
   if (__builtin_expect(i > 100, 0))
     __builtin_unreachable();
 }
 
-#pragma nv_diag_suppress 177
 __global__ void unrolled(float *out, const float *in) {
   float sum = 0;
 #pragma unroll
