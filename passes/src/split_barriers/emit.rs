@@ -10,7 +10,7 @@ use mlir_bridge::ir::{Block, Builder, Loc, Mapping, Op, Type, Value};
 
 use super::{
     memory::{self, Cells},
-    plan::{Plan, free_values, repeatable},
+    plan::{Plan, free_values, may_trap, repeatable},
 };
 
 /// Why the rewriting of a block loop was given up; a mistake of ours, as legality is asked before.
@@ -378,12 +378,6 @@ impl<'c, 'p> Emitter<'c, 'p> {
         }
         result
     }
-}
-
-/// Whether a repeatable operation may fault where no thread would have run it.
-fn may_trap(op: Op<'_>) -> bool {
-    let name = op.name();
-    name == "llvm.load" || op.num_regions() > 0 || name.contains("div") || name.contains("rem")
 }
 
 fn thread_number<'c>(open: &mut Open<'c>) -> Value<'c> {

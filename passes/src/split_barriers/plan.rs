@@ -72,12 +72,25 @@ pub fn free_values<'c>(op: Op<'c>) -> Vec<Value<'c>> {
     found
 }
 
-/// Whether an operation computes the same from the same operands wherever it stands.
+/// Whether an operation computes the same from the same operands wherever it stands. It may trap where it would not have run.
 pub fn repeatable(op: Op<'_>) -> bool {
     if op.name() == "llvm.load" {
         return op.has_attr("invariant") && !op.has_attr("volatile_");
     }
-    op.is_pure()
+    op.is_pure() || divides(op)
+}
+
+/// Whether an operation is a division of integers, which MLIR counts as no pure operation.
+fn divides(op: Op<'_>) -> bool {
+    matches!(
+        op.name(),
+        "llvm.sdiv" | "llvm.udiv" | "llvm.srem" | "llvm.urem" | "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui"
+    )
+}
+
+/// Whether a repeatable operation may fault where no thread would have run it.
+pub fn may_trap(op: Op<'_>) -> bool {
+    op.name() == "llvm.load" || op.num_regions() > 0 || divides(op)
 }
 
 impl<'c> Plan<'c> {
