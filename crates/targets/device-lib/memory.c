@@ -151,6 +151,8 @@ NVVM(void, discard_global_L2)(void *p, uint64_t n) { (void)p; (void)n; }
 #define LDX_ALL(kind, as)                                                                                  \
   LDX(kind, i, uint8_t, i8_##as) LDX(kind, i, uint16_t, i16_##as) LDX(kind, i, uint32_t, i32_##as)         \
   LDX(kind, i, uint64_t, i64_##as) LDX(kind, f, float, f32_##as) LDX(kind, f, double, f64_##as)
+NVVM(void *, ldu_global_p_p0_p0)(void *const *p, uint32_t align) { (void)align; return *p; }
+NVVM(void *, ldu_global_p_p0_p1)(void *const *p, uint32_t align) { (void)align; return *p; }
 LDX_ALL(ldu, p0) LDX_ALL(ldu, p1) LDX_ALL(ldg, p0) LDX_ALL(ldg, p1)
 
 /* One block is a cluster of one: a shared address maps to itself, its rank is 0. */

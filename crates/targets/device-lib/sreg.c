@@ -60,6 +60,9 @@ SREG(globaltimer_lo, (uint32_t)__regrain_globaltimer())
 NVVM(uint64_t, read_ptx_sreg_clock64)(void) { return __regrain_clock64(); }
 NVVM(uint64_t, read_ptx_sreg_globaltimer)(void) { return __regrain_globaltimer(); }
 
+/* Performance counters that nobody has set up do not count. */
+SREG(pm0, 0) SREG(pm1, 0) SREG(pm2, 0) SREG(pm3, 0)
+
 NVVM(bool, is_explicit_cluster)(void) { return false; }
 
 /* Cooperative groups ask the driver for the grid's workspace through environment registers 1 (high) and 2

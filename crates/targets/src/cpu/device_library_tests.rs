@@ -65,8 +65,9 @@ fn llvm_prefix() -> PathBuf {
 fn nvvm_intrinsics() -> Vec<String> {
     let header = llvm_prefix().join("include/llvm/IR/IntrinsicsNVPTX.h");
     let text = std::fs::read_to_string(&header).expect("LLVM's headers are installed");
-    let names = text.lines().filter_map(|line| line.split_once("// llvm.nvvm.")).map(|(_, name)| name.trim().to_string());
-    names.filter(|name| !name.is_empty() && !name.contains(' ')).collect()
+    let names = text.lines().filter_map(|line| line.split_once("// llvm.nvvm.")).map(|(_, rest)| rest);
+    // `llvm.nvvm.add.rm.d (IntrinsicsNVVM.td:1589)`
+    names.filter_map(|rest| rest.split_whitespace().next().map(str::to_string)).collect()
 }
 
 fn same_parameters(ours: FunctionType<'_>, theirs: FunctionType<'_>, skip: usize) -> bool {
