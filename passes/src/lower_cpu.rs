@@ -143,8 +143,10 @@ pub fn finish(module: Op<'_>) {
             op.set_attr("loop_annotation", annotation);
         }
     }
-    for op in module.find_all(|op| op.has_attr(KERNEL_ARG)) {
-        op.remove_attr(KERNEL_ARG);
+    for mark in [KERNEL_ARG, split_barriers::UNCHANGING] {
+        for op in module.find_all(|op| op.has_attr(mark)) {
+            op.remove_attr(mark);
+        }
     }
 }
 

@@ -34,6 +34,7 @@ use crate::kernel_checks::Functions;
 use emit::Emitter;
 pub use legality::Refusal;
 use plan::Plan;
+pub use plan::UNCHANGING;
 
 /// On a wrapper that is not split: why.
 pub const NOT_SPLIT: &str = "regrain.not_split";
@@ -144,6 +145,18 @@ fn prepare(block: Op<'_>) {
         let lane = op.is("regrain.lane_id");
         op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
     }
+    for call in block.find_named("llvm.call") {
+        let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
+        if let Some((_, name)) = INTEGER_FUNCTIONS.iter().find(|(function, _)| *function == callee) {
+            let made = Builder::before(call).arith(name, call.operand(0), call.operand(1));
+            call.replace_with(&[made]);
+        }
+    }
+    for load in block.find_named("llvm.load") {
+        if is_struct_argument(load.operand(0)) {
+            load.set_attr(plan::UNCHANGING, load.ctx().unit_attr());
+        }
+    }
     for alloca in block.find_named("llvm.alloca") {
         let size = alloca.operand(0).defining_op();
         let Some(first) = block.body().first_op() else { continue };
@@ -153,6 +166,24 @@ fn prepare(block: Op<'_>) {
             alloca.set_operand(0, copy);
         }
     }
+}
+
+/// libdevice's integer functions that are one operation.
+const INTEGER_FUNCTIONS: &[(&str, &str)] = &[
+    ("__nv_min", "minsi"), ("__nv_max", "maxsi"), ("__nv_umin", "minui"), ("__nv_umax", "maxui"),
+    ("__nv_llmin", "minsi"), ("__nv_llmax", "maxsi"), ("__nv_ullmin", "minui"), ("__nv_ullmax", "maxui"),
+];
+
+/// Whether an address lies in a struct passed by value, which nobody writes (legality asks).
+fn is_struct_argument(address: Value<'_>) -> bool {
+    let mut at = address;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
+            _ => return legality::is_struct_argument(op),
+        }
+    }
+    false
 }
 
 /// The number of a thread in its warp, or of its warp in the block.

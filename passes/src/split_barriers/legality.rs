@@ -239,12 +239,18 @@ fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
 fn arguments(wrapper: Op<'_>) -> Result<(), Refusal> {
     let Some(function) = wrapper.parent_of_name("llvm.func") else { return Ok(()) };
     for load in function.find_all(|op| op.has_attr(crate::launch_function::KERNEL_ARG)) {
-        let by_value = load.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"));
-        if by_value && !only_read(load.result(0)) {
+        if is_struct_argument(load) && !only_read(load.result(0)) {
             return Err(Refusal::WritesArgument);
         }
     }
     Ok(())
+}
+
+/// Whether an operation of the launch function gives the address of a struct passed by value.
+pub fn is_struct_argument(op: Op<'_>) -> bool {
+    op.has_attr(crate::launch_function::KERNEL_ARG)
+        && op.num_operands() == 1
+        && op.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"))
 }
 
 fn only_read(pointer: Value<'_>) -> bool {

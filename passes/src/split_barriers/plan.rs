@@ -72,12 +72,16 @@ pub fn free_values<'c>(op: Op<'c>) -> Vec<Value<'c>> {
     found
 }
 
+/// On loads of memory that nobody writes while the kernel runs.
+pub const UNCHANGING: &str = "regrain.unchanging";
+
 /// Whether an operation computes the same from the same operands wherever it stands. It may trap where it would not have run.
 pub fn repeatable(op: Op<'_>) -> bool {
-    if op.name() == "llvm.load" {
-        return op.has_attr("invariant") && !op.has_attr("volatile_");
+    match op.name() {
+        "llvm.load" => (op.has_attr("invariant") || op.has_attr(UNCHANGING)) && !op.has_attr("volatile_"),
+        "llvm.call" => computes(op),
+        _ => op.is_pure() || divides(op),
     }
-    op.is_pure() || divides(op)
 }
 
 /// Whether an operation is a division of integers, which MLIR counts as no pure operation.
@@ -91,6 +95,12 @@ fn divides(op: Op<'_>) -> bool {
 /// Whether a repeatable operation may fault where no thread would have run it.
 pub fn may_trap(op: Op<'_>) -> bool {
     op.name() == "llvm.load" || op.num_regions() > 0 || divides(op)
+}
+
+/// Whether a call is one of a mathematical function.
+fn computes(op: Op<'_>) -> bool {
+    let callee = op.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
+    callee.starts_with("__nv_") && op.operands().iter().all(|operand| operand.ty().ptr_space().is_none())
 }
 
 impl<'c> Plan<'c> {
