@@ -9,6 +9,9 @@ pub struct Pipeline {
 
 /// From imported LLVM functions to parallel loops. Loops are raised before the parallel form is made: while a
 /// thread id is still a register read its range is known, which proves steps such as `blockDim.x` positive.
+///
+/// No `canonicalize` behind it: it drops the loops' annotations, merges the grid loop with the block loop and folds
+/// dimensions of size one away, whose induction variables the barriers name. Lifting simplifies what it made.
 pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
 /// From imported LLVM functions to parallel loops and back to GPU kernels, with nothing done in between.

@@ -37,9 +37,8 @@ constexpr StringLiteral kMarker = "llvm.regrain.loop";
 using LoopAnnotations = DenseMap<Block *, Attribute>;
 
 /// Simplification replaces loops and forgets their attributes, so the annotation waits on a marker in the loop.
-void mark(LoopLikeOpInterface loop, Attribute annotation) {
-  Region *first = loop.getLoopRegions().front();
-  OpBuilder builder = OpBuilder::atBlockBegin(&first->front());
+void mark(scf::WhileOp loop, Attribute annotation) {
+  OpBuilder builder = OpBuilder::atBlockBegin(loop.getBeforeBody());
   auto marker = LLVM::CallIntrinsicOp::create(
       builder, loop.getLoc(), builder.getStringAttr(kMarker), ValueRange());
   marker->setAttr(kLoopAnnotation, annotation);
@@ -156,15 +155,6 @@ private:
   LoopAnnotations annotations;
 };
 
-/// Marks the loops below `root` that carry an annotation.
-void placeMarkers(Operation *root) {
-  root->walk([](LoopLikeOpInterface loop) {
-    Attribute annotation = loop->getAttr(kLoopAnnotation);
-    if (annotation && isa<scf::ForOp, scf::WhileOp>(loop.getOperation()))
-      mark(loop, annotation);
-  });
-}
-
 /// Moves the annotations from their markers to the loops.
 void resolveMarkers(Operation *root) {
   SmallVector<Operation *> markers;
@@ -173,7 +163,7 @@ void resolveMarkers(Operation *root) {
       markers.push_back(call);
   });
   for (Operation *marker : markers) {
-    if (isa<scf::ForOp, scf::WhileOp>(marker->getParentOp()))
+    if (isa<scf::WhileOp>(marker->getParentOp()))
       marker->getParentOp()->setAttr(kLoopAnnotation,
                                      marker->getAttr(kLoopAnnotation));
     marker->erase();
@@ -399,12 +389,6 @@ extern "C" bool regrainLiftControlFlow(MlirOperation op,
     return true;
   reason(asRef(why), userData);
   return false;
-}
-
-/// Simplifies structured control flow below `op`; loop annotations survive it.
-extern "C" void regrainSimplifyStructured(MlirOperation op) {
-  placeMarkers(unwrap(op));
-  simplify(unwrap(op));
 }
 
 /// The overflow flags of an integer operation: 1 for nsw, 2 for nuw. They are properties, which the C API does not show.

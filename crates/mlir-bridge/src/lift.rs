@@ -10,7 +10,6 @@ unsafe extern "C" {
         reason: mlir_sys::MlirStringCallback,
         user: *mut c_void,
     ) -> bool;
-    fn regrainSimplifyStructured(op: mlir_sys::MlirOperation);
     fn regrainOverflowFlags(op: mlir_sys::MlirOperation) -> u32;
 }
 
@@ -26,13 +25,6 @@ pub fn lift_control_flow(func: Op<'_>) -> Result<(), String> {
         lifted = unsafe { regrainLiftControlFlow(func.raw(), Some(ffi::append_ref), user) };
     });
     if lifted { Ok(()) } else { Err(reason) }
-}
-
-/// Applies the canonicalization patterns of scf, arith and ub, and common subexpression elimination, below `op`. Loop
-/// annotations survive it.
-pub fn simplify_structured(op: Op<'_>) {
-    // SAFETY: the operation is live; the rewriting stays below it.
-    unsafe { regrainSimplifyStructured(op.raw()) }
 }
 
 /// Whether an integer operation of llvm or arith carries `nsw` and `nuw`.
