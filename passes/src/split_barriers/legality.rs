@@ -205,6 +205,9 @@ fn carried(op: Op<'_>) -> Vec<Value<'_>> {
     blocks.filter_map(|block| block.terminator()).flat_map(Op::operands).collect()
 }
 
+/// Atomic operations (`bin_op`) that change the value at each round: add, sub, fadd, fsub.
+const PROGRESSING: [i64; 4] = [1, 2, 11, 12];
+
 /// Whether an operation reads what only another thread can change.
 fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
     let outside = |value: Value<'c>| {
@@ -217,10 +220,11 @@ fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
         }
         // `do old = cas(p, seen, f(seen)) while old != seen` ends by itself, waiting for one value does not.
         "llvm.cmpxchg" => outside(op.operand(1)),
+        // Who adds finds another value next time; who takes a lock by `or`, or asks for a maximum, may find the same for ever.
         "llvm.atomicrmw" => {
-            let exchanges = op.attr("bin_op").and_then(|attr| attr.as_int()) == Some(0);
+            let kind = op.attr("bin_op").and_then(|attr| attr.as_int());
             let zero = op.operand(1).defining_op().and_then(|source| source.constant_int()) == Some(0);
-            exchanges || zero
+            zero || !kind.is_some_and(|kind| PROGRESSING.contains(&kind))
         }
         "llvm.inline_asm" => op.has_attr("has_side_effects"),
         "llvm.call_intrinsic" => {

@@ -110,3 +110,29 @@ func.func @loop_to_a_quotient(%p: !llvm.ptr, %b: index, %n: i32, %m: i32) {
   }
   func.return
 }
+
+// A lock taken by an atomic `or`: who has it may be a thread that does not run while others try.
+// CHECK-LABEL: func.func @do_not_split_lock
+// CHECK: regrain.not_split = "it may wait for another thread of its block"
+func.func @do_not_split_lock(%p: !llvm.ptr, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = regrain.gpu_wrapper @k grid(%c1, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%c1, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        scf.while : () -> () {
+          %old = llvm.atomicrmw _or %p, %one monotonic : !llvm.ptr, i32
+          %taken = arith.cmpi ne, %old, %zero : i32
+          scf.condition(%taken)
+        } do {
+          scf.yield
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
