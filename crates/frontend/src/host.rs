@@ -27,6 +27,16 @@ pub fn refer_to_image(module: &Module<'_>, image: &str) {
     set_data(module, wrapper, symbol.as_pointer_value());
 }
 
+/// With relocatable device code a device variable's shadow is one object for the whole program, as the variable is:
+/// `extern __device__` in another unit refers to it. `names` are the variables that this unit's device side defines for
+/// others to see.
+pub fn export_shadows(module: &Module<'_>, names: &[String]) {
+    let shadows = names.iter().filter_map(|name| module.get_global(name));
+    for shadow in shadows.filter(|global| global.get_linkage() == Linkage::Internal) {
+        shadow.set_linkage(Linkage::External);
+    }
+}
+
 fn wrapper<'ctx>(module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
     module.get_globals().find(|g| g.get_name().to_bytes().starts_with(b"__cuda_fatbin_wrapper"))
 }

@@ -45,6 +45,14 @@ unsafe extern "C" fn __regrain_assertfail(
     }
 }
 
+/// `isspacep.local`: whether a pointer leads to some CUDA thread's own stack.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
+    let worker = current();
+    // SAFETY: a non-null worker belongs to this OS thread.
+    !worker.is_null() && unsafe { (*worker).stacks.holds(pointer as usize) || (*worker).big_stack.holds(pointer as usize) }
+}
+
 /// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_trap() {

@@ -93,6 +93,11 @@ impl StackPool {
         self.free.pop()
     }
 
+    /// Whether `address` is on one of the stacks.
+    pub fn holds(&self, address: usize) -> bool {
+        self.arenas.iter().any(|arena| (arena.start as usize..arena.start as usize + arena.len).contains(&address))
+    }
+
     pub fn give(&mut self, slot: Slot) {
         self.free.push(slot);
     }

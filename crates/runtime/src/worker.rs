@@ -39,7 +39,7 @@ pub struct Worker {
     /// A thread of this block has ended by `exit`: its coroutine is still there.
     pub exited: bool,
     pub stacks: StackPool,
-    big_stack: StackPool,
+    pub big_stack: StackPool,
     /// Yielder of the big coroutine while it runs.
     pub whole_yielder: *const Yielder<(), ()>,
     pub coroutines: Vec<Option<Coro>>,

@@ -100,33 +100,3 @@ PRMT(ecl, __regrain_llvm_nvvm_prmt_ecl(a, c))
 PRMT(ecr, __regrain_llvm_nvvm_prmt_ecr(a, c))
 
 PTX(float, tanh_approx_f32)(float x) { return __builtin_tanhf(x); }
-
-/* Sums of absolute differences of packed bytes, and the other four-byte operations that programs use. */
-#define LANE(x, i, ty) ((int32_t)(ty)((x) >> (8 * (i))))
-#define VIDEO4(name, ty, expr)                                                \
-  PTX(uint32_t, name)(uint32_t a, uint32_t b, uint32_t c) {                   \
-    uint32_t r = 0;                                                           \
-    (void)c;                                                                  \
-    for (int i = 0; i < 4; ++i) {                                             \
-      int32_t x = LANE(a, i, ty), y = LANE(b, i, ty);                         \
-      r |= ((uint32_t)(expr) & 0xff) << (8 * i);                              \
-    }                                                                         \
-    return r;                                                                 \
-  }
-#define VIDEO4_ADD(name, ty, expr)                                            \
-  PTX(uint32_t, name)(uint32_t a, uint32_t b, uint32_t c) {                   \
-    for (int i = 0; i < 4; ++i) {                                             \
-      int32_t x = LANE(a, i, ty), y = LANE(b, i, ty);                         \
-      c += (uint32_t)(expr);                                                  \
-    }                                                                         \
-    return c;                                                                 \
-  }
-#define VIDEO4_BOTH(u, ty)                                                    \
-  VIDEO4(vadd4_##u##32_##u##32_##u##32, ty, x + y)                            \
-  VIDEO4(vsub4_##u##32_##u##32_##u##32, ty, x - y)                            \
-  VIDEO4(vmin4_##u##32_##u##32_##u##32, ty, x < y ? x : y)                    \
-  VIDEO4(vmax4_##u##32_##u##32_##u##32, ty, x > y ? x : y)                    \
-  VIDEO4(vabsdiff4_##u##32_##u##32_##u##32, ty, x > y ? x - y : y - x)        \
-  VIDEO4_ADD(vabsdiff4_##u##32_##u##32_##u##32_add, ty, x > y ? x - y : y - x)
-VIDEO4_BOTH(u, uint8_t)
-VIDEO4_BOTH(s, int8_t)

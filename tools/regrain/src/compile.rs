@@ -1,6 +1,7 @@
 //! Compiling the sources of an invocation.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,7 +12,7 @@ use regrain_targets::toolkit::SmArch;
 
 use crate::args::{Input, Output};
 use crate::jobs::Session;
-use crate::{cpu, nvidia};
+use crate::{cpu, dependencies, nvidia};
 
 /// Compiles every source; gives the objects to link in place of the sources, in the order of the inputs.
 pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {
@@ -117,8 +118,17 @@ impl Compilation<'_> {
         if let Some(path) = &host {
             commands.push(session.clang.bitcode_command(&self.unit, Side::Host, path));
         }
+        if let Some(last) = commands.last_mut() {
+            last.args(self.dependency_options());
+        }
         if self.unit.input == Path::new("-") {
             bail!("CUDA source on standard input is compiled twice; give it a name");
+        }
+        let list: Vec<String> = archs.iter().map(|arch| arch.cuda_arch_macro().to_string()).collect();
+        for command in &mut commands {
+            // CCCL's headers name a namespace by it, which host and device must agree on. clang defines it too, for
+            // the one architecture that a command is for.
+            command.arg("-U__CUDA_ARCH_LIST__").arg(format!("-D__CUDA_ARCH_LIST__={}", list.join(",")));
         }
         let mut dry = false;
         for command in &commands {
@@ -140,6 +150,14 @@ impl Compilation<'_> {
             }
         }
         Ok(Some(Sides { host, device }))
+    }
+
+    fn dependency_options(&self) -> Vec<OsString> {
+        let (_, options) = dependencies::divide(&self.session.args.compile);
+        match self.session.args.kind {
+            Output::Linked => dependencies::complete(options, Path::new(&self.stem()).with_extension("o").as_path()),
+            _ => dependencies::complete(options, self.output),
+        }
     }
 
     /// Compiles the host's bitcode, registration code in place, with the user's own options.

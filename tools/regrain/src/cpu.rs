@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, anyhow};
 use inkwell::context::Context;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use regrain_frontend::{host, launches};
 use regrain_targets::cpu::{self, CpuOptions};
 
@@ -39,6 +39,9 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let shapes = launches::constant_block_shapes(&host_module, &cpu::machine(&options)?)?;
     let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
     let split = if options.level > 0 { stages.split_form(&context, &device) } else { None };
+    if options.relocatable {
+        host::export_shadows(&host_module, &external_variables(&device));
+    }
     let image = cpu::image_symbol(&options.unit);
     let device_object = compilation.scratch("device.o");
     cpu::compile(&context, device, split, &options, &device_object)?;
@@ -74,6 +77,12 @@ fn device_only<'ctx>(
         cpu::compile(context, device, None, options, &finished)?;
     }
     compilation.deliver(&finished)
+}
+
+/// The variables that a device module defines for other units.
+fn external_variables(device: &Module<'_>) -> Vec<String> {
+    let shared = device.get_globals().filter(|g| !g.is_declaration() && g.get_linkage() == Linkage::External);
+    shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
 }
 
 fn read<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {

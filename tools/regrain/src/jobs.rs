@@ -10,7 +10,7 @@ use regrain_targets::toolkit::Toolkit;
 
 use crate::arch::Targets;
 use crate::args::{Args, Input, Output};
-use crate::diagnostics;
+use crate::{dependencies, diagnostics};
 
 /// What all steps of one invocation share.
 pub struct Session {
@@ -118,7 +118,7 @@ impl Session {
         let toolkit = self.toolkit()?;
         Ok(Unit {
             input: input.path.clone(),
-            options: self.args.compile.clone(),
+            options: dependencies::divide(&self.args.compile).0,
             cuda_path: toolkit.root.clone(),
             cuda_version: toolkit.version.to_string(),
         })

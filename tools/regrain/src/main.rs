@@ -7,6 +7,7 @@ mod arch;
 mod args;
 mod compile;
 mod cpu;
+mod dependencies;
 mod diagnostics;
 mod dump;
 mod jobs;
