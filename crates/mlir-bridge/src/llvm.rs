@@ -4,24 +4,57 @@ use inkwell::values::{
     AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
 };
 use llvm_sys::comdat::LLVMSetComdat;
-use llvm_sys::core::{LLVMGetDebugLocFilename, LLVMGetDebugLocLine};
+use llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
+    LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+};
+use llvm_sys::prelude::LLVMMetadataRef;
 
 /// The source file and line (from 1) of an instruction, if it carries a debug location.
 pub fn source_location(instruction: InstructionValue<'_>) -> Option<(String, u32)> {
-    instruction.get_debug_location()?;
-    let value = instruction.as_value_ref();
+    source_frames(instruction).into_iter().next()
+}
+
+/// The source files and lines (from 1) of an instruction: its own first, then the calls it was inlined through.
+pub fn source_frames(instruction: InstructionValue<'_>) -> Vec<(String, u32)> {
+    let mut frames = Vec::new();
+    // SAFETY: a live instruction has a debug location or null; a location has a scope, and a location or null as the
+    // place that it was inlined at.
+    unsafe {
+        let mut location = LLVMInstructionGetDebugLoc(instruction.as_value_ref());
+        while !location.is_null() {
+            if let Some(file) = file_of(LLVMDILocationGetScope(location)) {
+                frames.push((file, LLVMDILocationGetLine(location)));
+            }
+            location = LLVMDILocationGetInlinedAt(location);
+        }
+    }
+    frames
+}
+
+/// The source file of a function that carries debug information.
+pub fn source_file(function: FunctionValue<'_>) -> Option<String> {
+    // SAFETY: a live function has a subprogram or null; a subprogram is a scope.
+    unsafe {
+        let program = LLVMGetSubprogram(function.as_value_ref());
+        if program.is_null() { None } else { file_of(program) }
+    }
+}
+
+/// # Safety
+/// `scope` is a live debug scope.
+unsafe fn file_of(scope: LLVMMetadataRef) -> Option<String> {
     let mut length = 0;
-    // SAFETY: `value` is a live instruction that has a debug location (checked above), which is what both
-    // functions ask for; the name they give lives as long as the module and is copied here.
-    let (file, line) = unsafe {
-        let name = LLVMGetDebugLocFilename(value, &mut length);
-        if name.is_null() {
+    // SAFETY: the scope is live by contract; the name lives as long as its context and is copied here.
+    unsafe {
+        let file = LLVMDIScopeGetFile(scope);
+        if file.is_null() {
             return None;
         }
+        let name = LLVMDIFileGetFilename(file, &mut length);
         let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
-        (String::from_utf8_lossy(bytes).into_owned(), LLVMGetDebugLocLine(value))
-    };
-    Some((file, line))
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    }
 }
 
 /// Makes every user of `old` use `new` (of the same pointer type) and removes `old`.

@@ -15,6 +15,7 @@ mod codegen;
 pub mod device_library;
 mod image;
 mod retarget;
+mod spin;
 mod symbols;
 mod sync;
 
@@ -68,6 +69,7 @@ pub fn lower<'ctx>(
     options: &CpuOptions,
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
     let kernels = image::Kernel::collect(&device, options)?;
+    spin::insert_hints(&device)?;
     retarget::retarget(context, &device, options)?;
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
@@ -81,6 +83,7 @@ pub fn lower<'ctx>(
     };
     device_library::link(context, &device)?;
     let synchronising = sync::analyse(&device);
+    sync::inline_header_wrappers(&device, &synchronising, options)?;
     sync::mark_sites(&device, &synchronising)?;
     let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
     symbols::internalise(&device, options, &table.keep);

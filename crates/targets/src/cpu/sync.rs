@@ -18,6 +18,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
+use super::codegen::{self, CpuOptions};
 use super::symbols::DEVICE_PREFIX;
 use crate::Error;
 
@@ -103,8 +104,9 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
             llvm::callee(*call).is_some_and(|f| is_ours(&name_of(f)) && synchronising.contains(f))
         });
         for call in calls.collect::<Vec<_>>() {
-            let Some((file, line)) = llvm::source_location(call) else { continue };
-            let site = sites.site(&file, line, &name_of(function));
+            let frames = llvm::source_frames(call);
+            let Some((file, line)) = frames.iter().find(|(file, _)| !is_header(file)).or(frames.first()) else { continue };
+            let site = sites.site(file, *line, &name_of(function));
             builder.position_before(&call);
             let address = field_address(module, &builder, SITE_OFFSET).map_err(failed)?;
             builder.build_store(address, site.const_cast(pointer)).map_err(failed)?;
@@ -112,6 +114,35 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
     }
     Ok(())
 }
+
+/// Inlines the functions of CUDA's and clang's own headers that synchronise, so that a call of `__shfl_sync` has the
+/// line of the program that made it.
+pub(super) fn inline_header_wrappers(
+    module: &Module<'_>,
+    synchronising: &Synchronising,
+    options: &CpuOptions,
+) -> Result<(), Error> {
+    let always = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
+    let never = Attribute::get_named_enum_kind_id("noinline");
+    let alone = Attribute::get_named_enum_kind_id("optnone");
+    for function in module.get_functions().filter(|f| synchronising.contains(*f) && !is_ours(&name_of(*f))) {
+        let Some(file) = llvm::source_file(function) else { continue };
+        if is_header(&file) && !llvm::is_address_taken(function) {
+            function.remove_enum_attribute(AttributeLoc::Function, never);
+            function.remove_enum_attribute(AttributeLoc::Function, alone);
+            function.add_attribute(AttributeLoc::Function, always);
+        }
+    }
+    codegen::run(module, "always-inline", &codegen::machine(options)?)
+}
+
+/// Whether a source file is not the program's own.
+fn is_header(file: &str) -> bool {
+    HEADERS.iter().any(|part| file.contains(part))
+}
+
+/// Parts of the paths of headers that are not the program's.
+const HEADERS: [&str; 3] = ["/lib/clang/", "cooperative_groups", "/include/crt/"];
 
 /// Two synchronising calls at different places must not become one: the runtime tells a stuck thread's place by them.
 fn keep_apart(module: &Module<'_>, synchronising: &Synchronising) {

@@ -1,0 +1,48 @@
+//! Threads that wait for one another without a barrier.
+//!
+//! On a GPU all threads of a block make progress. Coroutines do only when the running one gives way, so a thread that
+//! spins on a lock or a flag of its own block would spin for ever. After each operation that such a loop can be made
+//! of, the coroutine form tells the runtime, which lets the others run now and then:
+//!
+//! ```text
+//! %1 = cmpxchg ptr %lock, i32 0, i32 1 monotonic monotonic
+//! call void @__regrain_spin_hint()
+//! ```
+//! The split form never holds such a loop: it is declined there.
+
+use inkwell::builder::BuilderError;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+
+use crate::Error;
+
+const HINT: &str = "__regrain_spin_hint";
+
+/// Adds the hints to every function of `module`.
+pub(super) fn insert_hints(module: &Module<'_>) -> Result<(), Error> {
+    let context = module.get_context();
+    let builder = context.create_builder();
+    let hint = module
+        .get_function(HINT)
+        .unwrap_or_else(|| module.add_function(HINT, context.void_type().fn_type(&[], false), None));
+    for function in module.get_functions().collect::<Vec<_>>() {
+        for operation in waiting_operations(function) {
+            let Some(next) = operation.get_next_instruction() else { continue };
+            builder.position_before(&next);
+            let failed = |e: BuilderError| Error::internal("adding spin hints", e.to_string());
+            let call = builder.build_call(hint, &[], "").map_err(failed)?;
+            // Without a location of its own the call would make a function with debug information ill-formed.
+            call.try_as_basic_value().expect_instruction("a call without a result").set_debug_location(operation.get_debug_location());
+        }
+    }
+    Ok(())
+}
+
+fn waiting_operations(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
+    let waits = |i: &InstructionValue<'_>| match i.get_opcode() {
+        InstructionOpcode::AtomicCmpXchg | InstructionOpcode::AtomicRMW => true,
+        InstructionOpcode::Load => i.get_volatile().unwrap_or(false),
+        _ => false,
+    };
+    function.get_basic_block_iter().flat_map(|block| block.get_instructions()).filter(waits).collect()
+}
