@@ -53,7 +53,10 @@ pub fn constant(value: Value<'_>) -> Option<i64> {
 
 /// The signed range of an integer value of at most 64 bits.
 pub fn range(value: Value<'_>) -> Option<Range> {
-    let bits = value.ty().int_width().filter(|bits| (1..=64).contains(bits))?;
+    let bits = value
+        .ty()
+        .int_width()
+        .filter(|bits| (1..=64).contains(bits))?;
     Some(range_at(value, bits, DEPTH))
 }
 
@@ -65,13 +68,19 @@ fn range_at(value: Value<'_>, bits: u32, depth: u32) -> Range {
     let Some(op) = value.defining_op().filter(|_| depth > 0) else {
         return argument_range(value, depth).unwrap_or(all);
     };
-    operation_range(op, bits, depth - 1).filter(|range| all.contains(*range)).unwrap_or(all)
+    operation_range(op, bits, depth - 1)
+        .filter(|range| all.contains(*range))
+        .unwrap_or(all)
 }
 
 /// The range of a counted loop's induction variable.
 fn argument_range(value: Value<'_>, depth: u32) -> Option<Range> {
-    let (block, 0) = value.block_arg()? else { return None };
-    let owner = block.parent_op().filter(|op| op.name() == "scf.for" && depth > 0)?;
+    let (block, 0) = value.block_arg()? else {
+        return None;
+    };
+    let owner = block
+        .parent_op()
+        .filter(|op| op.name() == "scf.for" && depth > 0)?;
     if owner.attr("unsignedCmp").is_some() {
         return None;
     }
@@ -83,7 +92,10 @@ fn argument_range(value: Value<'_>, depth: u32) -> Option<Range> {
 
 fn operand_range(op: Op<'_>, index: usize, depth: u32) -> Option<Range> {
     let value = op.operand(index);
-    let bits = value.ty().int_width().filter(|bits| (1..=64).contains(bits))?;
+    let bits = value
+        .ty()
+        .int_width()
+        .filter(|bits| (1..=64).contains(bits))?;
     Some(range_at(value, bits, depth))
 }
 
@@ -96,9 +108,13 @@ fn operation_range(op: Op<'_>, bits: u32, depth: u32) -> Option<Range> {
     match short {
         "sext" | "extsi" | "trunc" | "trunci" => operand_range(op, 0, depth),
         "zext" | "extui" => unsigned_range(op, depth),
-        "add" | "addi" | "sub" | "subi" | "mul" | "muli" => arithmetic_range(op, short, bits, depth),
+        "add" | "addi" | "sub" | "subi" | "mul" | "muli" => {
+            arithmetic_range(op, short, bits, depth)
+        }
         "and" | "andi" => and_range(op, depth),
-        "lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi" => quotient_range(op, short, depth),
+        "lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi" => {
+            quotient_range(op, short, depth)
+        }
         "urem" | "remui" | "srem" | "remsi" => remainder_range(op, depth),
         "select" => Some(operand_range(op, 1, depth)?.union(operand_range(op, 2, depth)?)),
         "intr.smin" | "minsi" => {
@@ -145,7 +161,12 @@ fn arithmetic_range(op: Op<'_>, name: &str, bits: u32, depth: u32) -> Option<Ran
     let result = match name {
         "add" | "addi" => Range::new(a.low + b.low, a.high + b.high),
         "sub" | "subi" => Range::new(a.low - b.high, a.high - b.low),
-        _ => Range::hull([a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high]),
+        _ => Range::hull([
+            a.low * b.low,
+            a.low * b.high,
+            a.high * b.low,
+            a.high * b.high,
+        ]),
     };
     let all = Range::of_width(bits);
     if all.contains(result) {

@@ -1,5 +1,6 @@
 //! The passes of Regrain, one file for each.
 
+pub mod counted_loop;
 pub mod cpu;
 pub mod eliminate_redundant_barriers;
 pub mod facts;

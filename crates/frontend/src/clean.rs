@@ -12,12 +12,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use inkwell::{AddressSpace, OptimizationLevel};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand, PointerValue};
+use inkwell::targets::{
+    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
+};
+use inkwell::values::{
+    AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue,
+    Operand, PointerValue,
+};
+use inkwell::{AddressSpace, OptimizationLevel};
 
 /// The passes, in order.
 pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
@@ -70,9 +75,17 @@ fn nvptx_machine(module: &Module<'_>, cpu: &str) -> Result<TargetMachine, CleanE
     if !triple.as_str().to_string_lossy().starts_with("nvptx") {
         triple = TargetTriple::create("nvptx64-nvidia-cuda");
     }
-    let target = Target::from_triple(&triple).map_err(|error| CleanError::Target(error.to_string()))?;
+    let target =
+        Target::from_triple(&triple).map_err(|error| CleanError::Target(error.to_string()))?;
     target
-        .create_target_machine(&triple, cpu, "", OptimizationLevel::Default, RelocMode::Default, CodeModel::Default)
+        .create_target_machine(
+            &triple,
+            cpu,
+            "",
+            OptimizationLevel::Default,
+            RelocMode::Default,
+            CodeModel::Default,
+        )
         .ok_or_else(|| CleanError::Target(format!("no target machine for {cpu}")))
 }
 
@@ -100,7 +113,11 @@ fn mark_for_inlining(module: &Module<'_>) {
         let more: Vec<&str> = bodies
             .iter()
             .filter(|(name, body)| {
-                !marked.contains(name.as_str()) && body.calls.iter().any(|callee| marked.contains(callee.as_str()))
+                !marked.contains(name.as_str())
+                    && body
+                        .calls
+                        .iter()
+                        .any(|callee| marked.contains(callee.as_str()))
             })
             .map(|(name, _)| name.as_str())
             .collect();
@@ -133,7 +150,9 @@ fn inspect(function: FunctionValue<'_>) -> Body {
             }
             match callee_name(instruction) {
                 Some(callee) => {
-                    body.knows_its_thread |= THREAD_INTRINSICS.iter().any(|part| callee.starts_with(part));
+                    body.knows_its_thread |= THREAD_INTRINSICS
+                        .iter()
+                        .any(|part| callee.starts_with(part));
                     body.calls.insert(callee);
                 }
                 None => body.knows_its_thread |= is_thread_asm(instruction),
@@ -147,7 +166,10 @@ fn inspect(function: FunctionValue<'_>) -> Body {
 fn users_of_shared_memory(module: &Module<'_>) -> HashSet<String> {
     let mut users = HashSet::new();
     let shared = module.get_globals().map(|global| global.as_pointer_value());
-    let mut work: Vec<_> = shared.filter(|pointer| space_of(*pointer) == AddressSpace::from(SHARED)).map(|p| p.as_basic_value_enum()).collect();
+    let mut work: Vec<_> = shared
+        .filter(|pointer| space_of(*pointer) == AddressSpace::from(SHARED))
+        .map(|p| p.as_basic_value_enum())
+        .collect();
     while let Some(value) = work.pop() {
         let mut next = value.get_first_use();
         while let Some(used) = next {
@@ -155,11 +177,15 @@ fn users_of_shared_memory(module: &Module<'_>) -> HashSet<String> {
             let user = used.get_user();
             let instruction = match user {
                 AnyValueEnum::InstructionValue(instruction) => Some(instruction),
-                _ => BasicValueEnum::try_from(user).ok().and_then(|value| value.as_instruction_value()),
+                _ => BasicValueEnum::try_from(user)
+                    .ok()
+                    .and_then(|value| value.as_instruction_value()),
             };
             match instruction {
                 Some(instruction) => {
-                    let function = instruction.get_parent().and_then(|block| block.get_parent());
+                    let function = instruction
+                        .get_parent()
+                        .and_then(|block| block.get_parent());
                     users.extend(function.map(name_of));
                 }
                 // A constant expression: an address space cast, an offset.
@@ -186,14 +212,38 @@ fn callee_name(call: InstructionValue<'_>) -> Option<String> {
 /// Whether an unnamed callee is inline assembly that names the thread or synchronises.
 fn is_thread_asm(call: InstructionValue<'_>) -> bool {
     // Only the callee is printed: printing the call numbers the whole module.
-    let Some(last) = call.get_num_operands().checked_sub(1) else { return false };
-    let Some(Operand::Value(BasicValueEnum::PointerValue(callee))) = call.get_operand(last) else { return false };
-    let text = if callee.as_instruction().is_some() { String::new() } else { callee.to_string() };
+    let Some(last) = call.get_num_operands().checked_sub(1) else {
+        return false;
+    };
+    let Some(Operand::Value(BasicValueEnum::PointerValue(callee))) = call.get_operand(last) else {
+        return false;
+    };
+    let text = if callee.as_instruction().is_some() {
+        String::new()
+    } else {
+        callee.to_string()
+    };
     text.contains("asm ")
-        && ["bar.", "barrier", "shfl", "vote", "match.", "activemask", "redux", "%tid", "%laneid", "%lanemask",
-            "%warpid", "%ctaid", "%ntid", "mma", "cp.async", "elect"]
-            .iter()
-            .any(|part| text.contains(part))
+        && [
+            "bar.",
+            "barrier",
+            "shfl",
+            "vote",
+            "match.",
+            "activemask",
+            "redux",
+            "%tid",
+            "%laneid",
+            "%lanemask",
+            "%warpid",
+            "%ctaid",
+            "%ntid",
+            "mma",
+            "cp.async",
+            "elect",
+        ]
+        .iter()
+        .any(|part| text.contains(part))
 }
 
 /// Whether calls lead from `from` to `to`.
@@ -201,7 +251,9 @@ fn reaches(bodies: &HashMap<String, Body>, from: &str, to: &str) -> bool {
     let mut seen = HashSet::new();
     let mut work = vec![from];
     while let Some(name) = work.pop() {
-        let Some(body) = bodies.get(name) else { continue };
+        let Some(body) = bodies.get(name) else {
+            continue;
+        };
         for callee in &body.calls {
             if callee == to {
                 return true;
@@ -219,6 +271,8 @@ fn always_inline(module: &Module<'_>, function: FunctionValue<'_>) {
     for attribute in ["noinline", "optnone"] {
         function.remove_enum_attribute(AttributeLoc::Function, kind(attribute));
     }
-    let attribute = module.get_context().create_enum_attribute(kind("alwaysinline"), 0);
+    let attribute = module
+        .get_context()
+        .create_enum_attribute(kind("alwaysinline"), 0);
     function.add_attribute(AttributeLoc::Function, attribute);
 }
