@@ -24,7 +24,7 @@ static double exp10_of(double x) { return pow(10, x); }
 static double gamma_of(double x) { return x == 0 ? 1 / x : std::isinf(x) && x < 0 ? NAN : tgamma(x); }
 static double sin_pi(double x) { return sin(M_PI * fmod(x, 2)); }
 static double cos_pi(double x) { return cos(M_PI * fmod(x, 2)); }
-static double normal_cdf(double x) { return erfc(-x / sqrt(2.0)) / 2; }
+static double normal_cdf(double x) { return double(erfcl(-x / sqrtl(2.0L)) / 2); }
 
 __global__ void evaluate(double *out, const double *xs, const double *ys, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
