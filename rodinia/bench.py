@@ -82,6 +82,8 @@ def write(name, lines):
 
 
 def compile_time(options):
+    if not shutil.which("fatbinary") and not (Path(toolkit()) / "bin/fatbinary").exists():
+        sys.exit("clang++ needs NVIDIA's fatbinary, which some toolkits lack: put one on PATH")
     lines = ["# Compile time", "", f"`--offload-arch={options.arch} -O3 -c`, median of {options.rounds} interleaved runs, seconds.",
              f"Machine: {machine()}. Written by `rodinia/bench.py compile-time`.", "",
              "| program | clang++ | regrain | ratio |", "|---|--:|--:|--:|"]
