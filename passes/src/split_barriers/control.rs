@@ -43,6 +43,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn branch(&mut self, op: Op<'c>) -> Emitted<()> {
+        self.place_results(op);
         if self.plan.is_uniform(op.operand(0)) { self.uniform_branch(op) } else { self.masked_branch(op) }
     }
 
@@ -75,7 +76,7 @@ impl<'c> Emitter<'c, '_> {
         let mut pairs = Vec::new();
         for (target, value) in targets.iter().zip(values) {
             let unchanged = self.existing_cells(*value).map(|cells| cells.base);
-            if self.plan.is_uniform(*target) || !target.has_uses() {
+            if self.plan.is_uniform(*target) || !target.has_uses() || is_undefined(*value) {
                 continue;
             }
             let cells = self.cells_of(*target);
@@ -234,6 +235,9 @@ impl<'c> Emitter<'c, '_> {
                 continue;
             }
             let cells = self.cells_of(*target);
+            if is_undefined(*value) {
+                continue;
+            }
             if self.existing_cells(*value).map(|from| from.base) != Some(cells.base) {
                 pairs.push((*value, cells));
             }
@@ -293,18 +297,38 @@ impl<'c> Emitter<'c, '_> {
     /// that is what is passed on.
     fn place_forwarded(&mut self, op: Op<'c>, condition: Op<'c>) {
         let first = op.region(0).entry().args();
+        let mut taken: Vec<Value<'c>> = Vec::new();
         for (number, result) in op.results().into_iter().enumerate() {
             let passed = condition.operand(1 + number);
             if self.plan.is_uniform(result) {
                 continue;
             }
-            let repeated = condition.operands()[1..1 + number].contains(&passed);
-            let cells = match first.contains(&passed) && !repeated && !self.plan.is_uniform(passed) {
-                true => self.cells_of(passed),
-                false => self.cells_of(result),
+            let itself = Some(passed).filter(|passed| first.contains(passed) && !self.plan.is_uniform(*passed));
+            let shared = itself.or_else(|| self.returned_to(op, number)).map(|arg| self.cells_of(arg));
+            let later: Vec<_> = condition.operands()[2 + number..].to_vec();
+            let cells = match shared.filter(|cells| !taken.contains(&cells.base)) {
+                // Another result that passes the argument on itself comes first.
+                Some(cells) if itself.is_some() || !self.any_in(&later, cells) => cells,
+                _ => self.cells_of(result),
             };
+            taken.push(cells.base);
             self.place(result, cells);
             self.place(op.region(1).entry().arg(number), cells);
+        }
+    }
+
+    fn any_in(&self, values: &[Value<'c>], cells: Cells<'c>) -> bool {
+        values.iter().any(|value| self.existing_cells(*value).is_some_and(|other| other.base == cells.base))
+    }
+
+    /// Gives the results of a branch the cells of what they end up in.
+    fn place_results(&mut self, op: Op<'c>) {
+        for result in op.results() {
+            if self.plan.is_uniform(result) || !result.has_uses() {
+                continue;
+            }
+            let cells = self.shared_cells(result).unwrap_or_else(|| self.cells_of(result));
+            self.place(result, cells);
         }
     }
 
@@ -424,6 +448,11 @@ fn case_taken<'c>(b: Builder<'c>, value: Value<'c>, cases: &[i64], number: usize
             b.arith("xori", any, b.const_int(i1, 1))
         }
     }
+}
+
+/// Whether any value will do.
+fn is_undefined(value: Value<'_>) -> bool {
+    value.defining_op().is_some_and(|op| matches!(op.name(), "ub.poison" | "llvm.mlir.undef" | "llvm.mlir.poison"))
 }
 
 fn copy_attrs(from: Op<'_>, to: Op<'_>) {
