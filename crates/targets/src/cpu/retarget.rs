@@ -150,17 +150,20 @@ fn basic(ty: AnyTypeEnum<'_>) -> BasicTypeEnum<'_> {
     BasicTypeEnum::try_from(ty).expect("a global variable has a first-class type")
 }
 
-/// Sends the calls of one `llvm.nvvm.*` intrinsic to the device library (see its README for the names).
+/// Sends the calls of one `llvm.nvvm.*` intrinsic to the device library (see its README for the names), those of
+/// `llvm.trap` to the runtime.
 fn replace_intrinsic<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     intrinsic: FunctionValue<'ctx>,
 ) -> Result<(), Error> {
     let name = intrinsic.get_name().to_string_lossy().into_owned();
-    if !name.starts_with("llvm.nvvm.") {
-        return Ok(());
-    }
-    let target = device_library::intrinsic_symbol(&name);
+    // The host's own trap would end the process.
+    let target = match name.as_str() {
+        "llvm.trap" => "__regrain_trap".to_owned(),
+        _ if name.starts_with("llvm.nvvm.") => device_library::intrinsic_symbol(&name),
+        _ => return Ok(()),
+    };
     let signature = intrinsic.get_type();
     let replacement = match signature.get_return_type() {
         Some(BasicTypeEnum::StructType(_)) => struct_result(context, module, &name, signature)?,
