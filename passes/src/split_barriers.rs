@@ -46,8 +46,9 @@ pub const REUSED: &str = "regrain.reused";
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
 
-/// The most memory that the arrays of one block may take.
-const STATE_LIMIT: u64 = 1 << 20;
+/// The most memory that the arrays of one block may take: a quarter of the stack that a block runs on. Coroutines would keep as
+/// much on their own stacks.
+const STATE_LIMIT: u64 = 64 << 20;
 const MOST_THREADS: u64 = 1024;
 
 /// The pass.

@@ -48,6 +48,10 @@ const REPLACED: [(&str, &str); 2] = [
 /// Replaces every inline PTX statement of `module`; all that cannot be replaced are listed in the error.
 pub fn lower_inline_ptx(module: &Module<'_>) -> Result<(), Vec<Unsupported>> {
     replace_grid_barriers(module);
+    let jumps = jumping(module);
+    if !jumps.is_empty() {
+        return Err(jumps);
+    }
     let statements = collect(module);
     if statements.is_empty() {
         return Ok(());
@@ -118,6 +122,17 @@ fn collect<'ctx>(module: &Module<'ctx>) -> Vec<Statement<'ctx>> {
             let name = format!("__regrain_asm.{:016x}", hasher.finish());
             Some(Statement { call, text, constraints, result, parameters, name })
         })
+        .collect()
+}
+
+/// Inline PTX that is no plain call: `asm goto`.
+fn jumping(module: &Module<'_>) -> Vec<Unsupported> {
+    let blocks = module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
+    let instructions = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>());
+    instructions
+        .filter(|i| matches!(i.get_opcode(), InstructionOpcode::CallBr | InstructionOpcode::Invoke))
+        .filter(|i| llvm::calls_inline_asm(*i))
+        .map(|i| unsupported(&i, "inline PTX that jumps"))
         .collect()
 }
 

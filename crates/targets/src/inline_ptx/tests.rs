@@ -344,3 +344,13 @@ fn refuses_with_a_reason() {
     assert_eq!(missing[0].function, "kernel");
     assert_eq!(missing[0].what, "unsupported PTX instruction 'wgmma.fence.sync.aligned': not known");
 }
+
+#[test]
+fn refuses_asm_goto() {
+    let text = "define void @k(ptr %p) {\n  callbr void asm sideeffect \"bra ${0:l};\", \"!i\"() to label %next [label %out]\nnext:\n  store i32 1, ptr %p\n  br label %out\nout:\n  ret void\n}\n";
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "jump");
+    let module = context.create_module_from_ir(buffer).expect("valid IR");
+    let missing = lower_inline_ptx(&module).expect_err("a jump is refused");
+    assert_eq!(missing[0].what, "inline PTX that jumps");
+}
