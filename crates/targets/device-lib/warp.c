@@ -26,8 +26,9 @@ CONVERGENT static struct i32_pred shuffle(enum shuffle mode, uint32_t mask, uint
   uint64_t all[32];
   struct i32_pred result;
   uint32_t from = shuffle_source(mode, b, c, &result.pred);
-  __regrain_warp_exchange(mask, a, all);
-  result.value = (uint32_t)all[from & 31];
+  uint32_t present = __regrain_warp_exchange(mask, a, all);
+  /* A lane that takes no part has no value to give; block functions say the same. */
+  result.value = present >> (from & 31) & 1 ? (uint32_t)all[from & 31] : a;
   return result;
 }
 
