@@ -1,0 +1,179 @@
+// RUN: %regrain-opt %s --regrain-split-barriers --split-input-file --verify-diagnostics | FileCheck %s
+
+// A barrier of part of the block.
+// CHECK: attributes {regrain.not_split = "it uses a barrier of part of the block"}
+func.func @do_not_split_named_barrier(%g: index, %b: index, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{not split at its barriers: it uses a barrier of part of the block}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        regrain.barrier(%x, %y, %z) id %n count %n
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A loop that waits for another thread's store.
+func.func @do_not_split_spinning(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it may wait for another thread of its block}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        scf.while : () -> () {
+          %v = llvm.load volatile %p : !llvm.ptr -> i32
+          %zero = arith.constant 0 : i32
+          %more = arith.cmpi eq, %v, %zero : i32
+          scf.condition(%more)
+        } do {
+          scf.yield
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @split_compare_and_swap
+// CHECK-NOT: regrain.not_split
+// CHECK-LABEL: func.func @do_not_split_unknown_call
+// A loop over compare-and-swap makes progress by itself.
+func.func @split_compare_and_swap(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %first = llvm.load %p : !llvm.ptr -> i32
+        %r = scf.while (%old = %first) : (i32) -> i32 {
+          %one = arith.constant 1 : i32
+          %new = arith.addi %old, %one : i32
+          %pair = llvm.cmpxchg %p, %old, %new monotonic monotonic : !llvm.ptr, i32
+          %now = llvm.extractvalue %pair[0] : !llvm.struct<(i32, i1)>
+          %more = arith.cmpi ne, %now, %old : i32
+          scf.condition(%more) %now : i32
+        } do {
+        ^bb0(%again: i32):
+          scf.yield %again : i32
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A call of a function that nobody knows.
+llvm.func @unknown(i32) -> i32
+func.func @do_not_split_unknown_call(%g: index, %b: index, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it calls a function that may know its thread or synchronise}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %v = llvm.call @unknown(%n) : (i32) -> i32
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Stack memory of a size that only the run knows.
+func.func @do_not_split_dynamic_stack(%g: index, %b: index, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it allocates stack memory of a size known only at run time}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %v = llvm.alloca %n x f32 : (i32) -> !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A register of the thread that no induction variable stands for.
+func.func @do_not_split_thread_register(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it reads registers of its thread}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %v = nvvm.read.ptx.sreg.tid.x : i32
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// The address of shared memory as a number: in a block function it lies elsewhere.
+func.func @do_not_split_shared_address(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it makes a number of the address of shared memory}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %s = regrain.shared : !llvm.array<4 x f32> -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %v = llvm.ptrtoint %s : !llvm.ptr<3> to i32
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Threads that keep kilobytes each across a barrier.
+func.func @do_not_split_much_state(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{its threads hold too much state across synchronisation}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %one = arith.constant 1 : i32
+        %v = llvm.alloca %one x !llvm.array<65536 x f32> : (i32) -> !llvm.ptr
+        llvm.store %one, %v : i32, !llvm.ptr
+        regrain.barrier(%x, %y, %z)
+        %w = llvm.load %v : !llvm.ptr -> i32
+        llvm.store %w, %p : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
