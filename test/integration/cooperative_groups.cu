@@ -2,6 +2,8 @@
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
+// RUN: %regrain -O0 --offload-arch=cpu %s -o %t0
+// RUN: %t0
 #include "check.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use inkwell::GlobalVisibility;
 use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::GlobalValue;
 use mlir_bridge::llvm;
 
@@ -16,6 +17,17 @@ use super::codegen::CpuOptions;
 
 /// Prefix of every device symbol in a lowered module.
 pub const DEVICE_PREFIX: &str = "__regrain_dev_";
+
+/// Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look
+/// at the object. Without optimisation their addresses stay in the code.
+const BUILTIN_OBJECTS: &[&str] = &["threadIdx", "blockIdx", "blockDim", "gridDim"];
+
+fn define_empty(global: GlobalValue<'_>) {
+    if let Ok(value_type) = BasicTypeEnum::try_from(global.get_value_type()) {
+        global.set_initializer(&value_type.const_zero());
+        global.set_linkage(Linkage::Internal);
+    }
+}
 
 /// Which of the two forms of a translation unit a module holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +48,9 @@ pub(super) fn rename(module: &Module<'_>, options: &CpuOptions, role: Role) {
         }
         global.set_name(&format!("{DEVICE_PREFIX}{name}"));
         if global.is_declaration() {
+            if BUILTIN_OBJECTS.contains(&name.as_str()) {
+                define_empty(global);
+            }
             continue;
         }
         llvm::clear_comdat(global);
