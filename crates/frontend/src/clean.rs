@@ -69,7 +69,7 @@ pub fn clean_device_module(module: &Module<'_>, cpu: &str) -> Result<(), CleanEr
         .map_err(|error| CleanError::Passes(error.to_string()))
 }
 
-fn nvptx_machine(module: &Module<'_>, cpu: &str) -> Result<TargetMachine, CleanError> {
+pub fn nvptx_machine(module: &Module<'_>, cpu: &str) -> Result<TargetMachine, CleanError> {
     Target::initialize_nvptx(&InitializationConfig::default());
     let mut triple = module.get_triple();
     if !triple.as_str().to_string_lossy().starts_with("nvptx") {

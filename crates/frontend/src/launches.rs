@@ -56,7 +56,7 @@ pub fn constant_block_shapes(
 }
 
 /// Host stubs and the device names they are registered under.
-fn kernels_of_stubs(module: &Module<'_>) -> BTreeMap<String, String> {
+pub(crate) fn kernels_of_stubs(module: &Module<'_>) -> BTreeMap<String, String> {
     let Some(register) = module.get_function("__cuda_register_globals") else { return BTreeMap::new() };
     let calls = calls(register).filter(|call| callee_name(*call).as_deref() == Some("__cudaRegisterFunction"));
     calls.filter_map(|call| Some((pointer(call, 1)?.get_name().to_string_lossy().into_owned(), string(module, pointer(call, 2)?)?))).collect()
@@ -91,12 +91,12 @@ fn block_shape(call: InstructionValue<'_>, first: u32) -> Option<BlockShape> {
     Some([xy as u32, (xy >> 32) as u32, z as u32]).filter(|shape| shape.iter().all(|n| (1..=1024).contains(n)))
 }
 
-fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
+pub(crate) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
     let is_call = |i: &InstructionValue<'_>| matches!(i.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
     function.get_basic_block_iter().flat_map(|block| block.get_instructions()).filter(is_call)
 }
 
-fn callee_name(call: InstructionValue<'_>) -> Option<String> {
+pub(crate) fn callee_name(call: InstructionValue<'_>) -> Option<String> {
     if llvm::calls_inline_asm(call) {
         return None;
     }

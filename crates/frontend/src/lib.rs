@@ -7,6 +7,7 @@ pub mod clang;
 pub mod clean;
 pub mod host;
 pub mod launches;
+pub mod specialise;
 
 pub use clang::{Clang, Side, Unit};
 

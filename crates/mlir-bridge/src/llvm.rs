@@ -1,14 +1,15 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
 use inkwell::values::{
-    AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue,
+    AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
     LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
-use llvm_sys::prelude::LLVMMetadataRef;
+use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
+use llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 
 /// The source file and line (from 1) of an instruction, if it carries a debug location.
 pub fn source_location(instruction: InstructionValue<'_>) -> Option<(String, u32)> {
@@ -86,6 +87,31 @@ pub fn remove_list(global: GlobalValue<'_>) {
 pub fn clear_comdat(global: GlobalValue<'_>) {
     // SAFETY: `global` is a live global object; a null comdat means none.
     unsafe { LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
+}
+
+unsafe extern "C" {
+    fn regrainCloneFunction(function: LLVMValueRef) -> LLVMValueRef;
+}
+
+/// A copy of a function definition in the same module, named `name`, outside of any comdat.
+pub fn clone_function<'ctx>(function: FunctionValue<'ctx>, name: &str) -> FunctionValue<'ctx> {
+    assert!(function.get_first_basic_block().is_some(), "expected a definition to clone");
+    // SAFETY: a live function definition; the copy is a function of the same module.
+    let copy = unsafe { FunctionValue::new(regrainCloneFunction(function.as_value_ref())) }.expect("a function");
+    copy.as_global_value().set_name(name);
+    clear_comdat(copy.as_global_value());
+    copy
+}
+
+/// Makes every user of the integer that `instruction` computes use `value`, and removes it.
+pub fn replace_by_constant<'ctx>(instruction: InstructionValue<'ctx>, value: IntValue<'ctx>) {
+    // SAFETY: both are live integers; types are compared before.
+    unsafe {
+        let from = instruction.as_value_ref();
+        assert_eq!(LLVMTypeOf(from), LLVMTypeOf(value.as_value_ref()), "expected a constant of the same type");
+        LLVMReplaceAllUsesWith(from, value.as_value_ref());
+    }
+    instruction.erase_from_basic_block();
 }
 
 /// The callee of a call when it is known, else `None` (a call through a pointer, or inline assembly).

@@ -66,6 +66,8 @@ pub struct Args {
     pub resource_usage: bool,
     /// `-fregrain-round-trip`: NVIDIA code from the parallel form even where no transformation fired.
     pub round_trip: bool,
+    /// `-fregrain-specialize`: versions of kernels for constant block shapes on a GPU too.
+    pub specialize: bool,
     /// `-Rpass=regrain`, `-Rpass-missed=regrain` or `-Rpass-analysis=regrain`.
     pub remarks: bool,
     /// `-fregrain-cpu=`: processor for the CPU target's device code.
@@ -163,6 +165,7 @@ impl Args {
                 "-fno-gpu-rdc" => self.relocatable = false,
                 "--cuda-device-only" => self.device_only = true,
                 "--cuda-host-only" => self.host_only = true,
+                "-fregrain-specialize" => self.specialize = true,
                 "-fregrain-resource-usage" => self.resource_usage = true,
                 "-fregrain-round-trip" => self.round_trip = true,
                 _ if text.starts_with("-fregrain-") => bail!("unknown argument: '{text}'"),

@@ -36,7 +36,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let host_path = sides.host.context("internal error: no host side")?;
     let host_module = read(&context, &host_path)?;
-    let shapes = launches::constant_block_shapes(&host_module, &cpu::machine(&options)?)?;
+    let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
     let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
     let split = if options.level > 0 { stages.split_form(&context, &device) } else { None };
     if options.relocatable {

@@ -5,12 +5,15 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow, bail};
 use inkwell::context::Context;
 use inkwell::module::Module;
+use regrain_frontend::{clean, launches, specialise};
+use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage, Report};
 use regrain_targets::toolkit::SmArch;
 
 use crate::args::Output;
 use crate::compile::Compilation;
 use crate::dump::Dump;
+use crate::jobs::Session;
 use crate::parallel::{LaunchShapes, Stages};
 
 /// Compiles one source to the compilation's output.
@@ -26,7 +29,17 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     if session.args.device_only && archs.len() > 1 && session.args.output.is_some() {
         bail!("cannot specify -o when generating multiple output files");
     }
+    let context = Context::create();
+    let host = sides.host.as_deref().map(|path| read(&context, path)).transpose()?;
+    let shapes = match &host {
+        Some(host) if dump.is_on() || specialises(session, host) => {
+            launches::constant_block_shapes(host, &cpu::host_machine()?)?
+        }
+        _ => LaunchShapes::new(),
+    };
+    let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
     let mut images = Vec::new();
+    let mut static_shared = 0;
     for (arch, path) in archs.iter().zip(&sides.device) {
         let context = Context::create();
         let module = read(&context, path)?;
@@ -34,11 +47,15 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         if session.args.device_only && session.args.emit_llvm {
             return write_module(compilation, &module, text);
         }
-        let shapes = LaunchShapes::new();
         let stages = Stages { compilation, dump: &dump, arch: arch.to_string(), shapes: &shapes };
         // Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
         let back = if session.args.round_trip || dump.is_on() { stages.round_trip(&context, &module) } else { None };
         let module = back.filter(|_| session.args.round_trip).unwrap_or(module);
+        if specialised {
+            let machine = clean::nvptx_machine(&module, &arch.to_string())?;
+            static_shared = static_shared.max(specialise::static_shared(&module, &machine));
+            specialise::device(&module, &shapes, &machine)?;
+        }
         let image = device_image(compilation, &module, *arch, text && session.args.device_only)?;
         dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
         images.push(image);
@@ -46,11 +63,10 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     if session.args.resource_usage {
         print_reports(&images);
     }
-    if session.args.device_only {
-        return device_only(compilation, &images, text);
+    let Some(host) = host else { return device_only(compilation, &images, text) };
+    if specialised {
+        specialise::host(&host, &shapes, static_shared)?;
     }
-    let context = Context::create();
-    let host = read(&context, &sides.host.context("internal error: no host side")?)?;
     nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
     dump.llvm("host", &host)?;
     let patched = compilation.scratch("host-registered.bc");
@@ -58,6 +74,12 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let finished = compilation.scratch("host.o");
     compilation.host_object(&patched, &finished, if text { "-S" } else { "-c" })?;
     compilation.deliver(&finished)
+}
+
+/// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version
+/// unrolls more and takes more registers, and whether that pays is not known without running it.
+fn specialises(session: &Session, host: &Module<'_>) -> bool {
+    session.args.level.unwrap_or(3) > 0 && session.args.specialize && specialise::is_allowed(host)
 }
 
 fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch, ptx_only: bool) -> Result<DeviceImage> {

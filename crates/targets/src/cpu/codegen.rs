@@ -46,7 +46,7 @@ fn level(number: u8) -> OptimizationLevel {
 }
 
 /// A target machine for the host.
-pub fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
+pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
     initialise();
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
@@ -63,6 +63,15 @@ pub fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
     target
         .create_target_machine_from_options(&triple, settings)
         .ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
+}
+
+/// A target machine for any processor of the host's kind, for analyses of host code.
+pub fn host_machine() -> Result<TargetMachine, Error> {
+    initialise();
+    let triple = TargetMachine::get_default_triple();
+    let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
+    let made = target.create_target_machine_from_options(&triple, TargetMachineOptions::new());
+    made.ok_or_else(|| Error::internal("choosing the host's back end", "no target machine"))
 }
 
 /// A target machine for `sm_<arch>`, for the passes that NVPTX brings.

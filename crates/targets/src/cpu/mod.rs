@@ -25,7 +25,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::Error;
-pub use codegen::{CpuOptions, machine};
+pub use codegen::{CpuOptions, host_machine};
 pub use device_library::device_library;
 pub use image::{BlockFunction, SplitForm};
 pub use symbols::DEVICE_PREFIX;
