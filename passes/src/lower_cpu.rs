@@ -106,7 +106,9 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
     let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && kernel_checks::address_space(op) == 3;
     let is_root = |op: &Op<'_>| {
         let block = op.symbol_name().is_some_and(|name| blocks.iter().any(|block| block.symbol == name));
-        block || !(op.is("llvm.func") || is_shared(*op))
+        // LLVM's own lists of used symbols mean something to NVPTX only.
+        let list = op.symbol_name().is_some_and(|name| name.starts_with("llvm."));
+        block || !(op.is("llvm.func") || is_shared(*op) || list)
     };
     let mut work: Vec<_> = module.body().ops().into_iter().filter(is_root).collect();
     let mut seen: HashSet<Op<'_>> = work.iter().copied().collect();

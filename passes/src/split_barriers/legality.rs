@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::ir::{Block, Op, Value};
 
 use super::plan::{BARRIERS, STRUCTURES, free_values, synchronises};
 use crate::{
@@ -184,19 +184,52 @@ fn may_wait(op: Op<'_>) -> bool {
         if !seen.insert(value) {
             continue;
         }
-        if let Some((block, _)) = value.block_arg() {
+        if let Some((block, number)) = value.block_arg() {
             let Some(owner) = block.parent_op().filter(|owner| op.is_ancestor_of(*owner)) else { continue };
-            work.extend(carried(owner));
+            work.extend(argument_sources(owner, block, number));
             continue;
         }
         let Some(source) = value.defining_op().filter(|source| op.is_proper_ancestor_of(*source)) else { continue };
         if polls(source, op) {
             return true;
         }
-        work.extend(free_values(source));
-        work.extend(carried(source));
+        work.extend(result_sources(source, value.result_number().unwrap_or(0)));
     }
     false
+}
+
+/// What an argument of a block in a structured operation comes from, and what decides how often it runs.
+fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<Value<'c>> {
+    let end = |region: usize| owner.region(region).entry().terminator().map(Op::operands).unwrap_or_default();
+    let inits = owner.operands();
+    match owner.name() {
+        "scf.while" if owner.region(0).entry() == block => {
+            end(1).get(number).into_iter().chain(inits.get(number)).copied().collect()
+        }
+        "scf.while" => end(0).get(1 + number).copied().into_iter().collect(),
+        "scf.for" if number == 0 => inits[..3].to_vec(),
+        "scf.for" => end(0).get(number - 1).into_iter().chain(inits.get(2 + number)).chain(&inits[..3]).copied().collect(),
+        _ => carried(owner),
+    }
+}
+
+/// What a result of an operation depends on.
+fn result_sources<'c>(op: Op<'c>, number: usize) -> Vec<Value<'c>> {
+    let ends = || op.regions().into_iter().filter_map(|region| region.first_block()?.terminator());
+    match op.name() {
+        "scf.if" | "scf.index_switch" => {
+            ends().filter_map(|end| end.operands().get(number).copied()).chain([op.operand(0)]).collect()
+        }
+        "scf.while" => {
+            let condition = ends().next().map(Op::operands).unwrap_or_default();
+            condition.first().into_iter().chain(condition.get(1 + number)).copied().collect()
+        }
+        "scf.for" => {
+            let carried = ends().filter_map(|end| end.operands().get(number).copied());
+            carried.chain(op.operands().get(3 + number).copied()).chain(op.operands()[..3].to_vec()).collect()
+        }
+        _ => free_values(op).into_iter().chain(carried(op)).collect(),
+    }
 }
 
 /// What the terminators in a structured operation pass on.
