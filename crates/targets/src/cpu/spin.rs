@@ -1,4 +1,4 @@
-//! Threads that wait for one another without a barrier.
+//! Threads that count on one another without a barrier.
 //!
 //! On a GPU all threads of a block make progress. Coroutines do only when the running one gives way, so a thread that
 //! spins on a lock or a flag of its own block would spin for ever. After each operation that such a loop can be made
@@ -8,7 +8,8 @@
 //! %1 = cmpxchg ptr %lock, i32 0, i32 1 monotonic monotonic
 //! call void @__regrain_spin_hint()
 //! ```
-//! The split form never holds such a loop: it is declined there.
+//! The split form never holds such a loop: it is declined there. After each volatile access the lanes of a warp change
+//! places (`__regrain_lockstep`), so that they go in step, which programs of the time before `__syncwarp` count on.
 
 use inkwell::builder::BuilderError;
 use inkwell::module::Module;
@@ -16,17 +17,22 @@ use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
 
 use crate::Error;
 
-const HINT: &str = "__regrain_spin_hint";
+const SPIN: &str = "__regrain_spin_hint";
+const STEP: &str = "__regrain_lockstep";
 
 /// Adds the hints to every function of `module`.
 pub(super) fn insert_hints(module: &Module<'_>) -> Result<(), Error> {
     let context = module.get_context();
     let builder = context.create_builder();
-    let hint = module
-        .get_function(HINT)
-        .unwrap_or_else(|| module.add_function(HINT, context.void_type().fn_type(&[], false), None));
+    let declare = |name: &str| {
+        let signature = context.void_type().fn_type(&[], false);
+        module.get_function(name).unwrap_or_else(|| module.add_function(name, signature, None))
+    };
+    let (spin, step) = (declare(SPIN), declare(STEP));
     for function in module.get_functions().collect::<Vec<_>>() {
         for operation in waiting_operations(function) {
+            let volatile = matches!(operation.get_opcode(), InstructionOpcode::Load | InstructionOpcode::Store);
+            let hint = if volatile { step } else { spin };
             let Some(next) = operation.get_next_instruction() else { continue };
             builder.position_before(&next);
             let failed = |e: BuilderError| Error::internal("adding spin hints", e.to_string());
@@ -41,7 +47,7 @@ pub(super) fn insert_hints(module: &Module<'_>) -> Result<(), Error> {
 fn waiting_operations(function: FunctionValue<'_>) -> Vec<InstructionValue<'_>> {
     let waits = |i: &InstructionValue<'_>| match i.get_opcode() {
         InstructionOpcode::AtomicCmpXchg | InstructionOpcode::AtomicRMW => true,
-        InstructionOpcode::Load => i.get_volatile().unwrap_or(false),
+        InstructionOpcode::Load | InstructionOpcode::Store => i.get_volatile().unwrap_or(false),
         _ => false,
     };
     function.get_basic_block_iter().flat_map(|block| block.get_instructions()).filter(waits).collect()
