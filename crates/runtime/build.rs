@@ -4,5 +4,6 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=src/native.c");
-    cc::Build::new().file("src/native.c").flag_if_supported("-ftls-model=initial-exec").compile("regrain_native");
+    println!("cargo:rerun-if-changed=include/regrain_tls.h");
+    cc::Build::new().file("src/native.c").include("include").flag_if_supported("-ftls-model=initial-exec").compile("regrain_native");
 }

@@ -28,6 +28,7 @@ const FLAGS: &[&str] = &[
 fn main() {
     let source_dir = Path::new("device-lib");
     println!("cargo:rerun-if-changed=device-lib");
+    println!("cargo:rerun-if-changed=../runtime/include");
     println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let llvm = PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
@@ -53,7 +54,7 @@ fn main() {
 /// One C file to textual IR.
 fn compile(source: &Path, llvm: &Path, out_dir: &Path) -> PathBuf {
     let module = out_dir.join(source.file_name().expect("a file")).with_extension("ll");
-    run(Command::new(llvm.join("clang")).args(FLAGS).args(["-S", "-emit-llvm"]).arg(source).arg("-o").arg(&module));
+    run(Command::new(llvm.join("clang")).args(FLAGS).args(["-I../runtime/include", "-S", "-emit-llvm"]).arg(source).arg("-o").arg(&module));
     module
 }
 

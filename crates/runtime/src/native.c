@@ -4,23 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct regrain_site;
-
-struct regrain_tls {
-  uint32_t tid[3];
-  uint32_t ntid[3];
-  uint32_t ctaid[3];
-  uint32_t nctaid[3];
-  uint32_t laneid;
-  uint32_t warpid;
-  uint32_t dynamic_shared_size;
-  uint32_t grid_id;
-  void *dynamic_shared;
-  const struct regrain_site *site;
-  void *runtime;
-};
-
-_Static_assert(sizeof(struct regrain_tls) == 88, "regrain_tls is part of the ABI");
+#include "regrain_tls.h"
 
 _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
 

@@ -12,27 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct regrain_site;
-
-struct regrain_tls {
-  uint32_t tid[3];
-  uint32_t ntid[3];
-  uint32_t ctaid[3];
-  uint32_t nctaid[3];
-  uint32_t laneid;
-  uint32_t warpid;
-  uint32_t dynamic_shared_size;
-  uint32_t grid_id;
-  void *dynamic_shared;
-  const struct regrain_site *site;
-  void *runtime;
-};
-
-_Static_assert(offsetof(struct regrain_tls, laneid) == 48, "ABI");
-_Static_assert(offsetof(struct regrain_tls, dynamic_shared) == 64, "ABI");
-_Static_assert(offsetof(struct regrain_tls, runtime) == 80, "ABI");
-
-extern _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
+#include "regrain_tls.h"
 
 #define CONVERGENT __attribute__((convergent))
 

@@ -1,0 +1,32 @@
+/* The state of the running CUDA thread: what generated code, the device library and the runtime share.
+ * Its Rust view is `Tls` in src/abi.rs. */
+#ifndef REGRAIN_TLS_H
+#define REGRAIN_TLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct regrain_site;
+
+struct regrain_tls {
+  uint32_t tid[3];
+  uint32_t ntid[3];
+  uint32_t ctaid[3];
+  uint32_t nctaid[3];
+  uint32_t laneid;
+  uint32_t warpid;
+  uint32_t dynamic_shared_size;
+  uint32_t grid_id;
+  void *dynamic_shared;
+  const struct regrain_site *site;
+  void *runtime;
+};
+
+_Static_assert(offsetof(struct regrain_tls, laneid) == 48, "regrain_tls is part of the ABI");
+_Static_assert(offsetof(struct regrain_tls, dynamic_shared) == 64, "regrain_tls is part of the ABI");
+_Static_assert(sizeof(struct regrain_tls) == 88, "regrain_tls is part of the ABI");
+
+/* Initial-exec: one load from the thread pointer, no call. */
+extern _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
+
+#endif
