@@ -200,6 +200,30 @@ void returnInsteadOfUnreachable(LLVM::LLVMFuncOp func) {
   }
 }
 
+/// PTX's `exit`, as inline assembly or intrinsic.
+bool isExit(Operation &op) {
+  if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op))
+    return assembly.getAsmString().trim() == "exit;";
+  auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+  return call && call.getIntrin() == "llvm.nvvm.exit";
+}
+
+/// In a kernel the end of the thread is a return.
+void returnInsteadOfExit(LLVM::LLVMFuncOp func) {
+  if (func.getCConv() != LLVM::CConv::PTX_Kernel)
+    return;
+  SmallVector<Operation *> exits;
+  for (Block &block : func.getBody())
+    if (auto exit = llvm::find_if(block, isExit); exit != block.end())
+      exits.push_back(&*exit);
+  for (Operation *exit : exits) {
+    Block *block = exit->getBlock();
+    block->splitBlock(exit);
+    OpBuilder builder = OpBuilder::atBlockEnd(block);
+    LlvmToScf::createReturn(exit->getLoc(), builder, func);
+  }
+}
+
 LLVM::ICmpPredicate inverse(LLVM::ICmpPredicate predicate) {
   using P = LLVM::ICmpPredicate;
   switch (predicate) {
@@ -309,6 +333,7 @@ size_t countSynchronising(Operation *root) {
 std::string liftBody(LLVM::LLVMFuncOp func) {
   Region &body = func.getBody();
   IRRewriter rewriter(func.getContext());
+  returnInsteadOfExit(func);
   (void)eraseUnreachableBlocks(rewriter, body);
   returnInsteadOfUnreachable(func);
   LoopAnnotations annotations;

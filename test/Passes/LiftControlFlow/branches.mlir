@@ -56,3 +56,27 @@ llvm.func @unreachable(%c: i1, %p: !llvm.ptr) {
   llvm.store %c0, %p : i32, !llvm.ptr
   llvm.return
 }
+
+// The end of a thread is a return of the kernel; what stands behind it never runs.
+// CHECK-LABEL: llvm.func ptx_kernelcc @exits
+// CHECK: scf.if
+// CHECK-NOT: exit
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @exits(%c: i1, %p: !llvm.ptr) {
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  llvm.cond_br %c, ^gone, ^rest
+^gone:
+  llvm.inline_asm has_side_effects "exit;", "" : () -> ()
+  llvm.br ^rest
+^rest:
+  llvm.store %c0, %p : i32, !llvm.ptr
+  llvm.return
+}
+
+// A function cannot end its caller's thread by returning.
+// CHECK-LABEL: llvm.func @exits_for_others
+// CHECK: exit
+llvm.func @exits_for_others() {
+  llvm.inline_asm has_side_effects "exit;", "" : () -> ()
+  llvm.return
+}
