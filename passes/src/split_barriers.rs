@@ -15,6 +15,9 @@
 //! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask
 //! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`).
 //!
+//! Loops that hold no barrier, but sum up in the same rounds for all threads, move outside too (`plan.rs`): only the loop over
+//! the threads can vectorise such sums.
+//!
 //! A wrapper that cannot be split stays as it is, with a remark and the attribute `regrain.not_split`; `legality.rs` holds the
 //! closed list of reasons.
 

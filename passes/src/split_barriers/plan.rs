@@ -116,6 +116,7 @@ impl<'c> Plan<'c> {
             segments: Segments::default(),
         };
         while plan.spread(parallel.body()) {}
+        plan.turn_outside(parallel);
         plan.number(parallel.body());
         plan.choose(parallel);
         plan.place_locals(parallel);
@@ -221,6 +222,50 @@ impl<'c> Plan<'c> {
             changed |= self.vary_if(result, &source) | self.vary_if(after.arg(number), &source);
         }
         changed
+    }
+
+    /// Chooses loops that are as good outside of the thread loops, although nothing in them synchronises: all threads make
+    /// the same rounds, and what each carries is a sum that only the loop over the threads can vectorise.
+    fn turn_outside(&mut self, parallel: Op<'c>) {
+        let synchronising = self.syncing.clone();
+        let mut candidates = parallel.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
+        candidates.retain(|op| !synchronising.contains(op) && is_worth_turning(*op, parallel));
+        candidates.retain(|op| self.path(*op, parallel).is_some());
+        if candidates.is_empty() {
+            return;
+        }
+        self.add_structures(&candidates, parallel);
+        candidates.retain(|op| match op.name() {
+            "scf.for" => self.all_uniform(&op.operands()[..3]),
+            _ => op.region(0).entry().terminator().is_some_and(|end| self.is_uniform(end.operand(0))),
+        });
+        self.syncing = synchronising;
+        self.add_structures(&candidates, parallel);
+    }
+
+    /// The structures around a plain operation that hold nothing that synchronises; `None` if one of them must stay whole.
+    fn path(&self, op: Op<'c>, parallel: Op<'c>) -> Option<Vec<Op<'c>>> {
+        let mut found = Vec::new();
+        let mut at = op.parent();
+        while let Some(parent) = at.filter(|parent| *parent != parallel && !self.syncing.contains(parent)) {
+            if !parent.is("scf.if") {
+                return None;
+            }
+            found.push(parent);
+            at = parent.parent();
+        }
+        Some(found)
+    }
+
+    /// Makes structures of loops and of the branches around them, and finds again what varies.
+    fn add_structures(&mut self, loops: &[Op<'c>], parallel: Op<'c>) {
+        for op in loops {
+            let around = self.path(*op, parallel).unwrap_or_default();
+            self.syncing.extend(around);
+            self.syncing.insert(*op);
+        }
+        self.varying = parallel.body().args().into_iter().collect();
+        while self.spread(parallel.body()) {}
     }
 
     /// Numbers the thread loops to be and notes in which of them each value is made and used.
@@ -390,6 +435,34 @@ fn own_cost(op: Op<'_>) -> u32 {
         _ if float => 3,
         _ => 1,
     }
+}
+
+/// Rounds up to which the optimiser unrolls a loop, which serves as well.
+const UNROLLED: i64 = 32;
+/// Threads in a row from which vectorising over them pays.
+const ROW: i64 = 8;
+
+fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
+    let number = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
+    let rounds = (op.is("scf.for")).then(|| {
+        let (low, high, step) = (number(op.operand(0)), number(op.operand(1)), number(op.operand(2)));
+        low.zip(high).zip(step).map(|((low, high), step)| (high - low) / step.max(1))
+    });
+    let row = number(parallel.operand(3));
+    if rounds.flatten().is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
+        return false;
+    }
+    let carried = op.results();
+    let sums = carried.iter().any(|value| value.ty().is_float()) && carried.len() <= 5;
+    sums && !op.contains(|inner| {
+        inner != op
+            && match inner.name() {
+                "scf.for" | "scf.while" | "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.inline_asm" | "llvm.alloca" => true,
+                "llvm.call" => !computes(inner),
+                "llvm.load" | "llvm.store" => inner.has_attr("volatile_"),
+                _ => false,
+            }
+    })
 }
 
 fn syncing<'c>(parallel: Op<'c>) -> HashSet<Op<'c>> {
