@@ -196,7 +196,10 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     ) {
         return Some(ThreadOp::Barrier);
     }
-    if assembly_shuffle(text).is_some() || assembly_shuffle_add(text).is_some() {
+    if assembly_shuffle(text).is_some()
+        || assembly_shuffle_add(text).is_some()
+        || is_assembly_bit_match(text)
+    {
         return Some(ThreadOp::Warp);
     }
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
@@ -233,6 +236,13 @@ pub fn assembly_shuffle(text: &str) -> Option<&str> {
         .strip_prefix("shfl.sync.")?
         .strip_suffix(".b32 $0, $1, $2, $3, $4;")?;
     matches!(kind, "idx" | "up" | "down" | "bfly").then_some(kind)
+}
+
+/// Whether inline assembly finds the lanes that agree with this one on a bit, as CUB writes it: a word and the bit's mask.
+pub fn is_assembly_bit_match(text: &str) -> bool {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text == "{ .reg .pred p; and.b32 $0, $1, $2; setp.ne.u32 p, $0, 0; \
+             vote.ballot.sync.b32 $0, p, 0xffffffff; @!p not.b32 $0, $0; }"
 }
 
 /// The kind of shuffle in CUB's step of a reduction or scan, which adds what arrives if it came from a lane in range, and

@@ -7,7 +7,10 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
-use crate::thread_ops::{assembly_shuffle, assembly_shuffle_add};
+use crate::thread_ops::{assembly_shuffle, assembly_shuffle_add, is_assembly_bit_match};
+
+/// The dialect's number of a vote that is a ballot.
+const BALLOT: i32 = 3;
 
 /// The kinds of shuffles, as the dialect numbers them.
 const SHUFFLES: &[&str] = &["idx", "up", "down", "bfly"];
@@ -21,7 +24,28 @@ pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
     {
         return replace_shuffle(op, ivs, kind, [*mask, *value, *offset, *clamp], false);
     }
+    if is_assembly_bit_match(text) {
+        return replace_bit_match(op, ivs);
+    }
     replace_shuffle_add(op, ivs, text)
+}
+
+/// The lanes of the warp that have the same bit of a word as this one.
+fn replace_bit_match<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
+    let [word, bit] = op.operands()[..] else {
+        return false;
+    };
+    let (ctx, b) = (op.ctx(), Builder::before(op));
+    let ty = word.ty();
+    let masked = b.value("llvm.and", &[word, bit], ty);
+    let set = b.cmpi("ne", masked, b.const_int(ty, 0));
+    let all = b.const_int(ty, -1);
+    let vote = b.op("regrain.vote").attr("kind", ctx.i32_attr(BALLOT));
+    let vote = vote.operands(&[set, all]).operands(ivs).result(ty).build();
+    let others = b.value("llvm.xor", &[vote.result(0), all], ty);
+    let result = b.value("llvm.select", &[set, vote.result(0), others], ty);
+    op.replace_with(&[result]);
+    true
 }
 
 /// A shuffle whose result is added to the lane's own value where the source lane is in range.

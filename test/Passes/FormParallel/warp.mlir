@@ -15,6 +15,10 @@
 // CHECK: %[[SUM:.*]] = llvm.fadd %[[F]], %{{.*}} : f32
 // CHECK: llvm.select %[[OK]], %[[SUM]], %[[F]] : i1, f32
 // CHECK: regrain.vote ballot
+// CHECK: %[[SET:.*]] = arith.cmpi ne
+// CHECK: %[[WITH:.*]] = regrain.vote ballot %[[SET]]
+// CHECK: %[[WITHOUT:.*]] = llvm.xor %[[WITH]]
+// CHECK: llvm.select %[[SET]], %[[WITH]], %[[WITHOUT]]
 // CHECK: regrain.vote any
 // CHECK: regrain.match any
 // CHECK: regrain.warp_reduce max
@@ -43,6 +47,8 @@ llvm.func ptx_kernelcc @warp(%p: !llvm.ptr) {
   %c = llvm.icmp "eq" %v, %m : i32
   %b = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%m, %c) : (i32, i1) -> i32
   llvm.store volatile %b, %p : i32, !llvm.ptr
+  %peers = llvm.inline_asm asm_dialect = att "{\0A    .reg .pred p;\0A    and.b32 $0, $1, $2;    setp.ne.u32 p, $0, 0;\0A    vote.ballot.sync.b32 $0, p, 0xffffffff;\0A    @!p not.b32 $0, $0;\0A}\0A", "=r,r,r" %v, %c16 : (i32, i32) -> i32
+  llvm.store volatile %peers, %p : i32, !llvm.ptr
   %any = llvm.call_intrinsic "llvm.nvvm.vote.any.sync"(%m, %c) : (i32, i1) -> i1
   llvm.store volatile %any, %p : i1, !llvm.ptr
   %match = llvm.call_intrinsic "llvm.nvvm.match.any.sync.i32"(%m, %v) : (i32, i32) -> i32
