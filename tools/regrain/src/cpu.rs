@@ -38,10 +38,13 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let host_module = read(&context, &host_path)?;
     let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
     let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
-    let split = if options.level > 0 { stages.split_form(&context, &device) } else { None };
+    let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
     if options.relocatable {
         host::export_shadows(&host_module, &external_variables(&device));
     }
+    // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
+    let back = if session.args.round_trip { stages.round_trip(&context, &device) } else { None };
+    let device = back.unwrap_or(device);
     let image = cpu::image_symbol(&options.unit);
     let device_object = compilation.scratch("device.o");
     cpu::compile(&context, device, split, &options, &device_object)?;

@@ -112,6 +112,8 @@ fn place_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &C
             continue;
         }
         let replacement = if global.is_declaration() {
+            // Outlined kernels call theirs as the runtime does.
+            global.set_name("");
             dynamic_shared(context, module)
         } else {
             static_shared(module, global, options)

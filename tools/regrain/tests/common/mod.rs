@@ -1,0 +1,7 @@
+//! Random CUDA kernels: trees, their text, and running them in several forms.
+
+pub mod ast;
+pub mod flow;
+pub mod harness;
+pub mod print;
+pub mod values;
