@@ -6,8 +6,10 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+use mlir_bridge::llvm;
 
-use crate::Error;
+use crate::{Error, Unsupported};
 
 /// The bitcode of the device library, for the host's triple, free of `target-cpu` and `target-features`.
 pub fn device_library() -> &'static [u8] {
@@ -37,6 +39,31 @@ pub(super) fn link<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Resul
     library.set_triple(&module.get_triple());
     library.set_data_layout(&module.get_data_layout());
     module.link_in_module(library).map_err(|e| Error::internal("linking the device library", e.to_string()))
+}
+
+/// Fails when code that is left after optimisation calls an intrinsic or libdevice function that the library has not:
+/// the linker's words would name neither the kernel nor the line.
+pub(super) fn reject_missing(module: &Module<'_>) -> Result<(), Error> {
+    let missing = |call: &InstructionValue<'_>| {
+        let callee = llvm::callee(*call).filter(|f| f.get_first_basic_block().is_none())?;
+        let name = callee.get_name().to_string_lossy().into_owned();
+        (name.starts_with("__regrain_llvm_") || name.starts_with("__nv_")).then_some(name)
+    };
+    let blocks = module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
+    let mut instructions = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>());
+    let found = instructions.find_map(|call| match call.get_opcode() {
+        InstructionOpcode::Call => missing(&call).map(|name| (call, name)),
+        _ => None,
+    });
+    let Some((call, name)) = found else { return Ok(()) };
+    let function = call.get_parent().and_then(|block| block.get_parent());
+    let function = function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned());
+    let name = name.trim_start_matches("__regrain_").trim_end_matches("_out").to_owned();
+    Err(Error::Unsupported(Unsupported {
+        function: function.trim_start_matches(super::DEVICE_PREFIX).to_owned(),
+        location: llvm::source_location(call),
+        what: format!("the CPU target has no '{name}'"),
+    }))
 }
 
 #[cfg(test)]
