@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use inkwell::context::Context;
+use inkwell::module::Module;
 use regrain_frontend::{Side, Unit, clang};
 
 use regrain_targets::toolkit::SmArch;
@@ -160,12 +162,22 @@ impl Compilation<'_> {
         }
     }
 
-    /// Compiles the host's bitcode, registration code in place, with the user's own options.
-    pub fn host_object(&self, bitcode: &Path, output: &Path, flag: &str) -> Result<()> {
+    /// Compiles the host side, registration code in place, with the user's own options: to an object, or to text with
+    /// `-S`. Gives the file that it made.
+    pub fn host_object(&self, host: &Module<'_>) -> Result<PathBuf> {
+        let bitcode = self.scratch("host-registered.bc");
+        write_bitcode(host, &bitcode)?;
+        let text = self.session.args.kind == Output::Assembly;
+        let made = self.scratch(if text { "host.s" } else { "host.o" });
         let mut command = Command::new(self.session.clang.path());
-        command.args(&self.unit.options).args(["-Wno-unused-command-line-argument", "-x", "ir", flag]);
-        command.arg(bitcode).arg("-o").arg(output);
-        self.session.run(&mut command)
+        command.args(&self.unit.options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
+        command.arg(if text { "-S" } else { "-c" });
+        if self.session.args.emit_llvm {
+            command.arg("-emit-llvm");
+        }
+        command.arg(&bitcode).arg("-o").arg(&made);
+        self.session.run(&mut command)?;
+        Ok(made)
     }
 
     /// Moves a finished file to the output, which `-` makes standard output.
@@ -189,4 +201,14 @@ impl Compilation<'_> {
         command.arg(&self.unit.input).arg("-o").arg(self.output);
         self.session.run(&mut command)
     }
+}
+
+/// Reads bitcode that clang wrote.
+pub fn read_bitcode<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
+    Module::parse_bitcode_from_path(path, context).map_err(|e| anyhow!("cannot read '{}': {e}", path.display()))
+}
+
+/// Writes bitcode for clang.
+pub fn write_bitcode(module: &Module<'_>, path: &Path) -> Result<()> {
+    if module.write_bitcode_to_path(path) { Ok(()) } else { Err(anyhow!("cannot write '{}'", path.display())) }
 }

@@ -10,7 +10,7 @@ use regrain_frontend::{host, launches};
 use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
-use crate::compile::Compilation;
+use crate::compile::{Compilation, read_bitcode};
 use crate::dump::Dump;
 use crate::parallel::Stages;
 
@@ -20,7 +20,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let cuda_arch = session.targets.lowest_cuda_arch();
     let Some(sides) = compilation.sides(&[cuda_arch])? else { return Ok(()) };
     let context = Context::create();
-    let device = read(&context, &sides.device[0])?;
+    let device = read_bitcode(&context, &sides.device[0])?;
     let dump = Dump::new(session.args.dump_ir.as_deref(), &compilation.stem())?;
     dump.llvm("device", &device)?;
     let options = CpuOptions {
@@ -35,7 +35,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         return device_only(compilation, &context, device, &options, text);
     }
     let host_path = sides.host.context("internal error: no host side")?;
-    let host_module = read(&context, &host_path)?;
+    let host_module = read_bitcode(&context, &host_path)?;
     let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
     let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
     let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
@@ -50,15 +50,10 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     cpu::compile(&context, device, split, &options, &device_object)?;
     host::refer_to_image(&host_module, &image);
     dump.llvm("host", &host_module)?;
-    let patched = compilation.scratch("host-registered.bc");
-    if !host_module.write_bitcode_to_path(&patched) {
-        return Err(anyhow!("cannot write '{}'", patched.display()));
-    }
+    let host_object = compilation.host_object(&host_module)?;
     if text {
-        return compilation.host_object(&patched, compilation.output, "-S");
+        return compilation.deliver(&host_object);
     }
-    let host_object = compilation.scratch("host.o");
-    compilation.host_object(&patched, &host_object, "-c")?;
     let merged = compilation.scratch("merged.o");
     merge(compilation, &[&host_object, &device_object], &merged)?;
     compilation.deliver(&merged)
@@ -86,10 +81,6 @@ fn device_only<'ctx>(
 fn external_variables(device: &Module<'_>) -> Vec<String> {
     let shared = device.get_globals().filter(|g| !g.is_declaration() && g.get_linkage() == Linkage::External);
     shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
-}
-
-fn read<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
-    Module::parse_bitcode_from_path(path, context).map_err(|e| anyhow!("cannot read '{}': {e}", path.display()))
 }
 
 /// A name that no other unit of the program has: a hash of where the source is and of what it came to.

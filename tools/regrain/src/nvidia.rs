@@ -1,7 +1,5 @@
 //! A CUDA source for NVIDIA GPUs: PTX and cubins into a fat binary, that into the host object.
 
-use std::path::Path;
-
 use anyhow::{Context as _, Result, anyhow, bail};
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -11,7 +9,7 @@ use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage,
 use regrain_targets::toolkit::SmArch;
 
 use crate::args::Output;
-use crate::compile::Compilation;
+use crate::compile::{Compilation, read_bitcode, write_bitcode};
 use crate::dump::Dump;
 use crate::jobs::Session;
 use crate::parallel::{LaunchShapes, Stages};
@@ -30,7 +28,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         bail!("cannot specify -o when generating multiple output files");
     }
     let context = Context::create();
-    let host = sides.host.as_deref().map(|path| read(&context, path)).transpose()?;
+    let host = sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
     let shapes = match &host {
         Some(host) if dump.is_on() || specialises(session, host) => {
             launches::constant_block_shapes(host, &cpu::host_machine()?)?
@@ -42,7 +40,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let mut static_shared = 0;
     for (arch, path) in archs.iter().zip(&sides.device) {
         let context = Context::create();
-        let module = read(&context, path)?;
+        let module = read_bitcode(&context, path)?;
         dump.llvm(&format!("device-{arch}"), &module)?;
         if session.args.device_only && session.args.emit_llvm {
             return write_module(compilation, &module, text);
@@ -69,11 +67,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
     dump.llvm("host", &host)?;
-    let patched = compilation.scratch("host-registered.bc");
-    write_bitcode(&host, &patched)?;
-    let finished = compilation.scratch("host.o");
-    compilation.host_object(&patched, &finished, if text { "-S" } else { "-c" })?;
-    compilation.deliver(&finished)
+    compilation.deliver(&compilation.host_object(&host)?)
 }
 
 /// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version
@@ -141,12 +135,4 @@ fn write_module(compilation: &Compilation<'_>, module: &Module<'_>, text: bool) 
         write_bitcode(module, &finished)?;
     }
     compilation.deliver(&finished)
-}
-
-fn read<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
-    Module::parse_bitcode_from_path(path, context).map_err(|e| anyhow!("cannot read '{}': {e}", path.display()))
-}
-
-fn write_bitcode(module: &Module<'_>, path: &Path) -> Result<()> {
-    if module.write_bitcode_to_path(path) { Ok(()) } else { Err(anyhow!("cannot write '{}'", path.display())) }
 }
