@@ -1,5 +1,8 @@
 //! The passes of Regrain, one file for each.
 
+pub mod coarsen_blocks;
+pub mod coarsen_threads;
+pub mod coarsening;
 pub mod counted_loop;
 pub mod cpu;
 pub mod eliminate_redundant_barriers;
@@ -17,4 +20,6 @@ pub mod raise_while_to_for;
 pub mod registry;
 pub mod split_barriers;
 pub mod thread_ops;
+pub mod uniformity;
+pub mod unroll_and_interleave;
 pub mod warp_ops;

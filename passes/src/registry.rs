@@ -11,6 +11,9 @@ pub static PASSES: &[PassInfo] = &[
     raise_while_to_for::PASS,
     crate::form_parallel::PASS,
     // On the parallel form.
+    crate::coarsen_blocks::PASS,
+    crate::coarsen_threads::PASS,
+    crate::unroll_and_interleave::PASS,
     eliminate_redundant_barriers::PASS,
     // To loops of the CPU.
     crate::split_barriers::PASS,

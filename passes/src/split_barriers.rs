@@ -36,9 +36,9 @@ use mlir_bridge::{
 
 use crate::kernel_checks::Functions;
 use emit::Emitter;
-pub use legality::Refusal;
+pub use legality::{Refusal, may_wait};
 use plan::Plan;
-pub use plan::UNCHANGING;
+pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
 
 /// On a wrapper that is not split: why.
 pub const NOT_SPLIT: &str = "regrain.not_split";
@@ -118,7 +118,7 @@ fn keep_lockstep(block: Op<'_>) {
 }
 
 /// Whether an address surely is one of shared memory.
-fn is_shared(address: Value<'_>) -> bool {
+pub fn is_shared(address: Value<'_>) -> bool {
     let mut at = address;
     loop {
         if at.ty().ptr_space() == Some(3) {

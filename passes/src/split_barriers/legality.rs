@@ -176,7 +176,7 @@ fn meets_each_time(op: Op<'_>) -> bool {
 
 /// Whether a loop may spin until another thread writes to memory: its condition depends on a volatile or atomic read, or on
 /// an exchange that does not make progress of its own.
-fn may_wait(op: Op<'_>) -> bool {
+pub fn may_wait(op: Op<'_>) -> bool {
     let Some(condition) = op.region(0).entry().terminator() else { return true };
     let mut seen: HashSet<Value<'_>> = HashSet::new();
     let mut work = vec![condition.operand(0)];

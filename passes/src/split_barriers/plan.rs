@@ -5,6 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Value};
 
+use crate::uniformity::{Trust, Uniformity, computes};
+pub use crate::uniformity::{UNCHANGING, free_values, may_trap, repeatable};
+
 /// Operations that bound a thread loop.
 pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
 /// Warp operations with operands and results.
@@ -29,8 +32,8 @@ pub fn synchronises(op: Op<'_>) -> bool {
 pub struct Plan<'c> {
     /// Operations that synchronise or hold one that does.
     pub syncing: HashSet<Op<'c>>,
-    /// Values that may differ between threads.
-    pub varying: HashSet<Value<'c>>,
+    /// Values that are the same for all threads.
+    uniformity: Uniformity<'c>,
     /// Values that get an array with one element for each thread.
     pub kept: HashSet<Value<'c>>,
     /// Values that a later loop computes again where it needs them.
@@ -54,68 +57,19 @@ struct Segments<'c> {
     placed: HashSet<Value<'c>>,
 }
 
-/// The values that an operation and what is nested in it use and that come from outside of it.
-pub fn free_values<'c>(op: Op<'c>) -> Vec<Value<'c>> {
-    if op.num_regions() == 0 {
-        return op.operands();
-    }
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    for nested in op.find_all(|_| true) {
-        for value in nested.operands() {
-            let inner = value.parent_block().and_then(Block::parent_op).is_some_and(|owner| op.is_ancestor_of(owner));
-            if !inner && seen.insert(value) {
-                found.push(value);
-            }
-        }
-    }
-    found
-}
-
-/// On loads of memory that nobody writes while the kernel runs.
-pub const UNCHANGING: &str = "regrain.unchanging";
-
-/// Whether an operation computes the same from the same operands wherever it stands. It may trap where it would not have run.
-pub fn repeatable(op: Op<'_>) -> bool {
-    match op.name() {
-        "llvm.load" => (op.has_attr("invariant") || op.has_attr(UNCHANGING)) && !op.has_attr("volatile_"),
-        "llvm.call" => computes(op),
-        _ => op.is_pure() || divides(op),
-    }
-}
-
-/// Whether an operation is a division of integers, which MLIR counts as no pure operation.
-fn divides(op: Op<'_>) -> bool {
-    matches!(
-        op.name(),
-        "llvm.sdiv" | "llvm.udiv" | "llvm.srem" | "llvm.urem" | "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui"
-    )
-}
-
-/// Whether a repeatable operation may fault where no thread would have run it.
-pub fn may_trap(op: Op<'_>) -> bool {
-    op.name() == "llvm.load" || op.num_regions() > 0 || divides(op)
-}
-
-/// Whether a call is one of a mathematical function.
-fn computes(op: Op<'_>) -> bool {
-    let callee = op.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-    callee.starts_with("__nv_") && op.operands().iter().all(|operand| operand.ty().ptr_space().is_none())
-}
-
 impl<'c> Plan<'c> {
     /// Analyses `parallel`, the loop over the threads of a block.
     pub fn new(parallel: Op<'c>) -> Self {
+        let syncing = syncing(parallel);
         let mut plan = Self {
-            syncing: syncing(parallel),
-            varying: parallel.body().args().into_iter().collect(),
+            uniformity: uniformity(parallel, syncing.clone()),
+            syncing,
             kept: HashSet::new(),
             recomputed: HashSet::new(),
             shared_locals: HashSet::new(),
             inside: values_inside(parallel),
             segments: Segments::default(),
         };
-        while plan.spread(parallel.body()) {}
         plan.turn_outside(parallel);
         plan.number(parallel.body());
         plan.choose(parallel);
@@ -129,99 +83,11 @@ impl<'c> Plan<'c> {
     }
 
     pub fn is_uniform(&self, value: Value<'c>) -> bool {
-        !self.varying.contains(&value)
+        self.uniformity.is_uniform(value)
     }
 
     pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {
-        values.iter().all(|value| self.is_uniform(*value))
-    }
-
-    fn vary(&mut self, value: Value<'c>) -> bool {
-        self.varying.insert(value)
-    }
-
-    fn vary_if(&mut self, value: Value<'c>, sources: &[Value<'c>]) -> bool {
-        !self.all_uniform(sources) && self.vary(value)
-    }
-
-    fn vary_all(&mut self, values: &[Value<'c>]) -> bool {
-        values.iter().fold(false, |changed, value| self.vary(*value) | changed)
-    }
-
-    /// One round of the analysis of what varies; whether it found something new.
-    fn spread(&mut self, block: Block<'c>) -> bool {
-        let mut changed = false;
-        for op in block.ops() {
-            changed |= if self.syncing.contains(&op) && op.num_regions() > 0 {
-                self.spread_structure(op)
-            } else if op.name() == "regrain.barrier_reduce" {
-                false
-            } else if repeatable(op) && self.all_uniform(&free_values(op)) {
-                false
-            } else {
-                self.vary_all(&op.results())
-            };
-        }
-        changed
-    }
-
-    fn spread_structure(&mut self, op: Op<'c>) -> bool {
-        let mut changed = match op.name() {
-            "scf.if" => self.spread_if(op),
-            "scf.for" => self.spread_for(op),
-            "scf.while" => self.spread_while(op),
-            _ => self.vary_all(&op.results()),
-        };
-        for region in op.regions() {
-            for block in region.blocks() {
-                changed |= self.spread(block);
-            }
-        }
-        changed
-    }
-
-    fn spread_if(&mut self, op: Op<'c>) -> bool {
-        if !self.is_uniform(op.operand(0)) {
-            return self.vary_all(&op.results());
-        }
-        let yields: Vec<_> = op.regions().into_iter().filter_map(|r| r.first_block()?.terminator()).collect();
-        let mut changed = false;
-        for (number, result) in op.results().into_iter().enumerate() {
-            let sources: Vec<_> = yields.iter().map(|y| y.operand(number)).collect();
-            changed |= self.vary_if(result, &sources);
-        }
-        changed
-    }
-
-    fn spread_for(&mut self, op: Op<'c>) -> bool {
-        let args = op.body().args();
-        if !self.all_uniform(&op.operands()[..3]) {
-            return self.vary_all(&args) | self.vary_all(&op.results());
-        }
-        let Some(last) = op.body().terminator() else { return false };
-        let mut changed = false;
-        for (number, result) in op.results().into_iter().enumerate() {
-            let sources = [op.operand(3 + number), last.operand(number)];
-            changed |= self.vary_if(args[1 + number], &sources) | self.vary_if(result, &sources);
-        }
-        changed
-    }
-
-    fn spread_while(&mut self, op: Op<'c>) -> bool {
-        let (before, after) = (op.region(0).entry(), op.region(1).entry());
-        let (Some(condition), Some(last)) = (before.terminator(), after.terminator()) else { return false };
-        if !self.is_uniform(condition.operand(0)) {
-            return self.vary_all(&before.args()) | self.vary_all(&after.args()) | self.vary_all(&op.results());
-        }
-        let mut changed = false;
-        for (number, arg) in before.args().into_iter().enumerate() {
-            changed |= self.vary_if(arg, &[op.operand(number), last.operand(number)]);
-        }
-        for (number, result) in op.results().into_iter().enumerate() {
-            let source = [condition.operand(1 + number)];
-            changed |= self.vary_if(result, &source) | self.vary_if(after.arg(number), &source);
-        }
-        changed
+        self.uniformity.all_uniform(values)
     }
 
     /// Chooses loops that are as good outside of the thread loops, although nothing in them synchronises: all threads make
@@ -264,8 +130,7 @@ impl<'c> Plan<'c> {
             self.syncing.extend(around);
             self.syncing.insert(*op);
         }
-        self.varying = parallel.body().args().into_iter().collect();
-        while self.spread(parallel.body()) {}
+        self.uniformity = uniformity(parallel, self.syncing.clone());
     }
 
     /// Numbers the thread loops to be and notes in which of them each value is made and used.
@@ -423,6 +288,12 @@ impl<'c> Plan<'c> {
             }
         }
     }
+}
+
+/// What varies over the threads, all of whom take part in the reductions at barriers.
+fn uniformity<'c>(parallel: Op<'c>, syncing: HashSet<Op<'c>>) -> Uniformity<'c> {
+    let trust = Trust { reductions: true, loads: false };
+    Uniformity::new(parallel.body(), &parallel.body().args(), syncing, trust)
 }
 
 fn own_cost(op: Op<'_>) -> u32 {

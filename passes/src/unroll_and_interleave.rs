@@ -1,0 +1,121 @@
+//! `regrain-unroll-and-interleave`: one iteration of a parallel loop does the work of several, statement by statement.
+//!
+//! Before:                                          After (factor 2, adjacent):
+//!   scf.parallel (%i) = (0) to (16) step (1) {       scf.parallel (%i) = (0) to (8) step (1) {
+//!                                                      %i0 = arith.muli %i, 2 ; %i1 = arith.addi %i0, 1
+//!     A(%i)                                            A(%i0) ; A(%i1)
+//!     scf.for %j = %0 to %n step %1 {                  scf.for %j = %0 to %n step %1 {
+//!       B(%i, %j)                                        B(%i0, %j) ; B(%i1, %j)
+//!     }                                                }
+//!     regrain.barrier(%i)                              regrain.barrier(%i)
+//!   }                                                }
+//!
+//! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`), or where a barrier of
+//! the unrolled loop within says so by CUDA's rules; else it is one statement, which each copy has for itself. Inside of
+//! shared control flow statements are interleaved again. Values that it carries are carried once for each copy, those
+//! that are the same in all copies once. A barrier is never duplicated: all copies share it. Operations of a warp stand once
+//! for each copy: the caller answers for that the warps are whole (`Unroll::whole_warps`).
+//!
+//! CUDA's rules make a condition uniform that depends on the memory all threads read alike. Where it depends on the thread's
+//! own index, or on what was read through it, a barrier within tells of threads that returned early: that is declined.
+//!
+//! [`check`] says why not, before anything is changed (`legality.rs` holds the closed list of reasons); [`apply`] changes
+//! (`emit.rs`). The pass applies both to every outermost `scf.parallel`, with a remark where it declines.
+
+mod emit;
+mod legality;
+
+use mlir_bridge::{
+    ir::{Builder, Op, Value},
+    pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
+};
+
+use crate::{facts::constant, kernel_checks::Functions};
+pub use emit::{region_alignment, round_up};
+pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation, loop_of};
+
+/// Which iterations of the original loop one iteration of the new loop takes, of `n` by `f`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indexing {
+    /// `t * f, t * f + 1, ...`.
+    Adjacent,
+    /// `t, t + n / f, t + 2 n / f, ...`: neighbours stay neighbours, so that memory accesses stay coalesced.
+    Strided,
+}
+
+/// How to unroll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unroll {
+    pub dimension: usize,
+    pub factor: usize,
+    pub indexing: Indexing,
+    /// The copies of a warp of the new loop are whole warps of the original loop, in the same order.
+    pub whole_warps: bool,
+}
+
+/// Unrolls and interleaves as [`check`] found it right. `extent` is the new number of iterations in the unrolled dimension;
+/// the original number is `factor` times as large. Gives the new loop.
+pub fn apply<'c>(nest: Op<'c>, unroll: &Unroll, plan: &Plan<'c>, extent: Value<'c>) -> Op<'c> {
+    emit::unroll(nest, unroll, plan, extent)
+}
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-unroll-and-interleave",
+    summary: "let one iteration of outermost parallel loops do the work of several",
+    anchor: Anchor::Module,
+    options: &[
+        PassOption { name: "dimension", default: "0", description: "the dimension to unroll" },
+        PassOption { name: "factor", default: "2", description: "how many iterations become one" },
+        PassOption { name: "indexing", default: "adjacent", description: "adjacent or strided" },
+    ],
+    dialects: &["arith", "scf", "llvm", "regrain"],
+    run,
+};
+
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    let number = |name| -> Result<usize, PassError> {
+        usize::try_from(pass.option_int(name)?).map_err(|_| format!("option '{name}' is negative").into())
+    };
+    let unroll = Unroll {
+        dimension: number("dimension")?,
+        factor: number("factor")?.max(1),
+        indexing: parse_indexing(pass.option("indexing"))?,
+        whole_warps: false,
+    };
+    let mut functions = Functions::new(module);
+    for nest in module.find_named("scf.parallel") {
+        if nest.parent_of_name("scf.parallel").is_some() {
+            continue;
+        }
+        if let Err(refusal) = unroll_constant(nest, &unroll, &mut functions) {
+            nest.remark(format!("not unrolled and interleaved: {refusal}"));
+        }
+    }
+    Ok(())
+}
+
+/// `adjacent` or `strided`.
+pub fn parse_indexing(text: &str) -> Result<Indexing, String> {
+    match text.trim() {
+        "adjacent" => Ok(Indexing::Adjacent),
+        "strided" => Ok(Indexing::Strided),
+        other => Err(format!("option 'indexing' is '{other}', expected adjacent or strided")),
+    }
+}
+
+/// Unrolls a loop whose number of iterations is a constant multiple of the factor.
+fn unroll_constant<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+    let plan = check(nest, unroll, functions)?;
+    let rank = nest.body().num_args();
+    let bound = |number: usize| constant(nest.operand(number * rank + unroll.dimension));
+    let (Some(low), Some(high), Some(step)) = (bound(0), bound(1), bound(2)) else { return Err(Refusal::NotDivisible) };
+    let (step, factor) = (step.max(1), unroll.factor as i64);
+    let count = ((high - low).max(0) + step - 1) / step;
+    if count % factor != 0 {
+        return Err(Refusal::NotDivisible);
+    }
+    let extent = Builder::before(nest).const_index(count / factor);
+    apply(nest, unroll, &plan, extent);
+    Ok(())
+}
