@@ -26,7 +26,9 @@
 //! block function.
 
 mod address_spaces;
+mod clamps;
 mod thread_loops;
+mod wrappers;
 
 use std::collections::{HashMap, HashSet};
 
@@ -42,6 +44,8 @@ pub const BLOCK_PREFIX: &str = "__regrain_block.";
 const LAUNCH_PREFIX: &str = "__regrain_launch.";
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
+/// How much of it the launch gave the block.
+const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
 const SHARED_ALIGNMENT: i64 = 64;
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -85,8 +89,8 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
     for launch in module.find_named("llvm.func") {
         let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
         let wrappers = launch.find_named("regrain.gpu_wrapper");
-        if let [wrapper] = wrappers[..]
-            && !wrapper.has_attr(split_barriers::NOT_SPLIT)
+        if let Some(wrapper) = wrappers.first().copied()
+            && !wrappers.iter().any(|wrapper| wrapper.has_attr(split_barriers::NOT_SPLIT))
         {
             let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
             let symbol = format!("{BLOCK_PREFIX}{target}");
@@ -161,29 +165,30 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
     let b = Builder::before_terminator(function.body(), launch.loc());
     let mut mapping = Mapping::new();
     map_parameters(b, launch, function, &mut mapping)?;
-    for op in launch.body().ops() {
-        if op == wrapper {
-            break;
-        }
-        b.clone_op(op, &mut mapping);
-    }
-    let grid = wrapper.body().ops().into_iter().find(|op| op.is("scf.parallel")).ok_or("no grid loop")?;
-    for op in wrapper.body().ops() {
-        if op == grid {
-            break;
-        }
-        b.clone_op(op, &mut mapping);
-    }
-    for (axis, iv) in grid.body().args().into_iter().enumerate() {
-        let number = register(b, "ctaid", axis)?;
-        mapping.map(iv, b.index_castui(number, b.ctx().index()));
-    }
-    b.clone_body(grid.body(), &mut mapping);
+    b.clone_body(launch.body(), &mut mapping);
+    let start = Builder::at_start(function.body(), launch.loc());
+    let number = |axis| Ok::<_, String>(start.index_castui(register(start, "ctaid", axis)?, start.ctx().index()));
+    wrappers::inline(function, &[number(0)?, number(1)?, number(2)?])?;
     copy_structs(module, wrapper, function)?;
     place_shared(module, function);
+    wrappers::hoist_stack(function);
+    drop_unused_size(function);
     address_spaces::flatten(function);
+    clamps::specialise(function);
     thread_loops::lower(function);
     Ok(())
+}
+
+/// Most kernels do not ask how much dynamic shared memory they have.
+fn drop_unused_size(function: Op<'_>) {
+    let asks = |op: Op<'_>| op.attr("intrin").and_then(|name| name.as_str()) == Some(DYNAMIC_SHARED_SIZE);
+    for op in function.find_all(asks) {
+        let casts = op.result(0).users();
+        if casts.iter().all(|cast| cast.is_trivially_dead()) {
+            casts.into_iter().for_each(Op::erase);
+            op.erase();
+        }
+    }
 }
 
 fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, String> {
@@ -202,7 +207,10 @@ fn map_parameters<'c>(b: Builder<'c>, launch: Op<'c>, function: Op<'c>, mapping:
         mapping.map(args[1 + axis], register(b, "nctaid", axis)?);
         mapping.map(args[4 + axis], register(b, "ntid", axis)?);
     }
-    mapping.map(args[7], b.const_int(args[7].ty(), 0));
+    let bytes = b.op("llvm.call_intrinsic").attr("intrin", b.ctx().str_attr(DYNAMIC_SHARED_SIZE)).result(b.ctx().int(32));
+    let sizes = [("op_bundle_sizes", b.ctx().i32_array_attr(&[])), ("operandSegmentSizes", b.ctx().i32_array_attr(&[0, 0]))];
+    let bytes = bytes.attrs(&sizes).build().result(0);
+    mapping.map(args[7], b.value("arith.extui", &[bytes], args[7].ty()));
     mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));
     Ok(())
 }
