@@ -63,7 +63,13 @@ pub(super) fn rename(module: &Module<'_>, options: &CpuOptions, role: Role) {
         match role {
             Role::Split => global.set_linkage(Linkage::AvailableExternally),
             Role::Original if options.relocatable && is_shareable(global) => {}
-            Role::Original => global.set_linkage(Linkage::External),
+            Role::Original => {
+                // Hidden marks what becomes internal again, other units having a symbol of the same name.
+                if options.relocatable {
+                    global.set_visibility(GlobalVisibility::Hidden);
+                }
+                global.set_linkage(Linkage::External);
+            }
         }
     }
 }
@@ -87,7 +93,9 @@ pub(super) fn internalise(module: &Module<'_>, options: &CpuOptions, keep: &Hash
             || global.is_thread_local()
             || name.starts_with("llvm.")
             || keep.contains(&name)
-            || (options.relocatable && name.starts_with(DEVICE_PREFIX));
+            || (options.relocatable
+                && name.starts_with(DEVICE_PREFIX)
+                && global.get_visibility() != GlobalVisibility::Hidden);
         if !stays {
             llvm::clear_comdat(global);
             global.set_visibility(GlobalVisibility::Default);
