@@ -24,8 +24,15 @@ build() {
   compile specialised target/release/regrain --offload-arch="$arch" -fopenmp -fregrain-specialize
   # clang's own way needs NVIDIA's fatbinary, which some toolkits lack.
   if command -v fatbinary >/dev/null || [ -x "$cuda/bin/fatbinary" ]; then
-    compile clang /usr/lib/llvm-22/bin/clang++ --cuda-path="$cuda" -Wno-unknown-cuda-version --offload-arch="$arch" -fopenmp \
-      -L"$cuda/lib64" -lcudart_static -ldl -lrt -lpthread
+    mkdir -p "$out/clang"
+    local clang=/usr/lib/llvm-22/bin/clang++ p
+    for p in $programs; do
+      # In one step clang would take --offload-arch with -fopenmp for OpenMP's own offloading.
+      "$clang" --cuda-path="$cuda" -Wno-unknown-cuda-version --offload-arch="$arch" -O3 -c "rodinia/$p/$p.cu" -o "$out/clang/$p.o"
+      "$clang" -O3 -fopenmp "$out/clang/$p.o" "rodinia/$p/${p}_omp.cpp" -o "$out/clang/$p" \
+        -L"$cuda/lib64" -lcudart_static -ldl -lrt -lpthread
+      rm "$out/clang/$p.o"
+    done
   fi
   if command -v nvcc >/dev/null; then
     compile nvcc nvcc -arch="$arch" -Xcompiler -fopenmp
