@@ -68,6 +68,10 @@ pub struct Args {
     pub round_trip: bool,
     /// `-fregrain-specialize`: versions of kernels for constant block shapes on a GPU too.
     pub specialize: bool,
+    /// `-fregrain-coarsen-blocks=`: this grain for every kernel where it is right, `N` or `X,Y,Z`.
+    pub coarsen_blocks: Option<String>,
+    /// `-fregrain-coarsen-threads=`: likewise for threads.
+    pub coarsen_threads: Option<String>,
     /// `-Rpass=regrain`, `-Rpass-missed=regrain` or `-Rpass-analysis=regrain`.
     pub remarks: bool,
     /// `-fregrain-cpu=`: processor for the CPU target's device code.
@@ -152,6 +156,10 @@ impl Args {
             self.dump_ir = Some(path.into());
         } else if let Some(cpu) = value("-fregrain-cpu=") {
             self.cpu = Some(cpu).filter(|c| c != "native");
+        } else if let Some(factors) = value("-fregrain-coarsen-blocks=") {
+            self.coarsen_blocks = Some(coarsening(&factors)?);
+        } else if let Some(factors) = value("-fregrain-coarsen-threads=") {
+            self.coarsen_threads = Some(coarsening(&factors)?);
         } else if text.starts_with("-Rpass") && text.ends_with("=regrain") {
             self.remarks = true;
         } else {
@@ -228,6 +236,13 @@ fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
         }
     }
     Ok(out)
+}
+
+/// Coarsening factors as a pass takes them.
+fn coarsening(factors: &str) -> Result<String> {
+    regrain_passes::coarsening::Factors::parse(factors).map_err(|reason| anyhow::anyhow!(reason))?;
+    let option = if factors.contains(',') { "factors" } else { "factor" };
+    Ok(format!("{option}={factors}"))
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ impl Stages<'_> {
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
     pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<SplitForm<'ctx>> {
         self.attempt(context, device, |module| {
+            self.coarsen(module)?;
             regrain_passes::cpu::split(mlir_bridge::module_op(module));
             self.show("split", module);
             let lowered = regrain_passes::cpu::lower_to_blocks(mlir_bridge::module_op(module));
@@ -44,6 +45,17 @@ impl Stages<'_> {
         })
         .map(|(module, blocks)| SplitForm { module, blocks })
         .filter(|form| !form.blocks.is_empty())
+    }
+
+    /// Gives every kernel the grain that was asked for, where that is right.
+    fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
+        let args = &self.compilation.session.args;
+        let asked = [("threads", &args.coarsen_threads), ("blocks", &args.coarsen_blocks)];
+        for (what, factors) in asked.into_iter().filter_map(|(what, factors)| Some((what, factors.as_ref()?))) {
+            mlir_bridge::run_on_module(module, &format!("regrain-coarsen-{what}{{{factors}}}")).map_err(|e| e.to_string())?;
+            self.show(&format!("coarse-{what}"), module);
+        }
+        Ok(())
     }
 
     /// Device IR that went through the parallel form and back, untransformed.
