@@ -58,6 +58,7 @@ pub mod lift;
 pub mod llvm;
 mod module;
 pub mod nvptx_backend;
+mod optimise;
 mod panics;
 pub mod pass;
 pub mod tool;
@@ -69,3 +70,4 @@ pub use module::{
     Diagnostics, add_dialect, export_inkwell, export_llvm, import_inkwell, import_llvm, module_op,
     new_context, parse_module, register_upstream_passes, run_on_module, verify,
 };
+pub use optimise::optimise_for_host;

@@ -1,8 +1,9 @@
 //! Random kernels give the same results in every form: clang's device code as it is, split at barriers, and taken to the
 //! parallel form and back.
 //!
-//! The seed is fixed. `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SEED` another seed;
-//! `REGRAIN_TEST_DRIVER` another driver.
+//! The seed is fixed. `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SEED` another seed,
+//! `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
+//! one; `REGRAIN_TEST_DRIVER` is another driver.
 
 mod common;
 
@@ -13,7 +14,7 @@ use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
 
 /// Kernels in one program.
 const TOGETHER: usize = 24;
-const SHRINKING: usize = 400;
+const SHRINKING: u64 = 400;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -36,7 +37,7 @@ fn kind(failure: &str) -> String {
 fn shrink(mut tree: impl ValueTree<Value = Kernel>, first: &str) -> String {
     let (mut smallest, mut reason) = (tree.current(), first.to_owned());
     let mut more = tree.simplify();
-    for _ in 0..SHRINKING {
+    for _ in 0..number("REGRAIN_PROPTEST_SHRINKING", SHRINKING) {
         if !more {
             break;
         }

@@ -5,7 +5,6 @@ use std::sync::Once;
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
 };
@@ -87,15 +86,8 @@ pub(super) fn nvptx_machine(arch: u32) -> Result<TargetMachine, Error> {
 
 /// Runs a pass pipeline in the textual form of `opt -passes=`.
 pub(super) fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<(), Error> {
-    let options = PassBuilderOptions::create();
-    options.set_loop_vectorization(true);
-    options.set_loop_slp_vectorization(true);
-    options.set_loop_interleaving(true);
-    options.set_loop_unrolling(true);
-    options.set_merge_functions(false);
-    module
-        .run_passes(passes, machine, options)
-        .map_err(|e| Error::internal(format!("running the passes '{passes}'"), e.to_string()))
+    mlir_bridge::optimise_for_host(module, passes, machine)
+        .map_err(|e| Error::internal(format!("running the passes '{passes}'"), e))
 }
 
 /// Optimises at the level that the options ask for. Calls must be cheap even without: `always-inline` runs at 0.
