@@ -72,6 +72,8 @@ pub struct Args {
     pub coarsen_blocks: Option<String>,
     /// `-fregrain-coarsen-threads=`: likewise for threads.
     pub coarsen_threads: Option<String>,
+    /// `--help`
+    pub help: bool,
     /// `-Rpass=regrain`, `-Rpass-missed=regrain` or `-Rpass-analysis=regrain`.
     pub remarks: bool,
     /// `-fregrain-cpu=`: processor for the CPU target's device code.
@@ -107,6 +109,27 @@ const CLANG_ONLY: &[&str] = &[
     "--help", "--version", "-E", "-M", "-MM", "-dumpmachine", "-dumpversion", "-fsyntax-only", "-help", "-print-search-dirs",
     "-print-resource-dir", "-print-libgcc-file-name", "--print-search-dirs", "-print-multiarch",
 ];
+
+/// What the driver adds to clang's options, for `--help`.
+pub const HELP: &str = "\
+OVERVIEW: Regrain, clang for CUDA at any grain
+
+USAGE: regrain [options] file...
+
+OPTIONS OF REGRAIN:
+  --offload-arch=<list>      cpu, sm_NN; without it the GPU that is there, else cpu
+  --cuda-path=<dir>          the CUDA toolkit (default: CUDA_PATH, .toolchain/cuda, /usr/local/cuda, ptxas on PATH)
+  -fregrain-dump-ir=<dir>    one readable file for each stage
+  -fregrain-resource-usage   registers, spills, stack and shared memory of each kernel, from ptxas
+  -fregrain-round-trip       code from the parallel form even where nothing was transformed
+  -fregrain-specialize       on NVIDIA, a further version of each kernel for each constant block shape
+  -fregrain-coarsen-blocks=<factors>, -fregrain-coarsen-threads=<factors>
+                             on the CPU, this grain for every kernel where it is right: N or X,Y,Z
+  -fregrain-cpu=<name>       processor for device code on the CPU (default: this one)
+  -Rpass-missed=regrain      why a kernel was not raised, or not split
+
+Everything else is clang's:
+";
 
 /// Parses a command line, `@file`s included.
 pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
@@ -186,6 +209,7 @@ impl Args {
     fn forward(&mut self, arg: OsString, text: &str) {
         if CLANG_ONLY.contains(&text) {
             self.kind = Output::ClangOnly;
+            self.help |= text.ends_with("-help");
         }
         if let Some(level) = text.strip_prefix("-O") {
             self.level = Some(match level {

@@ -45,6 +45,9 @@ fn init_tracing() {
 fn run() -> Result<()> {
     let args = args::parse(std::env::args_os().skip(1))?;
     let session = Session::new(args)?;
+    if session.args.help {
+        println!("{}", args::HELP);
+    }
     if session.is_for_clang_alone() {
         return session.hand_over();
     }
