@@ -27,6 +27,7 @@
 
 mod address_spaces;
 mod clamps;
+mod failures;
 mod thread_loops;
 mod wrappers;
 
@@ -174,6 +175,7 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
     wrappers::hoist_stack(function);
     drop_unused_size(function);
     address_spaces::flatten(function);
+    failures::name_threads(module, function);
     clamps::specialise(function);
     thread_loops::lower(function);
     Ok(())

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
-use crate::worker::current;
+use crate::worker::{Mode, current};
 
 const ALT_STACK: usize = 64 << 10;
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
@@ -63,11 +63,13 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, context: *
             let tls = &*(*worker).tls;
             let ([bx, by, bz], [tx, ty, tz]) = (tls.ctaid, tls.tid);
             let mut text = Text { bytes: [0; 512], len: 0 };
-            let _ = writeln!(
-                text,
-                "regrain runtime: error: kernel '{}', block ({bx},{by},{bz}), thread ({tx},{ty},{tz}): {what} at address {address:#x}{hint}",
-                (*worker).job().kernel.name
-            );
+            let name = (*worker).job().kernel.source_name();
+            let _ = write!(text, "regrain runtime: error: kernel '{name}', block ({bx},{by},{bz})");
+            // A block that runs as a whole does not say which thread it is at.
+            if (*worker).mode == Mode::Coroutines {
+                let _ = write!(text, ", thread ({tx},{ty},{tz})");
+            }
+            let _ = writeln!(text, ": {what} at address {address:#x}{hint}");
             libc::write(2, text.bytes.as_ptr().cast(), text.len);
         }
         // Hand back to the previous handler; returning runs the instruction again, which faults again.

@@ -65,7 +65,7 @@ impl Job {
             barrier.wake();
         }
         if !message.is_empty() {
-            eprintln!("regrain runtime: error: kernel '{}': {message}", crate::report::demangle(&self.kernel.name));
+            eprintln!("regrain runtime: error: kernel '{}': {message}", self.kernel.source_name());
         }
     }
 }

@@ -15,6 +15,8 @@ use crate::error::{CudaError, Result};
 /// A registered kernel, safe to use from any thread.
 pub struct Kernel {
     pub name: String,
+    /// As in the source; made when first asked for.
+    source_name: OnceLock<String>,
     pub c_name: *const c_char,
     pub thread_entry: Option<Entry>,
     pub block_entry: Option<Entry>,
@@ -34,6 +36,13 @@ pub struct Kernel {
 unsafe impl Send for Kernel {}
 // SAFETY: see `Send`.
 unsafe impl Sync for Kernel {}
+
+impl Kernel {
+    /// The kernel's name as in the source, where the program's C++ library can tell.
+    pub fn source_name(&self) -> &str {
+        self.source_name.get_or_init(|| crate::report::demangle(&self.name))
+    }
+}
 
 #[derive(Clone, Copy)]
 pub struct Variable {
@@ -161,6 +170,7 @@ fn find_kernel(image: &'static CpuImage, name: &str) -> Option<Kernel> {
         let variants = table(entry.variants, entry.num_variants);
         Some(Kernel {
             name: name.to_owned(),
+            source_name: OnceLock::new(),
             c_name: entry.name,
             thread_entry: entry.thread_entry,
             block_entry: entry.block_entry,

@@ -66,7 +66,7 @@ fn what(state: State) -> String {
 
 /// Reports a block in which no thread can run.
 pub fn stuck(worker: &Worker) {
-    let kernel = demangle(&worker.job().kernel.name);
+    let kernel = worker.job().kernel.source_name();
     let mut groups: BTreeMap<(String, String), (u32, [u32; 3])> = BTreeMap::new();
     let mut done = 0;
     for (index, thread) in worker.threads.iter().enumerate() {
@@ -93,7 +93,7 @@ pub fn uneven_barrier(worker: &Worker, id: usize, exited: u32, diverged: bool) -
     if !diverged && !strict() {
         return true;
     }
-    let kernel = demangle(&worker.job().kernel.name);
+    let kernel = worker.job().kernel.source_name();
     let mut sites: BTreeMap<String, u32> = BTreeMap::new();
     for thread in worker.threads.iter().filter(|thread| thread.state == State::Barrier(id as u8)) {
         *sites.entry(describe(thread.site)).or_default() += 1;
@@ -101,7 +101,7 @@ pub fn uneven_barrier(worker: &Worker, id: usize, exited: u32, diverged: bool) -
     let first = sites.keys().next().cloned().unwrap_or_default();
     let new = {
         let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.get_or_insert_default().insert((kernel.clone(), first))
+        seen.get_or_insert_default().insert((kernel.to_owned(), first))
     };
     if new || strict() {
         let level = if strict() { "error" } else { "warning" };

@@ -131,6 +131,8 @@ impl Worker {
     fn prepare(&mut self, job: &Job) {
         self.job = job;
         self.abandon = false;
+        // Made here, as the handler of memory faults must not allocate.
+        let _ = job.kernel.source_name();
         // SAFETY: this OS thread's own storage.
         let tls = unsafe { &mut *self.tls };
         tls.ntid = job.block.array();
