@@ -7,6 +7,8 @@
 //! ```mlir
 //! scf.for %z { scf.for %y { scf.for %x { A with access group g } {parallel accesses g} } }
 //! ```
+//! A loop that asks for nothing but the number of the thread, as one that copies what threads keep, is a single loop over it.
+//!
 //! Threads between two barriers must not race, so iterations do not depend on one another: `parallelAccesses` says so to the
 //! vectoriser. It is not said of memory that threads use one after the other, nor in a loop with atomic or volatile accesses,
 //! calls or inline assembly, through which threads might communicate.
@@ -28,8 +30,14 @@ fn lower_one(parallel: Op<'_>, escapes: bool) {
     let mut b = Builder::before(parallel);
     let annotate = may_annotate(parallel).then(|| annotation(parallel)).flatten();
     let mut ivs = Vec::new();
+    let flat = thread_number(parallel);
     for axis in (0..3).rev() {
-        let made = b.scf_for(operands[axis], operands[3 + axis], operands[6 + axis], &[]);
+        if flat.is_some() && axis != 0 {
+            ivs.insert(0, operands[axis]);
+            continue;
+        }
+        let end = if flat.is_some() { count(b, &operands[3..6]) } else { operands[3 + axis] };
+        let made = b.scf_for(operands[axis], end, operands[6 + axis], &[]);
         Builder::at_end(made.body(), b.loc).scf_yield(&[]);
         b = Builder::before_terminator(made.body(), b.loc);
         ivs.insert(0, made.body().arg(0));
@@ -38,6 +46,10 @@ fn lower_one(parallel: Op<'_>, escapes: bool) {
         {
             made.set_attr("llvm.loop_annotation", loop_annotation);
         }
+    }
+    if let Some(linear) = flat {
+        // What is left of the computation of the number sees the number itself as x, and no rows.
+        linear.replace_all_uses_with(parallel.body().arg(0));
     }
     if let Some((group, _)) = annotate {
         mark_accesses(parallel, group, escapes);
@@ -49,6 +61,30 @@ fn lower_one(parallel: Op<'_>, escapes: bool) {
         parallel.body().inline_before(last, &ivs);
     }
     parallel.erase();
+}
+
+fn count<'c>(b: Builder<'c>, sizes: &[Value<'c>]) -> Value<'c> {
+    b.arith("muli", b.arith("muli", sizes[0], sizes[1]), sizes[2])
+}
+
+/// The value x + nx * (y + ny * z), if that is all that a loop over several rows asks of x, y and z.
+fn thread_number<'c>(parallel: Op<'c>) -> Option<Value<'c>> {
+    let sizes = &parallel.operands()[3..6];
+    let constant = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
+    let from_zero = (0..3).all(|axis| constant(parallel.operand(axis)) == Some(0) && constant(parallel.operand(6 + axis)) == Some(1));
+    if !from_zero || (constant(sizes[1]) == Some(1) && constant(sizes[2]) == Some(1)) {
+        return None;
+    }
+    let only_user = |value: Value<'c>, name: &str| match value.users()[..] {
+        [user] if user.is(name) => Some(user),
+        _ => None,
+    };
+    let [x, y, z] = parallel.body().args()[..] else { return None };
+    let planes = only_user(z, "arith.muli").filter(|op| op.operands().contains(&sizes[1]))?;
+    let row = only_user(planes.result(0), "arith.addi").filter(|op| only_user(y, "arith.addi") == Some(*op))?;
+    let rows = only_user(row.result(0), "arith.muli").filter(|op| op.operands().contains(&sizes[0]))?;
+    let linear = only_user(rows.result(0), "arith.addi").filter(|op| only_user(x, "arith.addi") == Some(*op))?;
+    Some(linear.result(0))
 }
 
 /// A fresh access group and the annotation of the loop that it belongs to.
