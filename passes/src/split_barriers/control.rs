@@ -107,7 +107,7 @@ impl<'c> Emitter<'c, '_> {
         mask
     }
 
-    fn set_mask(&mut self, mask: Cells<'c>, value: Value<'c>) {
+    pub fn set_mask(&mut self, mask: Cells<'c>, value: Value<'c>) {
         let thread = self.thread();
         mask.store(self.inside(), thread, value);
     }
@@ -254,6 +254,7 @@ impl<'c> Emitter<'c, '_> {
         self.enter(&args, &op.operands()[3..])?;
         let counter = self.cells_of(number);
         let mask = self.new_mask();
+        self.loop_masks.push(mask.base);
         let (low, high) = (self.resolve(op.operand(0))?, self.resolve(op.operand(1))?);
         let thread = self.thread();
         counter.store(self.inside(), thread, low);
@@ -372,6 +373,7 @@ impl<'c> Emitter<'c, '_> {
         self.place_forwarded(op, condition);
         self.close();
         let mask = self.new_cells(self.i1());
+        self.loop_masks.push(mask.base);
         match self.mask {
             Some(outer) => mask.copy_from(self.cursor, outer, self.count64),
             None => mask.fill(self.cursor, true, self.count64),

@@ -45,6 +45,10 @@ pub struct Emitter<'c, 'p> {
     pub open: Option<Open<'c>>,
     /// Which threads take part; `None` is all.
     pub mask: Option<Cells<'c>>,
+    /// Masks that threads change at the end of a round, while others may still be in it.
+    pub loop_masks: Vec<Value<'c>>,
+    /// The lanes that took part in the last publication.
+    pub published: Option<Cells<'c>>,
     /// Whether some thread runs the code at the cursor: else what may trap must not be made beside the loops.
     pub certain: bool,
     places: HashMap<Value<'c>, Place<'c>>,
@@ -70,6 +74,8 @@ impl<'c, 'p> Emitter<'c, 'p> {
             cursor: b,
             open: None,
             mask: None,
+            loop_masks: Vec::new(),
+            published: None,
             certain: true,
             places: HashMap::new(),
             uniforms: vec![HashMap::new()],

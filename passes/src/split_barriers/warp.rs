@@ -105,6 +105,14 @@ impl<'c> Emitter<'c, '_> {
                 cells
             }
         };
+        // Who reads late must still see who took part, so those who do publish that too.
+        self.published = self.mask;
+        if self.mask.is_some_and(|mask| self.loop_masks.contains(&mask.base)) {
+            let live = self.new_mask();
+            let b = self.inside();
+            self.set_mask(live, b.const_int(self.i1(), 1));
+            self.published = Some(live);
+        }
         self.close();
         Ok(cells)
     }
@@ -142,7 +150,7 @@ impl<'c> Emitter<'c, '_> {
         let exists = r.b.cmpi("slt", index, self.count64);
         let index = r.select(exists, index, r.thread);
         let mut live = r.b.arith("andi", exists, r.bit(named, lane));
-        if let Some(mask) = self.mask {
+        if let Some(mask) = self.published {
             live = r.b.arith("andi", live, mask.load(r.b, index));
         }
         (live, index)
