@@ -1,12 +1,17 @@
-// A pass pipeline for the host processor, with one repair right before the vectoriser.
+// A pass pipeline for the host processor, with two repairs right before the vectoriser of LLVM 22.
 //
-// LLVM 22 takes a check that an induction variable of a wide type does not wrap for a check of a narrower one
+// The vectoriser takes a check that an induction variable of a wide type does not wrap for a check of a narrower one
 // (SCEVWrapPredicate::implies compares start and step, not widths). A loop that reads `a[i & 63]` and `b[i & 7]` is
 // then vectorised as if `i & 7` went on counting. An index that is masked or truncated is frozen, which hides from the
 // vectoriser that it counts; such an access is gathered.
+//
+// A division under a condition gets the divisor 1 in lanes where the condition is false. Where only the first lane's
+// quotient is used, as in an address that is the same for all lanes, the condition of that one lane decides for all of
+// them. A division of invariant values is moved before the loop, with a divisor that cannot trap.
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -48,21 +53,55 @@ bool isIndex(Value &value, unsigned depth = 0) {
   });
 }
 
-struct HideWrappedIndices : PassInfoMixin<HideWrappedIndices> {
+void hide(Instruction &inst) {
+  IRBuilder<> builder(inst.getNextNode());
+  Value *frozen = builder.CreateFreeze(&inst);
+  inst.replaceUsesWithIf(frozen, [&](Use &use) { return use.getUser() != frozen; });
+}
+
+bool isInvariantDivision(Instruction &inst, const Loop &loop) {
+  return inst.isIntDivRem() && inst.getType()->isIntegerTy() && !isa<Constant>(inst.getOperand(1)) &&
+         loop.hasLoopInvariantOperands(&inst) && loop.getLoopPreheader();
+}
+
+// Where the loop divides by 0, or overflows, the program has no meaning; before the loop neither must trap.
+void hoist(Instruction &inst, const Loop &loop) {
+  IRBuilder<> builder(loop.getLoopPreheader()->getTerminator());
+  Value *number = inst.getOperand(0);
+  Value *divisor = builder.CreateFreeze(inst.getOperand(1));
+  Value *unsafe = builder.CreateIsNull(divisor);
+  bool isSigned = inst.getOpcode() == Instruction::SDiv || inst.getOpcode() == Instruction::SRem;
+  Value *minusOne = isSigned ? builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(inst.getType())) : nullptr;
+  if (isSigned)
+    unsafe = builder.CreateOr(unsafe, minusOne);
+  Value *safe = builder.CreateSelect(unsafe, ConstantInt::get(inst.getType(), 1), divisor);
+  Value *made = builder.CreateBinOp(cast<BinaryOperator>(inst).getOpcode(), number, safe);
+  if (inst.getOpcode() == Instruction::SDiv)
+    made = builder.CreateSelect(minusOne, builder.CreateNeg(number), made);
+  inst.replaceAllUsesWith(made);
+  inst.eraseFromParent();
+}
+
+struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
     LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
-    SmallVector<Instruction *> found;
-    for (BasicBlock &block : function)
-      if (loops.getLoopFor(&block))
-        for (Instruction &inst : block)
-          if (wrapsEarly(inst) && isIndex(inst))
-            found.push_back(&inst);
-    for (Instruction *inst : found) {
-      IRBuilder<> builder(inst->getNextNode());
-      Value *frozen = builder.CreateFreeze(inst);
-      inst->replaceUsesWithIf(frozen, [&](Use &use) { return use.getUser() != frozen; });
+    bool changed = false;
+    // In reverse post-order, operands are hoisted before what is computed from them.
+    for (BasicBlock *block : ReversePostOrderTraversal<Function *>(&function)) {
+      Loop *loop = loops.getLoopFor(block);
+      if (!loop)
+        continue;
+      for (Instruction &inst : make_early_inc_range(*block)) {
+        if (isInvariantDivision(inst, *loop))
+          hoist(inst, *loop);
+        else if (wrapsEarly(inst) && isIndex(inst))
+          hide(inst);
+        else
+          continue;
+        changed = true;
+      }
     }
-    if (found.empty())
+    if (!changed)
       return PreservedAnalyses::all();
     PreservedAnalyses preserved;
     preserved.preserveSet<CFGAnalyses>();
@@ -79,7 +118,7 @@ char *regrainOptimiseForHost(LLVMModuleRef moduleRef, const char *passes, LLVMTa
   tuning.MergeFunctions = false;
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning);
   builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(HideWrappedIndices()); });
+      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(SpareTheVectoriser()); });
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
