@@ -17,11 +17,12 @@
 //! What is asked before the loop is exact: 64-bit arithmetic on 32-bit terms, and that x plus what is the same for all threads of
 //! the block stays within 32 bits. Declines where the clamped value is not x plus such a term, or its bounds are not such terms.
 
-use std::collections::HashMap;
+mod hoisted;
 
-use mlir_bridge::ir::{Block, Builder, Mapping, Op, Type, Value};
+use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
 use crate::facts::is_nsw;
+use hoisted::Hoisted;
 
 /// Loops with more operations are not doubled.
 const LARGEST: usize = 600;
@@ -135,7 +136,7 @@ impl<'c> Row<'c> {
             return;
         }
         let b = Builder::before(self.parallel);
-        let mut hoisted = Hoisted { row: self, b, made: HashMap::new() };
+        let mut hoisted = Hoisted::new(self, b);
         let free = hoisted.all_hold(&found);
         let versions = b.scf_if(free, &[], true);
         hoisted.b = Builder::before(versions);
@@ -385,125 +386,4 @@ fn chosen<'c>(
     // `if c { v } else { false }` is true where c and v are; `if c { true } else { v }` is false where neither is.
     let (value, other) = if is_true { (yielded(0)?, yielded(1)?) } else { (yielded(1)?, yielded(0)?) };
     (constant(other) == Some(!is_true)).then_some(value)
-}
-
-/// What is computed before the loop.
-struct Hoisted<'c> {
-    row: Row<'c>,
-    b: Builder<'c>,
-    made: HashMap<Value<'c>, Value<'c>>,
-}
-
-impl<'c> Hoisted<'c> {
-    fn i64(&self) -> Type<'c> {
-        self.b.ctx().int(64)
-    }
-
-    /// A fixed value, made before the loop.
-    fn fixed(&mut self, value: Value<'c>) -> Value<'c> {
-        if self.row.is_outside(value) {
-            return value;
-        }
-        if let Some(made) = self.made.get(&value) {
-            return *made;
-        }
-        let Some(op) = value.defining_op() else { return value };
-        let mut mapping = Mapping::new();
-        for operand in op.operands() {
-            let now = self.fixed(operand);
-            mapping.map(operand, now);
-        }
-        let copy = self.b.clone_op(op, &mut mapping);
-        let made = copy.result(value.result_number().unwrap_or(0));
-        self.made.insert(value, made);
-        made
-    }
-
-    fn wide(&mut self, value: Value<'c>) -> Value<'c> {
-        let value = self.fixed(value);
-        self.b.value("arith.extsi", &[value], self.i64())
-    }
-
-    /// What is added to x, an i64.
-    fn sum(&mut self, linear: &Linear<'c>) -> Value<'c> {
-        let mut total = self.b.const_int(self.i64(), 0);
-        for (term, subtracted) in &linear.terms {
-            let term = self.wide(*term);
-            total = self.b.arith(if *subtracted { "subi" } else { "addi" }, total, term);
-        }
-        total
-    }
-
-    /// Whether all candidates are what they would be without their clamps.
-    fn all_hold(&mut self, candidates: &[Candidate<'c>]) -> Value<'c> {
-        let mut all = self.b.const_int(self.b.ctx().int(1), 1);
-        for candidate in candidates {
-            let (mut low, mut high) = (self.b.const_int(self.i64(), 0), self.last());
-            let mut conditions = Vec::new();
-            for fact in &candidate.known {
-                // What follows from a value that does not fit is not known.
-                conditions.push(self.fits(&fact.left));
-                (low, high) = self.narrow(fact, low, high);
-            }
-            for fact in &candidate.needed.facts {
-                conditions.push(self.fits(&fact.left));
-                conditions.push(self.holds(fact, low, high));
-            }
-            for linear in &candidate.needed.linear {
-                conditions.push(self.fits(linear));
-            }
-            for condition in conditions {
-                // One that no thread asks for may be made from anything; it must not decide for the others.
-                let condition = self.b.value("llvm.freeze", &[condition], condition.ty());
-                all = self.b.arith("andi", all, condition);
-            }
-        }
-        all
-    }
-
-    /// The last x.
-    fn last(&mut self) -> Value<'c> {
-        let size = self.b.index_cast(self.row.parallel.operand(3), self.i64());
-        self.b.arith("subi", size, self.b.const_int(self.i64(), 1))
-    }
-
-    /// Whether x plus the terms stays within 32 bits for all threads.
-    fn fits(&mut self, linear: &Linear<'c>) -> Value<'c> {
-        let b = self.b;
-        if linear.terms.is_empty() {
-            return b.const_int(b.ctx().int(1), 1);
-        }
-        let low = self.sum(linear);
-        let high = b.arith("addi", low, self.last());
-        let above = b.cmpi("sge", low, b.const_int(self.i64(), i32::MIN.into()));
-        let below = b.cmpi("sle", high, b.const_int(self.i64(), i32::MAX.into()));
-        b.arith("andi", above, below)
-    }
-
-    /// The range of x where a fact holds too.
-    fn narrow(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> (Value<'c>, Value<'c>) {
-        let b = self.b;
-        let (right, left) = (self.wide(fact.right), self.sum(&fact.left));
-        let bound = b.arith("subi", right, left);
-        let one = b.const_int(self.i64(), 1);
-        match fact.relation {
-            Greater => (b.arith("maxsi", low, b.arith("addi", bound, one)), high),
-            GreaterEqual => (b.arith("maxsi", low, bound), high),
-            Less => (low, b.arith("minsi", high, b.arith("subi", bound, one))),
-            LessEqual => (low, b.arith("minsi", high, bound)),
-        }
-    }
-
-    /// Whether a fact holds for all x from `low` to `high`.
-    fn holds(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> Value<'c> {
-        let b = self.b;
-        let (right, left) = (self.wide(fact.right), self.sum(&fact.left));
-        let (predicate, end) = match fact.relation {
-            Greater => ("sgt", low),
-            GreaterEqual => ("sge", low),
-            Less => ("slt", high),
-            LessEqual => ("sle", high),
-        };
-        b.cmpi(predicate, b.arith("addi", end, left), right)
-    }
 }
