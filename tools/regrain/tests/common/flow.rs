@@ -10,13 +10,19 @@ impl Printer<'_> {
         if uniform { self.level } else { Level::Thread }
     }
 
+    /// What may have happened where another branch begins: where threads differ, the first branch runs at the same time.
+    fn beside(&self, before: Phase) -> Phase {
+        if self.level == Level::Block { before } else { self.phase.join(before) }
+    }
+
     pub fn conditional(&mut self, uniform: bool, c: &Cond, then: &[Stmt], other: &[Stmt]) {
         let c = self.condition(c, uniform);
         let (outer, before) = (self.level, self.phase);
         self.level = self.inner(uniform);
         self.line(&format!("if ({c}) {{"));
         self.block(then);
-        let after = std::mem::replace(&mut self.phase, before);
+        let after = self.phase;
+        self.phase = self.beside(before);
         if !other.is_empty() {
             self.line("} else {");
             self.block(other);
@@ -43,7 +49,7 @@ impl Printer<'_> {
             all = all.join(self.phase);
             self.line(if *falls { "}" } else { "} break;" });
             // Who falls through comes with what the case did.
-            self.phase = if *falls { self.phase.join(before) } else { before };
+            self.phase = if *falls { self.phase.join(before) } else { self.beside(before) };
         }
         self.line("}");
         if let Some(open) = self.loops.last_mut() {
