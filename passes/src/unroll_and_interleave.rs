@@ -84,10 +84,9 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         whole_warps: false,
     };
     let mut functions = Functions::new(module);
-    for nest in module.find_named("scf.parallel") {
-        if nest.parent_of_name("scf.parallel").is_some() {
-            continue;
-        }
+    let mut outermost = module.find_named("scf.parallel");
+    outermost.retain(|nest| nest.parent_of_name("scf.parallel").is_none());
+    for nest in outermost {
         if let Err(refusal) = unroll_constant(nest, &unroll, &mut functions) {
             nest.remark(format!("not unrolled and interleaved: {refusal}"));
         }
