@@ -101,6 +101,10 @@ struct Nests<'c> {
 fn outline<'c>(module: Op<'c>, launch: Op<'c>, kernel: Op<'c>, shape: Option<[i32; 3]>) -> Result<(), String> {
     let nests = find_nests(launch)?;
     check_loops(launch, &nests)?;
+    let extents = nests.block.operands()[3..6].to_vec();
+    if shape.is_some_and(|shape| extents.iter().zip(shape).any(|(extent, size)| constant(*extent) != Some(size.into()))) {
+        return Err("its block is not that of the launch".into());
+    }
     let made = kernel.clone_without_regions(&mut Mapping::new());
     Builder::before(kernel).insert(made);
     let inputs = kernel.attr("function_type").and_then(|ty| ty.as_type()?.function_inputs()).unwrap_or_default();

@@ -36,7 +36,6 @@ pub enum Refusal {
     GridShape,
     BlockShape,
     EffectsBesideLoops,
-    SharedInBlockLoop,
 }
 
 /// All reasons.
@@ -58,7 +57,6 @@ pub const REFUSALS: &[Refusal] = &[
     Refusal::GridShape,
     Refusal::BlockShape,
     Refusal::EffectsBesideLoops,
-    Refusal::SharedInBlockLoop,
 ];
 
 impl Refusal {
@@ -81,7 +79,6 @@ impl Refusal {
             Refusal::GridShape => "its grid loop does not run over the whole grid",
             Refusal::BlockShape => "its block loop does not run over the whole block",
             Refusal::EffectsBesideLoops => "it has effects between the grid loop and the block loop",
-            Refusal::SharedInBlockLoop => "it allocates shared memory in the block loop",
         }
     }
 }

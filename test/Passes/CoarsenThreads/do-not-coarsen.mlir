@@ -164,3 +164,12 @@ func.func @do_not_coarsen_other_grid(%p: !llvm.ptr, %g: index, %b: index, %n: i3
   }
   func.return %e : i32
 }
+
+// -----
+
+func.func @do_not_coarsen_without_loops(%g: index) -> i32 {
+  // expected-remark @+1 {{it has no grid loop with one block loop inside}}
+  %e = regrain.gpu_wrapper @k grid(%g, %g, %g) block(%g, %g, %g) {
+  }
+  func.return %e : i32
+}
