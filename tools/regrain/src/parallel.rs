@@ -52,7 +52,9 @@ impl Stages<'_> {
         let args = &self.compilation.session.args;
         let asked = [("threads", &args.coarsen_threads), ("blocks", &args.coarsen_blocks)];
         for (what, factors) in asked.into_iter().filter_map(|(what, factors)| Some((what, factors.as_ref()?))) {
-            mlir_bridge::run_on_module(module, &format!("regrain-coarsen-{what}{{{factors}}}")).map_err(|e| e.to_string())?;
+            let pass = format!("regrain-coarsen-{what}{{{factors}}}");
+            let done = mlir_bridge::pass::run_pipeline(mlir_bridge::module_op(module), &pass);
+            done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
         }
         Ok(())
