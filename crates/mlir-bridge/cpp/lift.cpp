@@ -355,10 +355,49 @@ std::string liftBody(LLVM::LLVMFuncOp func) {
   return "";
 }
 
+/// A loop that passes a value on twice passes it on once. MLIR 22 has this pattern too; it must come before the one that
+/// moves a branch down into the loop's second region (WhileMoveIfDown), which loses all but the first of such values.
+struct PassOnOnce : OpRewritePattern<scf::WhileOp> {
+  explicit PassOnOnce(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/100) {}
+
+  LogicalResult matchAndRewrite(scf::WhileOp loop, PatternRewriter &rewriter) const override {
+    scf::ConditionOp condition = loop.getConditionOp();
+    llvm::SetVector<Value> passed(condition.getArgs().begin(), condition.getArgs().end());
+    if (passed.size() == condition.getArgs().size())
+      return failure();
+    SmallVector<unsigned> places;
+    for (Value value : condition.getArgs())
+      places.push_back(llvm::find(passed, value) - passed.begin());
+    auto made = scf::WhileOp::create(rewriter, loop.getLoc(),
+                                     ValueRange(passed.getArrayRef()).getTypes(), loop.getInits());
+    Block &after = loop.getAfter().front();
+    llvm::BitVector doubled(after.getNumArguments());
+    SmallVector<Value> first(passed.size());
+    for (auto [number, place] : llvm::enumerate(places)) {
+      if (!first[place]) {
+        first[place] = after.getArgument(number);
+        continue;
+      }
+      rewriter.replaceAllUsesWith(after.getArgument(number), first[place]);
+      doubled.set(number);
+    }
+    after.eraseArguments(doubled);
+    rewriter.modifyOpInPlace(condition, [&] { condition.getArgsMutable().assign(passed.getArrayRef()); });
+    rewriter.inlineRegionBefore(loop.getBefore(), made.getBefore(), made.getBefore().end());
+    rewriter.inlineRegionBefore(loop.getAfter(), made.getAfter(), made.getAfter().end());
+    SmallVector<Value> results;
+    for (unsigned place : places)
+      results.push_back(made.getResult(place));
+    rewriter.replaceOp(loop, results);
+    return success();
+  }
+};
+
 /// Simplifies what lifting left behind: flags, poison, do-while loops that test first.
 void simplify(Operation *root) {
   MLIRContext *context = root->getContext();
   RewritePatternSet patterns(context);
+  patterns.add<PassOnOnce>(context);
   for (StringRef dialect : {"scf", "arith", "ub"})
     if (Dialect *loaded = context->getLoadedDialect(dialect))
       loaded->getCanonicalizationPatterns(patterns);

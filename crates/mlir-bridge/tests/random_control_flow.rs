@@ -27,7 +27,7 @@ enum End {
     Switch(u8, Vec<u8>),
 }
 
-/// A block: assignments `x[to] = x[a] op x[b]`, perhaps a barrier, and an end.
+/// A block: assignments `x[to] = x[a] op x[b]` or `x[to] = x[a]`, perhaps a barrier, and an end.
 #[derive(Clone, Debug)]
 struct Node {
     steps: Vec<(u8, u8, u8, u8)>,
@@ -101,8 +101,13 @@ fn block(number: usize, nodes: &[Node]) -> String {
     let node = &nodes[number];
     let mut text = format!("b{number}:\n");
     for (step, (to, a, b, op)) in node.steps.iter().enumerate() {
-        let op = ["add", "xor", "mul", "sub", "and"][usize::from(op % 5)];
         let name = format!("s{number}.{step}");
+        if op % 3 == 0 {
+            // Two variables with one value.
+            let _ = writeln!(text, "  %{name}.v = load i32, ptr %x{}\n  store i32 %{name}.v, ptr %x{}", a % 3, to % 3);
+            continue;
+        }
+        let op = ["add", "xor", "mul", "sub", "and"][usize::from(op % 5)];
         let _ = writeln!(text, "  %{name}.a = load i32, ptr %x{}\n  %{name}.b = load i32, ptr %x{}", a % 3, b % 3);
         let _ = writeln!(text, "  %{name}.c = {op} i32 %{name}.a, %{name}.b\n  %{name}.d = add i32 %{name}.c, {}", a / 3);
         let _ = writeln!(text, "  store i32 %{name}.d, ptr %x{}", to % 3);
