@@ -1,4 +1,4 @@
-// A pass pipeline for the host processor, with two repairs right before the vectoriser of LLVM 22.
+// A pass pipeline for the host processor, with repairs around the vectoriser of LLVM 22.
 //
 // The vectoriser takes a check that an induction variable of a wide type does not wrap for a check of a narrower one
 // (SCEVWrapPredicate::implies compares start and step, not widths). A loop that reads `a[i & 63]` and `b[i & 7]` is
@@ -19,6 +19,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
@@ -109,9 +111,22 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
+// In a loop whose accesses are said to be independent between iterations, the vectoriser's groups of strided accesses
+// move a load before an earlier store of the same iteration to the same address. Such accesses are gathered instead.
+void withoutInterleavedGroups() {
+  static const bool done = [] {
+    auto &options = cl::getRegisteredOptions();
+    auto found = options.find("enable-interleaved-mem-accesses");
+    return found != options.end() && !found->second->addOccurrence(0, "enable-interleaved-mem-accesses", "false");
+  }();
+  if (!done)
+    report_fatal_error("LLVM lost its option to turn interleaved groups off");
+}
+
 } // namespace
 
 char *regrainOptimiseForHost(LLVMModuleRef moduleRef, const char *passes, LLVMTargetMachineRef machine) {
+  withoutInterleavedGroups();
   Module &module = *unwrap(moduleRef);
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
