@@ -14,6 +14,7 @@ use mlir_bridge::ir::{Block, Builder, Op, Value};
 use super::{
     emit::{Emitted, Emitter},
     memory::Cells,
+    plan::BARRIERS,
 };
 
 fn last<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
@@ -126,7 +127,14 @@ impl<'c> Emitter<'c, '_> {
             self.set_mask(mask, wanted);
             masks.push((mask, block));
         }
-        for (mask, block) in masks {
+        self.each_guarded(masks, op)
+    }
+
+    /// The branches, those without barriers first: their threads exit, and what they did is seen behind a barrier that the
+    /// others wait at.
+    fn each_guarded(&mut self, mut branches: Vec<(Cells<'c>, Block<'c>)>, op: Op<'c>) -> Emitted<()> {
+        branches.sort_by_key(|(_, block)| holds_barrier(*block));
+        for (mask, block) in branches {
             self.guarded(mask, op, block)?;
         }
         Ok(())
@@ -431,11 +439,13 @@ impl<'c> Emitter<'c, '_> {
             self.set_mask(mask, taken);
             masks.push((mask, region.entry()));
         }
-        for (mask, block) in masks {
-            self.guarded(mask, op, block)?;
-        }
-        Ok(())
+        self.each_guarded(masks, op)
     }
+}
+
+/// Whether the threads of a block meet in it.
+fn holds_barrier(block: Block<'_>) -> bool {
+    block.ops().into_iter().any(|op| op.contains(|inner| BARRIERS.contains(&inner.name())))
 }
 
 /// Whether region `number` of a switch runs; the first is the default.
