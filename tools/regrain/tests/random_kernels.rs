@@ -60,7 +60,7 @@ fn all_forms_of_a_kernel_agree() {
     let config = Config { rng_algorithm: RngAlgorithm::ChaCha, rng_seed: RngSeed::Fixed(seed), ..Config::default() };
     let mut runner = TestRunner::new(config);
     let strategy = kernel();
-    let (mut tried, mut declined, mut failures) = (0, Vec::new(), Vec::new());
+    let (mut tried, mut declined, mut kept, mut failures) = (0, Vec::new(), Vec::new(), Vec::new());
     while tried < cases {
         let trees: Vec<_> = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
         let kernels: Vec<Kernel> = trees.iter().map(|tree| tree.current()).collect();
@@ -68,6 +68,7 @@ fn all_forms_of_a_kernel_agree() {
         match run(&kernels.iter().collect::<Vec<_>>()) {
             Ok(outcome) => {
                 declined.extend(outcome.declined);
+                kept.extend(outcome.kept);
                 wrong.extend(outcome.wrong);
             }
             Err(together) => {
@@ -88,8 +89,10 @@ fn all_forms_of_a_kernel_agree() {
         }
     }
     // A kernel has two wrappers: for any shape, and for the one that a launch names.
-    let share = 100 - 100 * declined.len() / (2 * tried);
-    eprintln!("{tried} kernels, {share}% split");
+    let share = 100usize.saturating_sub(100 * declined.len() / (2 * tried));
+    let back = 100usize.saturating_sub(100 * kept.len() / tried);
+    eprintln!("{tried} kernels, {share}% split, {back}% taken through the parallel form and back");
     assert!(failures.is_empty(), "{} of {tried} kernels differ:\n{}", failures.len(), failures.join("\n---\n"));
     assert!(share >= 50, "only {share}% are split:\n{}", declined.join("\n"));
+    assert!(back >= 50, "only {back}% came back from the parallel form:\n{}", kept.join("\n"));
 }

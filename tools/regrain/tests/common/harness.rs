@@ -18,7 +18,7 @@ struct Form {
 const FORMS: [Form; 3] = [
     Form { name: "coroutine", options: &["-Rpass-missed=regrain"], coroutines: true },
     Form { name: "split", options: &["-Rpass-missed=regrain"], coroutines: false },
-    Form { name: "round trip", options: &["-fregrain-round-trip"], coroutines: true },
+    Form { name: "round trip", options: &["-fregrain-round-trip", "-Rpass-missed=regrain"], coroutines: true },
 ];
 
 /// What came of some kernels.
@@ -27,6 +27,8 @@ pub struct Outcome {
     pub wrong: BTreeMap<usize, String>,
     /// Remarks that something was not raised or split.
     pub declined: Vec<String>,
+    /// Remarks that a kernel did not go through the parallel form and back.
+    pub kept: Vec<String>,
 }
 
 /// The program that runs all of `kernels`.
@@ -63,7 +65,7 @@ pub fn run(kernels: &[&Kernel]) -> Result<Outcome, String> {
     std::fs::write(&source, program(kernels)).map_err(|e| e.to_string())?;
     let driver = std::env::var("REGRAIN_TEST_DRIVER").unwrap_or_else(|_| env!("CARGO_BIN_EXE_regrain").to_owned());
     let mut made: BTreeMap<&[&str], PathBuf> = BTreeMap::new();
-    let (mut expected, mut outcome) = (Vec::new(), Outcome { wrong: BTreeMap::new(), declined: Vec::new() });
+    let (mut expected, mut outcome) = (Vec::new(), Outcome { wrong: BTreeMap::new(), declined: Vec::new(), kept: Vec::new() });
     for form in &FORMS {
         let next = folder.path().join(format!("program{}", made.len()));
         let program = match made.get(form.options) {
@@ -76,7 +78,12 @@ pub fn run(kernels: &[&Kernel]) -> Result<Outcome, String> {
                     return Err(format!("{}: does not compile: {}", form.name, text(&output)));
                 }
                 let said = String::from_utf8_lossy(&output.stderr);
-                outcome.declined.extend(said.lines().filter(|line| line.contains("not split") || line.contains("not raised")).map(str::to_owned));
+                let remarks = said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
+                if form.coroutines && !made.is_empty() {
+                    outcome.kept.extend(remarks);
+                } else {
+                    outcome.declined.extend(remarks);
+                }
                 made.insert(form.options, next.clone());
                 next
             }
