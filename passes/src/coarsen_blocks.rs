@@ -32,7 +32,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{EPILOGUE, Factors, GRAIN, both, choose, copy_before, divided, grain, loops, parse_factors},
+    coarsening::{EPILOGUE, Factors, GRAIN, both, choose, copy_before, divided, each_launch, grain, loops, parse_factors},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
@@ -76,15 +76,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 
 /// Coarsens every launch of a module where that is right, with a remark where it is not; gives the refusals.
 pub fn coarsen_all<'c>(module: Op<'c>, request: &Request) -> Vec<(Op<'c>, Refusal)> {
-    let mut functions = Functions::new(module);
-    let mut refused = Vec::new();
-    for wrapper in module.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
-        if let Err(refusal) = coarsen(wrapper, request, &mut functions) {
-            wrapper.op().remark(format!("blocks not coarsened: {refusal}"));
-            refused.push((wrapper.op(), refusal));
-        }
-    }
-    refused
+    each_launch(module, "blocks", |wrapper, functions| coarsen(wrapper, request, functions))
 }
 
 /// Coarsens the blocks of one launch; on `Err` nothing has changed.

@@ -11,6 +11,7 @@ use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
     facts::constant,
+    kernel_checks::Functions,
     split_barriers::{BARRIERS, WARP},
     unroll_and_interleave::Refusal,
 };
@@ -197,6 +198,23 @@ pub fn choose<'c>(b: Builder<'c>, condition: Value<'c>, then: Op<'c>, otherwise:
         end.scf_yield(&[value]);
     }
     made
+}
+
+/// Runs `coarsen` on every launch of a module, with a remark where it is refused (`what` is refused); gives the refusals.
+pub fn each_launch<'c>(
+    module: Op<'c>,
+    what: &str,
+    mut coarsen: impl FnMut(GpuWrapper<'c>, &mut Functions<'c>) -> Result<(), Refusal>,
+) -> Vec<(Op<'c>, Refusal)> {
+    let mut functions = Functions::new(module);
+    let mut refused = Vec::new();
+    for wrapper in module.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+        if let Err(refusal) = coarsen(wrapper, &mut functions) {
+            wrapper.op().remark(format!("{what} not coarsened: {refusal}"));
+            refused.push((wrapper.op(), refusal));
+        }
+    }
+    refused
 }
 
 #[cfg(test)]
