@@ -32,7 +32,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{EPILOGUE, Factors, GRAIN, both, choose, copy_before, divided, each_launch, grain, loops, parse_factors},
+    coarsening::{EPILOGUE, Factors, GRAIN, both, choose, copy_before, divided, each_launch, grain, loops, parse_factors, resolve},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
@@ -84,7 +84,7 @@ pub fn coarsen<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut F
     if wrapper.op().has_attr(EPILOGUE) {
         return Ok(());
     }
-    let mut factors = request.factors.resolve(loops(wrapper)?.grid, false);
+    let mut factors = resolve(request.factors, loops(wrapper)?.grid, false);
     let sizes = wrapper.grid();
     for (factor, size) in factors.iter_mut().zip(&sizes) {
         // A grid of fewer blocks than one coarse block holds has nothing but an epilogue in this dimension.

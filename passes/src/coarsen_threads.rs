@@ -23,7 +23,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{Factors, both, choose, copy_before, divided, each_launch, loops, parse_factors},
+    coarsening::{Factors, both, choose, copy_before, divided, each_launch, loops, parse_factors, resolve},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, is_warp_operation, parse_indexing},
@@ -73,7 +73,7 @@ pub fn coarsen_all<'c>(module: Op<'c>, request: &Request) -> Vec<(Op<'c>, Refusa
 /// Coarsens the threads of one launch; on `Err` nothing has changed.
 pub fn coarsen<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut Functions<'c>) -> Result<(), Refusal> {
     let block = loops(wrapper)?.block;
-    let factors = request.factors.resolve(block, true);
+    let factors = resolve(request.factors, block, true);
     if factors == [1; 3] {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use mlir_bridge::{
     pass::PassRun,
 };
 use regrain_dialects::ops::GpuWrapper;
+pub use regrain_tuning::grain::{Factors, balance};
 
 use crate::{
     facts::constant,
@@ -22,14 +23,6 @@ pub const GRAIN: &str = "regrain.grain";
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
 
-/// How much coarser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factors {
-    /// To be balanced over the dimensions.
-    Total(i64),
-    Each([i64; 3]),
-}
-
 /// The options `factor` and `factors` of a pass.
 pub fn parse_factors(pass: &PassRun<'_>) -> Result<Factors, String> {
     match (pass.option("factor").trim(), pass.option("factors").trim()) {
@@ -41,30 +34,16 @@ pub fn parse_factors(pass: &PassRun<'_>) -> Result<Factors, String> {
     }
 }
 
-impl Factors {
-    /// Reads `N` or `X,Y,Z`.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let bad = || format!("coarsening factor '{text}', expected N or X,Y,Z, each at least 1");
-        let numbers: Option<Vec<i64>> =
-            text.split(',').map(|number| number.trim().parse().ok().filter(|number| (1..=1 << 20).contains(number))).collect();
-        match numbers.ok_or_else(bad)?[..] {
-            [total] => Ok(Self::Total(total)),
-            [x, y, z] => Ok(Self::Each([x, y, z])),
-            _ => Err(bad()),
-        }
-    }
-
-    /// The factor of each dimension of a loop. With `divisors`, factors of constant sizes divide them where that is possible.
-    pub fn resolve(self, nest: Op<'_>, divisors: bool) -> [i64; 3] {
-        match self {
-            Self::Each(factors) => factors,
-            Self::Total(total) => {
-                let sizes: Vec<_> = nest.operands()[3..6].iter().map(|size| constant(*size)).collect();
-                let ivs = nest.body().args();
-                let live: Vec<_> = (0..3).map(|axis| sizes[axis] != Some(1) && is_asked_for(ivs[axis])).collect();
-                let sizes: Vec<_> = sizes.into_iter().map(|size| size.filter(|_| divisors)).collect();
-                balance(total, [live[0], live[1], live[2]], [sizes[0], sizes[1], sizes[2]])
-            }
+/// The factor of each dimension of a loop. With `divisors`, factors of constant sizes divide them where that is possible.
+pub fn resolve(factors: Factors, nest: Op<'_>, divisors: bool) -> [i64; 3] {
+    match factors {
+        Factors::Each(factors) => factors,
+        Factors::Total(total) => {
+            let sizes: Vec<_> = nest.operands()[3..6].iter().map(|size| constant(*size)).collect();
+            let ivs = nest.body().args();
+            let live: Vec<_> = (0..3).map(|axis| sizes[axis] != Some(1) && is_asked_for(ivs[axis])).collect();
+            let sizes: Vec<_> = sizes.into_iter().map(|size| size.filter(|_| divisors)).collect();
+            balance(total, [live[0], live[1], live[2]], [sizes[0], sizes[1], sizes[2]])
         }
     }
 }
@@ -72,52 +51,6 @@ impl Factors {
 /// Whether anything but synchronisation uses an induction variable.
 fn is_asked_for(iv: Value<'_>) -> bool {
     iv.users().into_iter().any(|user| !(BARRIERS.contains(&user.name()) || WARP.contains(&user.name())))
-}
-
-/// Spreads the prime factors of a total, the largest first, each to the live dimension with the smallest factor so far.
-pub fn balance(total: i64, live: [bool; 3], sizes: [Option<i64>; 3]) -> [i64; 3] {
-    let live = if live.contains(&true) { live } else { [true, false, false] };
-    let mut factors = [1; 3];
-    for prime in primes(total) {
-        let fits = |axis: &usize| sizes[*axis].is_none_or(|size| size % (factors[*axis] * prime) == 0);
-        let axes = || (0..3).filter(|axis| live[*axis]);
-        let fitting = axes().filter(fits).min_by_key(|axis| factors[*axis]);
-        if let Some(axis) = fitting.or_else(|| axes().min_by_key(|axis| factors[*axis])) {
-            factors[axis] *= prime;
-        }
-    }
-    if sizes == [None; 3] {
-        descend(&mut factors, live);
-    }
-    factors
-}
-
-/// Puts the larger factors before the smaller.
-fn descend(factors: &mut [i64; 3], live: [bool; 3]) {
-    let axes: Vec<usize> = (0..3).filter(|axis| live[*axis]).collect();
-    let mut values: Vec<i64> = axes.iter().map(|axis| factors[*axis]).collect();
-    values.sort_unstable_by(|a, b| b.cmp(a));
-    for (axis, value) in axes.into_iter().zip(values) {
-        factors[axis] = value;
-    }
-}
-
-/// The prime factors of a number, the largest first.
-fn primes(mut number: i64) -> Vec<i64> {
-    let mut found = Vec::new();
-    let mut candidate = 2;
-    while candidate * candidate <= number {
-        while number % candidate == 0 {
-            found.push(candidate);
-            number /= candidate;
-        }
-        candidate += 1;
-    }
-    if number > 1 {
-        found.push(number);
-    }
-    found.reverse();
-    found
 }
 
 /// The two loops of a launch.
@@ -215,21 +148,4 @@ pub fn each_launch<'c>(
         }
     }
     refused
-}
-
-#[cfg(test)]
-mod tests {
-    use super::balance;
-
-    #[test]
-    fn totals_are_balanced() {
-        let any = [None; 3];
-        assert_eq!(balance(16, [true; 3], any), [4, 2, 2]);
-        assert_eq!(balance(6, [true; 3], any), [3, 2, 1]);
-        assert_eq!(balance(24, [true; 3], any), [4, 3, 2]);
-        assert_eq!(balance(16, [true, false, false], any), [16, 1, 1]);
-        assert_eq!(balance(8, [false, true, false], any), [1, 8, 1]);
-        assert_eq!(balance(7, [false; 3], any), [7, 1, 1]);
-        assert_eq!(balance(6, [true, true, false], [Some(16), Some(9), None]), [2, 3, 1]);
-    }
 }

@@ -1,0 +1,9 @@
+//! Grains of kernels: how they are named and searched, what they cost by the model, and what was measured of them.
+//!
+//! Plain data and arithmetic: nothing here knows MLIR, LLVM or a device. The compiler fills in what it finds out
+//! (`statistics`, limits, reports), asks the `model` for a rank, and reads measured times from a [`database`]; programs
+//! built for profiling write that database.
+
+pub mod grain;
+
+pub use grain::{Factors, Grain, Space};
