@@ -195,23 +195,43 @@ def Regrain_DynamicSharedOp : Regrain_Op<"dynamic_shared", []> {
 //===--------------------------------------------------------------------------===//
 
 def Regrain_AlternativesOp : Regrain_Op<"alternatives",
-    [RecursiveMemoryEffects, NoRegionArguments, NoTerminator, SingleBlock]> {
+    [RecursiveMemoryEffects, NoRegionArguments, SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "The same computation at several grains";
   let description = [{
-    Exactly one region runs; all compute the same. `descriptions` says for each what it is.
+    Exactly one region runs; all compute the same, and `regrain.yield` gives the results of the one
+    that ran. `descriptions` says for each what it is.
 
     ```mlir
-    regrain.alternatives ["original", "block 2x1x1"] {
-      ...
+    %err = regrain.alternatives ["original", "b2x1x1"] -> i32 {
+      %e = regrain.gpu_wrapper ...
+      regrain.yield %e : i32
     }, {
       ...
     }
     ```
   }];
   let arguments = (ins StrArrayAttr:$descriptions);
+  let results = (outs Variadic<AnyType>:$results);
   let regions = (region VariadicRegion<SizedRegion<1>>:$choices);
-  let assemblyFormat = "$descriptions attr-dict-with-keyword $choices";
+  let assemblyFormat = [{
+    $descriptions (`->` type($results)^)? attr-dict-with-keyword $choices
+  }];
   let hasVerifier = 1;
+}
+
+def Regrain_YieldOp : Regrain_Op<"yield", [Pure, Terminator, HasParent<"AlternativesOp">]> {
+  let summary = "Ends an alternative and gives its results";
+  let description = [{
+    The operands become the results of the enclosing `regrain.alternatives`. Not written where
+    there are none.
+
+    ```mlir
+    regrain.yield %e : i32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+  let builders = [OpBuilder<(ins), [{ (void)$_builder; (void)$_state; }]>];
 }
 
 //===--------------------------------------------------------------------------===//

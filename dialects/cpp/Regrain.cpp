@@ -124,6 +124,13 @@ LogicalResult AlternativesOp::verify() {
   if (getDescriptions().size() != getChoices().size())
     return emitOpError("has ") << getDescriptions().size() << " descriptions, expected "
                                << getChoices().size() << ", one for each region";
+  for (Region &choice : getChoices()) {
+    Operation *yield = choice.front().getTerminator();
+    if (yield->getOperandTypes() != getResultTypes())
+      return yield->emitOpError("gives ")
+             << yield->getOperandTypes() << ", expected " << getResultTypes()
+             << ", the results of the alternatives";
+  }
   return success();
 }
 

@@ -8,7 +8,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match,
     MatchKind, ReduceKind, Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId,
-    WarpReduce, WarpReduceKind, is_synchronising, synchronised_loop,
+    WarpReduce, WarpReduceKind, is_synchronising, synchronised_loop, yield_results,
 };
 
 fn context() -> Context {
@@ -126,7 +126,12 @@ fn alternatives_read_back() {
     let root = module_op(&module);
     let body = root.lookup_symbol("f").unwrap().body();
     let b = Builder::before_terminator(body, root.loc());
-    let choice = Alternatives::create(b, &["original", "block 2"]);
+    let choice = Alternatives::create(b, &["original", "block 2"], &[root.ctx().int(32)]);
+    for region in choice.choices() {
+        let end = Builder::at_end(region.entry(), root.loc());
+        yield_results(end, &[end.const_i32(0)]);
+    }
+    assert_eq!(choice.op().num_results(), 1);
     assert!(root.verify(), "{root}");
     assert_eq!(choice.descriptions(), ["original", "block 2"]);
     assert_eq!(choice.choices().len(), 2);

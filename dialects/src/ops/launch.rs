@@ -154,13 +154,9 @@ view!(
 );
 
 impl<'c> Alternatives<'c> {
-    /// One region with an empty block for each description.
-    pub fn create(b: Builder<'c>, descriptions: &[&str]) -> Self {
-        let ctx = b.ctx();
-        let texts: Vec<_> = descriptions.iter().map(|text| ctx.str_attr(text)).collect();
-        let spec = b
-            .op(Self::NAME)
-            .attr("descriptions", ctx.array_attr(&texts));
+    /// One region for each description, each with an empty block: whoever fills it ends it with [`yield_results`].
+    pub fn create(b: Builder<'c>, descriptions: &[&str], results: &[Type<'c>]) -> Self {
+        let spec = b.op(Self::NAME).attr("descriptions", texts(b, descriptions)).results(results);
         let op = spec.regions(descriptions.len()).build();
         for region in op.regions() {
             region.append_block(&[], b.loc);
@@ -180,4 +176,14 @@ impl<'c> Alternatives<'c> {
     pub fn choices(self) -> Vec<Region<'c>> {
         self.0.regions()
     }
+}
+
+fn texts<'c>(b: Builder<'c>, list: &[&str]) -> Attr<'c> {
+    let ctx = b.ctx();
+    ctx.array_attr(&list.iter().map(|text| ctx.str_attr(text)).collect::<Vec<_>>())
+}
+
+/// Ends an alternative.
+pub fn yield_results<'c>(b: Builder<'c>, values: &[Value<'c>]) {
+    b.op("regrain.yield").operands(values).build();
 }

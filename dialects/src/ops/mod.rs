@@ -66,7 +66,7 @@ mod launch;
 mod sync;
 mod warp;
 
-pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared};
+pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, yield_results};
 pub use sync::{Barrier, BarrierReduce, ReduceKind};
 pub use warp::{
     ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier,

@@ -222,6 +222,18 @@ func.func @alternatives_descriptions() {
 
 // -----
 
+func.func @alternatives_results(%a: i32) {
+  %e = regrain.alternatives ["original", "b2x1x1"] -> i32 {
+    regrain.yield %a : i32
+  }, {
+    // expected-error @+1 {{'regrain.yield' op gives , expected 'i32', the results of the alternatives}}
+    regrain.yield
+  }
+  return
+}
+
+// -----
+
 func.func @alternatives_empty() {
   // expected-error @+1 {{'regrain.alternatives' op has no regions, expected at least 1}}
   "regrain.alternatives"() {descriptions = []} : () -> ()

@@ -99,3 +99,18 @@ func.func @alternatives(%n: index) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @alternatives_with_result
+func.func @alternatives_with_result(%a: i32, %b: i32) -> i32 {
+  // CHECK: %[[E:.*]] = regrain.alternatives ["original", "b2x1x1"] -> i32 {
+  // CHECK-NEXT: regrain.yield %{{.*}} : i32
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT: regrain.yield %{{.*}} : i32
+  %e = regrain.alternatives ["original", "b2x1x1"] -> i32 {
+    regrain.yield %a : i32
+  }, {
+    regrain.yield %b : i32
+  }
+  // CHECK: return %[[E]]
+  return %e : i32
+}
