@@ -29,7 +29,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if ! command -v cargo >/dev/null; then
-  say "error: cargo is not on PATH; install a Rust toolchain (1.88 or later) with rustup, then run this again"
+  say "error: cargo is not on PATH; install a Rust toolchain (1.89 or later) with rustup, then run this again"
   exit 1
 fi
 

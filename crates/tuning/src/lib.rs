@@ -4,6 +4,13 @@
 //! (`statistics`, limits, reports), asks the `model` for a rank, and reads measured times from a [`database`]; programs
 //! built for profiling write that database.
 
+pub mod choice;
+pub mod database;
 pub mod grain;
+pub mod record;
+pub mod store;
 
+pub use choice::{Choice, Missing, Policy, Query};
+pub use database::Database;
 pub use grain::{Factors, Grain, Space};
+pub use record::{Key, Record};
