@@ -11,6 +11,8 @@ pub static PASSES: &[PassInfo] = &[
     raise_while_to_for::PASS,
     crate::form_parallel::PASS,
     // On the parallel form.
+    crate::expand_alternatives::PASS,
+    crate::select_alternative::PASS,
     crate::coarsen_blocks::PASS,
     crate::coarsen_threads::PASS,
     crate::unroll_and_interleave::PASS,
