@@ -6,8 +6,14 @@
 
 pub mod choice;
 pub mod database;
+pub mod expr;
 pub mod grain;
+pub mod limits;
+pub mod model;
+pub mod occupancy;
+pub mod prune;
 pub mod record;
+pub mod statistics;
 pub mod store;
 
 pub use choice::{Choice, Missing, Policy, Query};

@@ -1,0 +1,189 @@
+//! A cost model that ranks the alternatives of a kernel without running them.
+//!
+//! For GPUs an analytical model in the form of a roofline (`gpu`): the time of a block is bounded by the scheduler, by each
+//! pipeline, by the caches and the memory, and by latency, which what is resident hides by Little's law. Its ingredients are
+//! those of S. Hong and H. Kim, *An Analytical Model for a GPU Architecture with Memory-level and Thread-level Parallelism
+//! Awareness* (ISCA 2009): their warp parallelism of memory (MWP) is what bandwidth and latency allow, of computation (CWP)
+//! what the scheduler allows. For CPUs a sum of costs (`cpu`).
+//!
+//! Times are relative: only those of one kernel and one target may be compared.
+
+mod cpu;
+mod gpu;
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::expr::{Bindings, number};
+use crate::limits::{CpuLimits, Limits};
+use crate::occupancy::Resources;
+use crate::statistics::Statistics;
+
+/// The gain by the model that an alternative on a GPU must have over the original.
+pub const GPU_MARGIN: f64 = 0.05;
+
+/// The gain by the model that an alternative on a CPU must have over the original.
+pub const CPU_MARGIN: f64 = 0.05;
+
+/// Threads of an original block where its size is not known.
+const USUAL_THREADS: f64 = 256.0;
+
+/// The value of symbols that are not known, as trip counts and arguments.
+const USUAL_VALUE: f64 = 32.0;
+
+/// Blocks of an original grid where its size is not known: many.
+const USUAL_BLOCKS: f64 = 65536.0;
+
+/// What a kernel is to run on.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// An NVIDIA GPU.
+    Gpu(&'a Limits),
+    /// A CPU.
+    Cpu(&'a CpuLimits),
+}
+
+impl Target<'_> {
+    /// The gain by the model that an alternative must have over the original.
+    pub fn margin(&self) -> f64 {
+        match self {
+            Self::Gpu(_) => GPU_MARGIN,
+            Self::Cpu(_) => CPU_MARGIN,
+        }
+    }
+}
+
+/// How a kernel is launched, in blocks and threads of the original grain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks, where they are known.
+    pub grid: Option<[u64; 3]>,
+    /// Threads of a block, where they are known.
+    pub block: Option<[u64; 3]>,
+}
+
+impl Shape {
+    fn blocks(&self) -> f64 {
+        self.grid.map_or(USUAL_BLOCKS, |grid| grid.iter().product::<u64>().max(1) as f64)
+    }
+
+    /// Values for the symbols of statistics.
+    fn bindings(&self) -> Bindings {
+        let grid = self.grid.map_or([USUAL_BLOCKS, 1.0, 1.0], |grid| grid.map(|size| size as f64));
+        let block = self.block.map_or([USUAL_THREADS, 1.0, 1.0], |block| block.map(|size| size as f64));
+        let mut bindings = Bindings::new(USUAL_VALUE).with("sharedBytes", 0.0);
+        for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+            bindings = bindings.with(&format!("gridDim.{name}"), grid[axis]).with(&format!("blockDim.{name}"), block[axis]);
+        }
+        bindings
+    }
+}
+
+/// An alternative to be ranked.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Of the launch that does most of the work.
+    pub statistics: &'a Statistics,
+    /// By the assembler's report; without them registers are estimated.
+    pub resources: Option<&'a Resources>,
+    /// Further launches for what is left over, which may turn out empty.
+    pub epilogues: u32,
+}
+
+/// What the time of an alternative is bounded by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// Instructions issued.
+    Issue,
+    /// 32-bit floating-point arithmetic.
+    F32,
+    /// 64-bit floating-point arithmetic.
+    F64,
+    /// Integer arithmetic.
+    Integer,
+    /// Special functions and conversions.
+    Special,
+    /// Loads and stores, shared memory and the first-level cache.
+    LoadStore,
+    /// The second-level cache.
+    L2,
+    /// Memory bandwidth.
+    Memory,
+    /// Waiting for results, with too little else to do meanwhile.
+    Latency,
+    /// It cannot be launched at all.
+    Unlaunchable,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Issue => "issue",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::Integer => "integer",
+            Self::Special => "special functions",
+            Self::LoadStore => "loads and stores",
+            Self::L2 => "second-level cache",
+            Self::Memory => "memory bandwidth",
+            Self::Latency => "latency",
+            Self::Unlaunchable => "cannot be launched",
+        })
+    }
+}
+
+/// What the model says of an alternative.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// Cycles of the whole device for one original block; infinite for what cannot be launched.
+    pub time: f64,
+    /// What bounds it most.
+    pub bound: Bound,
+    /// The numbers on the way, by name, in the order of calculation.
+    pub terms: Vec<(&'static str, f64)>,
+}
+
+impl Prediction {
+    /// A number on the way.
+    pub fn term(&self, name: &str) -> Option<f64> {
+        self.terms.iter().find(|(term, _)| *term == name).map(|(_, value)| *value)
+    }
+
+    fn unlaunchable(terms: Vec<(&'static str, f64)>) -> Self {
+        Self { time: f64::INFINITY, bound: Bound::Unlaunchable, terms }
+    }
+}
+
+/// As in a remark: `12.5 cycles per original block, bound by latency (warps 8, ...)`.
+impl fmt::Display for Prediction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let terms: Vec<String> = self.terms.iter().map(|(name, value)| format!("{name} {}", number((value * 100.0).round() / 100.0))).collect();
+        write!(f, "{:.1} cycles per original block, bound by {} ({})", self.time, self.bound, terms.join(", "))
+    }
+}
+
+/// What the model says of an alternative.
+pub fn predict(candidate: &Candidate<'_>, shape: &Shape, target: &Target<'_>) -> Prediction {
+    match target {
+        Target::Gpu(limits) => gpu::predict(candidate, shape, limits),
+        Target::Cpu(limits) => cpu::predict(candidate, shape, limits),
+    }
+}
+
+/// The alternatives from the best to the worst; equal ones in their order.
+pub fn rank(predictions: &[Prediction]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..predictions.len()).collect();
+    order.sort_by(|a, b| predictions[*a].time.total_cmp(&predictions[*b].time));
+    order
+}
+
+/// The alternative to take: the best if it is better than the first, which is the original, by the margin.
+pub fn choose(predictions: &[Prediction], margin: f64) -> usize {
+    let best = rank(predictions).first().copied().unwrap_or(0);
+    match predictions.get(best).zip(predictions.first()) {
+        Some((found, original)) if found.time < original.time * (1.0 - margin) => best,
+        _ => 0,
+    }
+}

@@ -1,0 +1,356 @@
+//! The model of a GPU.
+//!
+//! For one block on one multiprocessor, in cycles, with `warps` warps, of which each runs what the statistics count:
+//!
+//!   issue      instructions * warps / schedulers
+//!   pipelines  operations * 32 * warps / rate, for each pipeline
+//!   memory     sectors * 32 bytes * warps / (bandwidth / clock / multiprocessors)
+//!   latency    time of one warp alone / blocks resident
+//!
+//! The time of a block is the largest of them, made smooth. A warp alone takes its instructions' latencies, divided by the
+//! independent instructions that coarsening gives it, and a wait for each run of loads: that is Little's law. Waves: a full
+//! one takes the time of a block times the blocks resident, the last one has fewer. Launches cost what they cost.
+//!
+//! Not modelled: hits in caches but for accesses near each other, and contention of atomics.
+
+use super::{Bound, Candidate, Prediction, Shape};
+use crate::expr::Expr;
+use crate::limits::{Limits, WARP};
+use crate::occupancy::{Resources, occupancy};
+use crate::statistics::{Access, Kind, Memory, Pattern, Space, Statistics};
+
+/// Instructions of an integer division.
+const INTEGER_DIVISION: f64 = 20.0;
+/// Instructions of a 32-bit division or root.
+const FLOAT_DIVISION: f64 = 9.0;
+/// Instructions of a 64-bit division, root or function.
+const F64_SPECIAL: f64 = 20.0;
+/// Instructions of a 32-bit function.
+const SPECIAL: f64 = 5.0;
+/// Instructions of a call that nobody looks into.
+const CALL: f64 = 60.0;
+/// Cycles that a warp waits at a barrier, beside what the others take.
+const BARRIER_LATENCY: f64 = 24.0;
+/// Cycles until a spilled value is back from the first-level cache.
+const SPILL_LATENCY: f64 = 32.0;
+/// Independent instructions in a row of what a programmer wrote.
+const PARALLELISM: f64 = 1.6;
+/// More of them than this do not help a warp.
+const MOST_PARALLELISM: f64 = 4.0;
+/// Bytes of an instruction, and instructions that an operation of the parallel form comes to.
+const INSTRUCTION_BYTES: f64 = 16.0 * 1.2;
+/// Bytes of code that the instruction cache of a multiprocessor holds.
+const INSTRUCTION_CACHE: f64 = 128.0 * 1024.0;
+/// Bytes that a multiprocessor gets from the second-level cache in a cycle.
+const L2_BYTES: f64 = 64.0;
+/// Seconds that a further launch on the same stream takes, when the device is busy.
+const LAUNCH: f64 = 2.0e-6;
+/// How sharply the largest bound rules: the exponent of a norm.
+const SHARPNESS: f64 = 5.0;
+
+/// What one warp does.
+struct Work {
+    instructions: f64,
+    f32: f64,
+    f64: f64,
+    integer: f64,
+    special: f64,
+    /// Cycles of the load and store unit.
+    load_store: f64,
+    /// Bytes from beyond the first-level cache.
+    l2_bytes: f64,
+    /// Bytes from memory.
+    memory_bytes: f64,
+    /// Cycles that a warp waits.
+    waits: f64,
+    barriers: f64,
+}
+
+/// What the model says of an alternative.
+pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &Limits) -> Prediction {
+    let statistics = candidate.statistics;
+    let bindings = shape.bindings();
+    let value = |count: &Expr| count.evaluate(&bindings).max(0.0);
+    let estimated = estimate(statistics, &value);
+    let resources = candidate.resources.unwrap_or(&estimated);
+    let threads = statistics.block.iter().map(|size| value(size).floor().max(1.0)).product::<f64>();
+    let warps = (threads / f64::from(WARP)).ceil();
+    let resident = occupancy(limits, threads as u32, resources.registers, resources.shared());
+    let mut terms = vec![
+        ("threads", threads),
+        ("registers", resources.registers.into()),
+        ("shared", resources.shared() as f64),
+        ("resident blocks", resident.blocks.into()),
+        ("resident warps", resident.warps.into()),
+    ];
+    if resident.blocks == 0 {
+        return Prediction::unlaunchable(terms);
+    }
+    let work = work(statistics, resources, limits, &value);
+    let block = Block::new(&work, statistics, warps, limits);
+    let per_sm = f64::from(resident.blocks);
+    let (bound, _) = block.time(per_sm);
+    let merged = statistics.grain().block_total() as f64;
+    let blocks = (shape.blocks() / merged).floor().max(1.0);
+    let cycles = waves(&block, blocks, per_sm, f64::from(limits.sms));
+    let launches = launches(candidate, shape, merged) * LAUNCH * limits.clock * 1e9;
+    let covered = (blocks * merged).min(shape.blocks().max(1.0)).max(1.0);
+    let time = (cycles + launches) / covered * f64::from(limits.sms);
+    terms.extend([("instructions", work.instructions), ("waits", work.waits)]);
+    terms.extend(block.bounds(per_sm).map(|(bound, cycles)| (name(bound), cycles)));
+    terms.extend([("blocks", blocks), ("launch cycles", launches)]);
+    Prediction { time, bound, terms }
+}
+
+fn name(bound: Bound) -> &'static str {
+    match bound {
+        Bound::Issue => "issue",
+        Bound::F32 => "f32",
+        Bound::F64 => "f64",
+        Bound::Integer => "integer",
+        Bound::Special => "special",
+        Bound::LoadStore => "load/store",
+        Bound::L2 => "l2",
+        Bound::Memory => "memory",
+        Bound::Latency => "latency",
+        Bound::Unlaunchable => "unlaunchable",
+    }
+}
+
+/// Resources where no assembler was asked.
+fn estimate(statistics: &Statistics, value: &impl Fn(&Expr) -> f64) -> Resources {
+    Resources {
+        registers: (12 + statistics.live).clamp(16, 255),
+        static_shared: u32::try_from(statistics.static_shared).unwrap_or(u32::MAX),
+        dynamic_shared: value(&statistics.dynamic_shared) as u64,
+        // What is alive beyond the registers is stored and loaded.
+        spill_stores: statistics.live.saturating_sub(230) * 4,
+        spill_loads: statistics.live.saturating_sub(230) * 4,
+        stack: 0,
+    }
+}
+
+fn work(statistics: &Statistics, resources: &Resources, limits: &Limits, value: &impl Fn(&Expr) -> f64) -> Work {
+    let count = |kind| value(&statistics.count(kind));
+    let integer = count(Kind::Integer) + count(Kind::Select) + INTEGER_DIVISION * count(Kind::IntegerDivision);
+    let f32 = count(Kind::F32)
+        + count(Kind::F16)
+        + (FLOAT_DIVISION - 1.0) * count(Kind::FloatDivision)
+        + (SPECIAL - 1.0) * count(Kind::Special);
+    let f64 = count(Kind::F64) + F64_SPECIAL * count(Kind::F64Special);
+    let special = count(Kind::FloatDivision) + count(Kind::Special) + count(Kind::Conversion);
+    let rest = count(Kind::Barrier)
+        + count(Kind::Warp)
+        + count(Kind::UniformBranch)
+        + 2.0 * count(Kind::DivergentBranch)
+        + CALL * count(Kind::Call)
+        + count(Kind::Other);
+    let accesses: f64 = statistics.memory.iter().map(|memory| value(&memory.count)).sum();
+    let mut work = Work {
+        instructions: integer + f32 + f64 + special + rest + accesses,
+        f32,
+        f64,
+        integer,
+        special,
+        load_store: count(Kind::Warp) * f64::from(WARP) / limits.lsu_rate,
+        l2_bytes: 0.0,
+        memory_bytes: 0.0,
+        waits: value(&statistics.global_waits) * limits.global_latency
+            + value(&statistics.shared_waits) * limits.shared_latency
+            + count(Kind::Warp) * limits.shared_latency,
+        barriers: count(Kind::Barrier),
+    };
+    for memory in &statistics.memory {
+        work.add_memory(memory, limits, value);
+    }
+    work.add_spills(statistics, resources);
+    work
+}
+
+impl Work {
+    fn add_memory(&mut self, memory: &Memory, limits: &Limits, value: &impl Fn(&Expr) -> f64) {
+        let count = value(&memory.count);
+        let begin = f64::from(WARP) / limits.lsu_rate;
+        match memory.space {
+            Space::Shared => {
+                // Wider accesses take as many passes as there are words.
+                let passes = memory.transactions * (f64::from(memory.bytes) / 4.0).max(1.0);
+                let again = if memory.access == Access::Atomic { 4.0 } else { 1.0 };
+                self.load_store += count * passes.max(begin) * again;
+            }
+            Space::Constant => self.load_store += count,
+            Space::Global | Space::Local => {
+                // A line of the first-level cache holds four sectors.
+                self.load_store += count * begin.max(memory.transactions / 4.0);
+                let fresh = (count - value(&memory.reused)).max(0.0);
+                let bytes = fresh * memory.transactions * 32.0;
+                self.l2_bytes += bytes;
+                // What all threads read alike is in the caches.
+                if memory.pattern != Pattern::Uniform && memory.space == Space::Global {
+                    self.memory_bytes += bytes;
+                }
+                if memory.access == Access::Atomic {
+                    self.l2_bytes += count * f64::from(WARP) * 32.0;
+                }
+            }
+        }
+    }
+
+    /// Each spilled word is a local access of the whole warp, as often as an operation of the body runs on average.
+    fn add_spills(&mut self, statistics: &Statistics, resources: &Resources) {
+        let repeats = (self.instructions / f64::from(statistics.size.max(1))).max(1.0);
+        let loads = f64::from(resources.spill_loads) / 4.0 * repeats;
+        let all = f64::from(resources.spills()) / 4.0 * repeats;
+        self.instructions += all;
+        self.load_store += all;
+        self.l2_bytes += all * 128.0 * 0.25;
+        self.waits += loads * SPILL_LATENCY * 0.5;
+    }
+}
+
+/// One block on a multiprocessor.
+struct Block {
+    /// Cycles by each bound but latency.
+    throughput: [(Bound, f64); 8],
+    /// Cycles of a block alone.
+    alone: f64,
+}
+
+impl Block {
+    fn new(work: &Work, statistics: &Statistics, warps: f64, limits: &Limits) -> Self {
+        let lanes = f64::from(WARP) * warps;
+        let code = f64::from(statistics.size) * INSTRUCTION_BYTES;
+        // Beyond the cache instructions come from the next one, at half the speed.
+        let fetch = 1.0 + (code / INSTRUCTION_CACHE - 1.0).clamp(0.0, 1.0);
+        let issue = work.instructions * fetch * warps / f64::from(limits.partitions);
+        let bytes_per_cycle = limits.bandwidth / limits.clock / f64::from(limits.sms);
+        let throughput = [
+            (Bound::Issue, issue),
+            (Bound::F32, work.f32 * lanes / limits.f32_rate),
+            (Bound::F64, work.f64 * lanes / limits.f64_rate),
+            (Bound::Integer, work.integer * lanes / limits.integer_rate),
+            (Bound::Special, work.special * lanes / limits.special_rate),
+            (Bound::LoadStore, work.load_store * warps),
+            (Bound::L2, work.l2_bytes * warps / L2_BYTES),
+            (Bound::Memory, work.memory_bytes * warps / bytes_per_cycle),
+        ];
+        let copies = statistics.original_threads() as f64;
+        let parallel = (PARALLELISM * copies.sqrt()).min(MOST_PARALLELISM);
+        let meet = work.barriers * (BARRIER_LATENCY + warps);
+        let alone = work.instructions * fetch * limits.arithmetic_latency / parallel + work.waits + meet;
+        Self { throughput, alone }
+    }
+
+    /// Cycles by each bound with `resident` blocks on the multiprocessor.
+    fn bounds(&self, resident: f64) -> impl Iterator<Item = (Bound, f64)> {
+        self.throughput.into_iter().chain([(Bound::Latency, self.alone / resident)])
+    }
+
+    /// The largest bound, and the time of a block.
+    fn time(&self, resident: f64) -> (Bound, f64) {
+        let mut largest = (Bound::Issue, 0.0);
+        let mut sum = 0.0;
+        for (bound, cycles) in self.bounds(resident) {
+            if cycles > largest.1 {
+                largest = (bound, cycles);
+            }
+            sum += cycles.powf(SHARPNESS);
+        }
+        (largest.0, sum.powf(1.0 / SHARPNESS))
+    }
+}
+
+/// Cycles of a launch of `blocks` blocks.
+fn waves(block: &Block, blocks: f64, resident: f64, sms: f64) -> f64 {
+    let full = (blocks / (resident * sms)).floor();
+    let rest = blocks - full * resident * sms;
+    let last = (rest / sms).ceil();
+    let tail = if last > 0.0 { last * block.time(last).1 } else { 0.0 };
+    full * resident * block.time(resident).1 + tail
+}
+
+/// Further launches: whether they are empty is known where the grid is.
+fn launches(candidate: &Candidate<'_>, shape: &Shape, merged: f64) -> f64 {
+    let likely = match shape.grid {
+        Some(grid) => {
+            let factors = candidate.statistics.blocks;
+            let left = grid.iter().zip(factors).filter(|(size, factor)| **size % (*factor).max(1).unsigned_abs() != 0);
+            return left.count().min(candidate.epilogues as usize) as f64;
+        }
+        None => (merged - 1.0) / merged,
+    };
+    f64::from(candidate.epilogues) * likely
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::limits;
+    use crate::model::choose;
+
+    /// A tile is loaded, and each thread of a block of 256 reads 16 of it, as in the inner kernel of lud.
+    fn tiled(copies: f64, threads: f64) -> Statistics {
+        let mut made = Statistics { blocks: [copies as i64, 1, 1], size: (60.0 * copies) as u32, live: 20, ..Statistics::default() };
+        made.block = [threads.into(), 1.0.into(), 1.0.into()];
+        made.add(Kind::F32, &(16.0 * copies).into());
+        made.add(Kind::Integer, &(10.0 + 20.0 * copies).into());
+        made.add(Kind::Barrier, &1.0.into());
+        for (space, count) in [(Space::Global, 3.0 * copies), (Space::Shared, 32.0 * copies)] {
+            let (access, pattern) = (Access::Load, Pattern::Coalesced);
+            let transactions = if space == Space::Global { 4.0 } else { 1.0 };
+            made.add_memory(Memory { space, access, pattern, bytes: 4, count: count.into(), transactions, reused: Expr::zero() });
+        }
+        made.global_waits = 1.0.into();
+        made.shared_waits = 4.0.into();
+        made.static_shared = (2048.0 * copies) as u64;
+        made
+    }
+
+    fn time(statistics: &Statistics, registers: u32, shape: &Shape) -> Prediction {
+        let resources = Resources { registers, static_shared: statistics.static_shared as u32, ..Resources::default() };
+        predict(&Candidate { statistics, resources: Some(&resources), epilogues: 0 }, shape, limits("sm_80"))
+    }
+
+    #[test]
+    fn spills_cost() {
+        let one = tiled(1.0, 256.0);
+        let spilled = Resources { registers: 32, spill_loads: 64, spill_stores: 64, ..Resources::default() };
+        let with = predict(&Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0 }, &Shape::default(), limits("sm_80"));
+        assert!(with.time > time(&one, 32, &Shape::default()).time);
+    }
+
+    #[test]
+    fn blocks_below_a_warp_cost() {
+        // A quarter of the lanes at work, all of the issue slots taken.
+        let small = time(&tiled(1.0, 8.0), 32, &Shape::default());
+        let whole = time(&tiled(1.0, 32.0), 32, &Shape::default());
+        assert!(small.time >= whole.time * 0.99, "{small} {whole}");
+    }
+
+    #[test]
+    fn empty_multiprocessors_cost() {
+        let shape = Shape { grid: Some([108, 1, 1]), block: Some([256, 1, 1]) };
+        let one = time(&tiled(1.0, 256.0), 32, &shape);
+        let four = time(&tiled(4.0, 256.0), 64, &shape);
+        assert!(four.time > one.time, "{four} {one}");
+        assert_eq!(choose(&[one, four], 0.05), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_launched_is_last() {
+        let no = time(&tiled(1.0, 1024.0), 128, &Shape::default());
+        assert_eq!((no.time, no.bound), (f64::INFINITY, Bound::Unlaunchable));
+        assert_eq!(choose(&[time(&tiled(1.0, 256.0), 32, &Shape::default()), no], 0.05), 0);
+    }
+
+    #[test]
+    fn more_in_flight_hides_latency() {
+        // Few registers are free: two blocks of 256 threads, whose single loads must wait.
+        let mut one = tiled(1.0, 256.0);
+        one.static_shared = 40 * 1024;
+        let mut two = tiled(2.0, 256.0);
+        two.static_shared = 80 * 1024;
+        let (one, two) = (time(&one, 32, &Shape::default()), time(&two, 48, &Shape::default()));
+        assert!(two.time < one.time * 1.1, "{one} {two}");
+    }
+}
