@@ -5,6 +5,7 @@
 //! device module --codegen--> PTX --ptxas--> cubin + reports --fatbin--> fat binary --embed--> host module
 //! ```
 
+pub mod cache;
 pub mod codegen;
 mod elf;
 pub mod embed;
@@ -12,12 +13,17 @@ pub mod fatbin;
 pub mod ptxas;
 pub mod report;
 
+pub use cache::Cache;
 pub use codegen::{CodegenOptions, compile_to_ptx};
 pub use embed::embed;
 pub use fatbin::{Image, fat_binary};
 pub use ptxas::{AssembleOptions, Assembled, assemble};
 pub use report::Report;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
 use crate::Error;
@@ -49,6 +55,57 @@ pub fn compile_device(
     let ptx = compile_to_ptx(module, toolkit, codegen)?;
     let Assembled { cubin, reports, warnings } = assemble(toolkit, &ptx, assembling)?;
     Ok(DeviceImage { arch: codegen.arch, ptx, cubin, reports, warnings })
+}
+
+/// A device module that waits to be compiled.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The module as bitcode.
+    pub bitcode: Vec<u8>,
+    /// How PTX is made.
+    pub codegen: CodegenOptions,
+    /// How it is assembled.
+    pub assembling: AssembleOptions,
+}
+
+impl Job {
+    fn compile(&self, toolkit: &Toolkit, cache: &Cache) -> Result<DeviceImage, Error> {
+        let key = cache::Key::new(&self.bitcode, toolkit, &self.codegen, &self.assembling);
+        if let Some(image) = cache.get(key, &self.codegen) {
+            return Ok(image);
+        }
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(&self.bitcode, "device");
+        let module = Module::parse_bitcode_from_buffer(&buffer, &context)
+            .map_err(|error| Error::internal("reading a device module", error.to_string()))?;
+        let image = compile_device(&module, toolkit, &self.codegen, &self.assembling)?;
+        cache.put(key, &image);
+        Ok(image)
+    }
+}
+
+/// Compiles device modules side by side, each of them only if the cache does not have it. Results are in the order of the jobs.
+///
+/// Under a `make` that shares out its jobs only one is compiled at a time: the parallelism is make's then.
+pub fn compile_all(jobs: &[Job], toolkit: &Toolkit, cache: &Cache) -> Vec<Result<DeviceImage, Error>> {
+    let shared_out = std::env::var("MAKEFLAGS").is_ok_and(|flags| flags.contains("jobserver"));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = if shared_out { 1 } else { processors.min(jobs.len()) };
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((number, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, jobs.get(at)?))) {
+            done.push((number, job.compile(toolkit, cache)));
+        }
+        done
+    };
+    let mut results = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.flatten().collect::<Vec<_>>()
+    });
+    results.sort_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The fat binary of a program compiled for several chips: a cubin for each, and the PTX of the newest.

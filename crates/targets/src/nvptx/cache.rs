@@ -1,0 +1,224 @@
+//! Device images by content: a module that was compiled before, by whichever program, is not compiled again.
+//!
+//! The key is a hash of the module's bitcode, of everything that decides what becomes of it (options, chip, toolkit), and of
+//! this compiler itself. An entry is one file under `REGRAIN_CACHE_DIR`, else `$XDG_CACHE_HOME/regrain`, else
+//! `~/.cache/regrain`; with `REGRAIN_CACHE_DIR` set to nothing there is no cache. It is written beside and moved into place,
+//! carries a checksum, and whatever is wrong with one is as if it were not there: the cache never makes a compilation fail.
+//! `REGRAIN_CACHE_SIZE` (MiB, 1024 by default) bounds it; the entries that were used longest ago go first.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AssembleOptions, CodegenOptions, DeviceImage, Report};
+use crate::toolkit::Toolkit;
+
+const DEFAULT_SIZE: u64 = 1024;
+const CHECKSUM_SIZE: usize = 32;
+
+/// The cache of this user; without a folder it holds nothing.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    root: Option<PathBuf>,
+    /// Bytes.
+    size: u64,
+}
+
+/// What a compilation depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(blake3::Hash);
+
+/// What stands before PTX and cubin in an entry, on a line.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    ptx: usize,
+    reports: Vec<Report>,
+    warnings: Vec<String>,
+}
+
+impl Key {
+    /// The key of compiling `bitcode` with these options.
+    pub fn new(bitcode: &[u8], toolkit: &Toolkit, codegen: &CodegenOptions, assembling: &AssembleOptions) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        let stamp = |path: &Path| {
+            let seen = path.metadata().ok();
+            let time = seen.as_ref().and_then(|m| m.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok());
+            format!("{:?} {:?}", seen.map(|m| m.len()), time)
+        };
+        let us = std::env::current_exe().map(|path| stamp(&path)).unwrap_or_default();
+        for text in [us, stamp(&toolkit.ptxas), toolkit.version.to_string(), format!("{codegen:?} {assembling:?}")] {
+            hasher.update(text.as_bytes()).update(b"\0");
+        }
+        Self(hasher.update(bitcode).finalize())
+    }
+}
+
+impl Cache {
+    /// The cache that the environment names.
+    pub fn open() -> Self {
+        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let root = match std::env::var_os("REGRAIN_CACHE_DIR") {
+            Some(named) => Some(PathBuf::from(named)).filter(|path| !path.as_os_str().is_empty()),
+            None => folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))).map(|p| p.join("regrain")),
+        };
+        let size = std::env::var("REGRAIN_CACHE_SIZE").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_SIZE);
+        Self { root, size: size << 20 }
+    }
+
+    /// A cache in a folder of one's own, of at most `size` bytes.
+    pub fn at(root: impl Into<PathBuf>, size: u64) -> Self {
+        Self { root: Some(root.into()), size }
+    }
+
+    fn path(&self, key: Key) -> Option<PathBuf> {
+        let name = key.0.to_hex();
+        Some(self.root.as_ref()?.join(&name[..2]).join(&name[2..]))
+    }
+
+    /// The image that was made for `key`. The name of the chip is not in the entry: the key decides it.
+    pub fn get(&self, key: Key, codegen: &CodegenOptions) -> Option<DeviceImage> {
+        let path = self.path(key)?;
+        let bytes = std::fs::read(&path).ok()?;
+        let content = bytes.get(..bytes.len().checked_sub(CHECKSUM_SIZE)?)?;
+        if blake3::hash(content).as_bytes() != &bytes[content.len()..] {
+            return None;
+        }
+        let line = content.iter().position(|byte| *byte == b'\n')?;
+        let header: Header = serde_json::from_slice(&content[..line]).ok()?;
+        let (ptx, cubin) = content[line + 1..].split_at_checked(header.ptx)?;
+        // The time of the last use, by which entries go.
+        let _ = std::fs::File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        Some(DeviceImage {
+            arch: codegen.arch,
+            ptx: String::from_utf8(ptx.to_vec()).ok()?,
+            cubin: cubin.to_vec(),
+            reports: header.reports,
+            warnings: header.warnings,
+        })
+    }
+
+    /// Keeps an image.
+    pub fn put(&self, key: Key, image: &DeviceImage) {
+        if let Some(path) = self.path(key)
+            && let Err(error) = write(&path, image)
+        {
+            tracing::debug!(target: "cache", "{}: {error}", path.display());
+        }
+        // Rarely, since it looks at every entry.
+        if key.0.as_bytes()[31] < 8 {
+            self.trim();
+        }
+    }
+
+    /// Removes what was used longest ago until the rest fits.
+    pub fn trim(&self) {
+        let Some(root) = &self.root else { return };
+        let list = |path: &Path| std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+        let mut entries: Vec<(SystemTime, u64, PathBuf)> = list(root)
+            .flat_map(|folder| list(&folder.path()))
+            .filter_map(|entry| {
+                let seen = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+                Some((seen.modified().ok()?, seen.len(), entry.path()))
+            })
+            .collect();
+        entries.sort();
+        let mut total: u64 = entries.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in entries {
+            if total <= self.size {
+                break;
+            }
+            if std::fs::remove_file(path).is_ok() {
+                total -= size;
+            }
+        }
+    }
+}
+
+fn write(path: &Path, image: &DeviceImage) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let header = Header { ptx: image.ptx.len(), reports: image.reports.clone(), warnings: image.warnings.clone() };
+    let mut content = serde_json::to_vec(&header)?;
+    content.push(b'\n');
+    content.extend_from_slice(image.ptx.as_bytes());
+    content.extend_from_slice(&image.cubin);
+    let checksum = blake3::hash(&content);
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(&content)?;
+    file.write_all(checksum.as_bytes())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toolkit::SmArch;
+
+    fn image(text: &str) -> DeviceImage {
+        let arch = SmArch { number: 80, specific: false };
+        let report = Report { name: "k".into(), registers: 32, ..Report::default() };
+        DeviceImage { arch, ptx: text.into(), cubin: vec![0, 10, 255], reports: vec![report], warnings: vec!["w".into()] }
+    }
+
+    fn key(text: &str) -> Key {
+        Key(blake3::hash(text.as_bytes()))
+    }
+
+    #[test]
+    fn gives_back_what_it_got() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = Cache::at(folder.path(), 1 << 20);
+        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
+        assert!(cache.get(key("a"), &codegen).is_none());
+        cache.put(key("a"), &image("ptx\nof a"));
+        let got = cache.get(key("a"), &codegen).expect("an entry");
+        assert_eq!((got.ptx.as_str(), &got.cubin[..], got.reports[0].registers), ("ptx\nof a", &[0, 10, 255][..], 32));
+        assert!(cache.get(key("b"), &codegen).is_none());
+    }
+
+    #[test]
+    fn damage_is_a_miss() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = Cache::at(folder.path(), 1 << 20);
+        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
+        cache.put(key("a"), &image("ptx"));
+        let path = cache.path(key("a")).expect("a path");
+        let whole = std::fs::read(&path).expect("an entry");
+        let mut other = whole.clone();
+        other[whole.len() / 2] ^= 1;
+        for bad in [&whole[..10], &whole[..0], &whole[..whole.len() - 1], &other] {
+            std::fs::write(&path, bad).expect("written");
+            assert!(cache.get(key("a"), &codegen).is_none());
+        }
+        std::fs::write(&path, &whole).expect("written");
+        assert!(cache.get(key("a"), &codegen).is_some());
+    }
+
+    #[test]
+    fn the_longest_unused_goes_first() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let one = Cache::at(folder.path(), 1 << 20);
+        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
+        let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
+        for (age, name) in names.iter().enumerate() {
+            one.put(key(name), &image(&"x".repeat(1000)));
+            let path = one.path(key(name)).expect("a path");
+            let time = SystemTime::now() - std::time::Duration::from_secs(1000 - age as u64);
+            let file = std::fs::File::options().append(true).open(path).expect("an entry");
+            file.set_modified(time).expect("a time");
+        }
+        Cache::at(folder.path(), 3500).trim();
+        let left: Vec<&String> = names.iter().filter(|name| one.get(key(name), &codegen).is_some()).collect();
+        assert_eq!(left.last(), Some(&&names[9]));
+        assert!((1..=3).contains(&left.len()), "{left:?}");
+    }
+
+    #[test]
+    fn without_a_folder_nothing_is_kept() {
+        let cache = Cache { root: None, size: 0 };
+        cache.put(key("a"), &image("ptx"));
+        assert!(cache.get(key("a"), &CodegenOptions::new(SmArch { number: 80, specific: false })).is_none());
+    }
+}
