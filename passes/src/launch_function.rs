@@ -52,6 +52,19 @@ pub fn launch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
     }
 }
 
+/// The kernel and the constant block shape that a launch function of this name is for.
+pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
+    let target = name.strip_prefix("__regrain_launch.").or_else(|| name.strip_prefix("__regrain_dispatch."))?;
+    let shape = |suffix: &str| {
+        let sizes: Option<Vec<u32>> = suffix.split('x').map(|size| size.parse().ok()).collect();
+        <[u32; 3]>::try_from(sizes?).ok()
+    };
+    match target.rsplit_once(".b").and_then(|(kernel, suffix)| Some((kernel, shape(suffix)?))) {
+        Some((kernel, shape)) => Some((kernel, Some(shape))),
+        None => Some((target, None)),
+    }
+}
+
 /// The parameters of a kernel.
 pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
     let types = kernel.body().args();

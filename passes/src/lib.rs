@@ -3,6 +3,7 @@
 pub mod coarsen_blocks;
 pub mod coarsen_threads;
 pub mod coarsening;
+pub mod content_hash;
 pub mod counted_loop;
 pub mod cpu;
 pub mod eliminate_redundant_barriers;
@@ -16,6 +17,7 @@ pub mod lower_cpu;
 pub mod nvvm_operations;
 pub mod outline_kernels;
 pub mod pipelines;
+pub mod profile_alternatives;
 pub mod raise;
 pub mod raise_while_to_for;
 pub mod registry;

@@ -11,8 +11,10 @@ pub static PASSES: &[PassInfo] = &[
     raise_while_to_for::PASS,
     crate::form_parallel::PASS,
     // On the parallel form.
+    crate::content_hash::PASS,
     crate::expand_alternatives::PASS,
     crate::select_alternative::PASS,
+    crate::profile_alternatives::PASS,
     crate::coarsen_blocks::PASS,
     crate::coarsen_threads::PASS,
     crate::unroll_and_interleave::PASS,
