@@ -46,3 +46,6 @@ mod stream;
 mod unsupported;
 mod warp;
 mod worker;
+
+/// Programs that are built for profiling link it with the runtime, as one library; others take nothing of it.
+pub use regrain_profiler;

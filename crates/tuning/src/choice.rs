@@ -199,14 +199,14 @@ fn choose_among(mut shapes: Vec<Shape>, policy: &Policy, is_candidate: impl Fn(&
         shape.candidates.retain(|grain, _| grains.contains(grain));
         for grain in &grains {
             // Of a candidate that this grid knows nothing of there are no samples.
-            shape.candidates.entry(*grain).or_default();
+            shape.candidates.entry(*grain).or_default().failed = false;
         }
     }
     let samples = needed(policy.samples, shapes.len());
     let complete: Vec<_> = shapes.iter().filter_map(|shape| Some((shape, shape.comparable(samples)?))).collect();
-    let all: u64 = shapes.iter().map(|shape| shape.launches).sum();
-    let launches: u64 = complete.iter().map(|(shape, _)| shape.launches).sum();
-    if launches == 0 || launches * 2 < all {
+    let all: f64 = shapes.iter().map(Shape::weight).sum();
+    let launches: f64 = complete.iter().map(|(shape, _)| shape.weight()).sum();
+    if launches <= 0.0 || launches * 2.0 < all {
         let sums = shapes.iter().map(|shape| shape.progress(samples)).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
         return Err(Missing::Incomplete { measured: sums.0, needed: sums.1 });
     }
@@ -215,10 +215,10 @@ fn choose_among(mut shapes: Vec<Shape>, policy: &Policy, is_candidate: impl Fn(&
         let summaries: Vec<Summary> = times.iter().filter_map(|(_, times)| Summary::of(times)).collect();
         for (total, own) in totals.iter_mut().zip(&summaries) {
             // The original is the smallest grain, so the first.
-            total.add(own, &summaries[0], shape.launches as f64);
+            total.add(own, &summaries[0], shape.weight());
         }
     }
-    Ok(pick(&grains, totals, policy, complete.len(), launches as f64))
+    Ok(pick(&grains, totals, policy, complete.len(), launches))
 }
 
 /// The least total that beats the original beyond doubt, else the original.

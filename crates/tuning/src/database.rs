@@ -249,6 +249,12 @@ impl Shape {
         Some(shape)
     }
 
+    /// Launches in a run: how much the shape counts beside others. Runs that had nothing left to measure are not recorded,
+    /// so the number of all launches would say less.
+    pub fn weight(&self) -> f64 {
+        self.launches as f64 / self.runs.max(1) as f64
+    }
+
     /// The candidates that could be launched.
     pub fn usable(&self) -> impl Iterator<Item = (&Grain, &Times)> {
         self.candidates.iter().filter(|(_, times)| !times.failed)
