@@ -23,7 +23,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-PROGRAMS = ["hotspot", "lud", "pathfinder", "nw", "bfs", "backprop"]
+PROGRAMS = ["hotspot", "lud", "pathfinder", "nw", "bfs", "backprop", "srad"]
 REGRAIN = ROOT / "target/release/regrain"
 CLANG = Path("/usr/lib/llvm-22/bin/clang++")
 # Sizes at which the work outweighs the launches.
@@ -34,6 +34,7 @@ SIZES = {
     "nw": ["--size", "4096"],
     "bfs": ["--nodes", "1048576"],
     "backprop": ["--inputs", "262144"],
+    "srad": ["--rows", "1024", "--cols", "1024", "--steps", "10"],
 }
 
 
