@@ -179,11 +179,36 @@ impl Space {
         Self { blocks: vec![Factors::Total(1)], threads: vec![Factors::Total(1)] }
     }
 
+    /// What is tried on a GPU where nothing is said, by the block shape of the launch (`None`: not known). Small blocks are
+    /// made larger rather than their threads coarser, so that whole warps are left; large ones give threads away.
+    pub fn for_gpu(block: Option<[u32; 3]>) -> Self {
+        let threads = block.map(|block| block.iter().product::<u32>());
+        let (blocks, threads): (&[i64], &[i64]) = match threads {
+            Some(..64) => (&[1, 2, 4, 8], &[1]),
+            Some(64..128) => (&[1, 2, 4], &[1, 2]),
+            Some(512..) => (&[1, 2], &[1, 2, 4]),
+            _ => (&[1, 2, 4], &[1, 2]),
+        };
+        Self { blocks: totals(blocks), threads: totals(threads) }
+    }
+
+    /// What is tried on a CPU where nothing is said. Threads are iterations of loops that are vectorised: a factor shortens the
+    /// loop, so one with few iterations is left as it is. Blocks are coarsened to run several side by side.
+    pub fn for_cpu(block: Option<[u32; 3]>) -> Self {
+        let row = block.map(|block| block[0]);
+        let threads: &[i64] = if row.is_some_and(|row| row < 16) { &[1] } else { &[1, 2, 4] };
+        Self { blocks: totals(&[1, 2, 4]), threads: totals(threads) }
+    }
+
     /// Every pair that is coarser than the original, block factors changing fastest.
     pub fn pairs(&self) -> impl Iterator<Item = (Factors, Factors)> {
         let all = self.threads.iter().flat_map(|threads| self.blocks.iter().map(|blocks| (*blocks, *threads)));
         all.filter(|(blocks, threads)| blocks.total() > 1 || threads.total() > 1)
     }
+}
+
+fn totals(list: &[i64]) -> Vec<Factors> {
+    list.iter().map(|total| Factors::Total(*total)).collect()
 }
 
 impl FromStr for Space {
@@ -249,6 +274,15 @@ mod tests {
         for text in ["", "b4", "x", "b4x2x1t", "t0x1x1", "b1x1", "originals"] {
             assert!(text.parse::<Grain>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn usual_spaces_follow_the_block() {
+        assert_eq!(Space::for_gpu(Some([16, 1, 1])).to_string(), "blocks=1,2,4,8:threads=1");
+        assert_eq!(Space::for_gpu(Some([16, 16, 1])).to_string(), "blocks=1,2,4:threads=1,2");
+        assert_eq!(Space::for_gpu(Some([32, 32, 1])).to_string(), "blocks=1,2:threads=1,2,4");
+        assert_eq!(Space::for_gpu(None), Space::for_gpu(Some([256, 1, 1])));
+        assert_eq!(Space::for_cpu(Some([8, 8, 1])).to_string(), "blocks=1,2,4:threads=1");
     }
 
     #[test]

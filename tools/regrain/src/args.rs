@@ -6,7 +6,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use regrain_tuning::Space;
 
 /// What an invocation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -33,6 +34,17 @@ pub struct Input {
     pub language: Option<String>,
     /// A source file; otherwise something for the linker.
     pub source: bool,
+}
+
+/// Remarks about our own work, by clang's kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// `-Rpass=regrain`: what was done.
+    pub passed: bool,
+    /// `-Rpass-missed=regrain`: what was not, and why.
+    pub missed: bool,
+    /// `-Rpass-analysis=regrain`: the numbers of what was weighed.
+    pub analysis: bool,
 }
 
 /// A parsed command line.
@@ -74,8 +86,16 @@ pub struct Args {
     pub coarsen_threads: Option<String>,
     /// `--help`
     pub help: bool,
-    /// `-Rpass=regrain`, `-Rpass-missed=regrain` or `-Rpass-analysis=regrain`.
-    pub remarks: bool,
+    /// Which remarks are wanted.
+    pub remarks: Remarks,
+    /// `-fregrain-alternatives=`: which grains are tried; `None` for the target's own choice.
+    pub alternatives: Option<Space>,
+    /// `-fregrain-report=`: where what was decided about grains goes, one JSON object on a line.
+    pub report: Option<PathBuf>,
+    /// `-fregrain-profile-generate`: the program tries alternatives and times them.
+    pub profile_generate: bool,
+    /// `-fregrain-profile-use=`: a tuning database to choose by.
+    pub profile_use: Option<PathBuf>,
     /// `-fregrain-cpu=`: processor for the CPU target's device code.
     pub cpu: Option<String>,
     /// `-O` level as a number: 0 to 3; `s`, `z` and `g` as clang ranks them.
@@ -126,7 +146,16 @@ OPTIONS OF REGRAIN:
   -fregrain-coarsen-blocks=<factors>, -fregrain-coarsen-threads=<factors>
                              on the CPU, this grain for every kernel where it is right: N or X,Y,Z
   -fregrain-cpu=<name>       processor for device code on the CPU (default: this one)
-  -Rpass-missed=regrain      why a kernel was not raised, or not split
+  -fregrain-alternatives=<space>
+                             the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2
+  -fregrain-report=<file>    append what was decided about each grain, one JSON object on a line
+  -fregrain-profile-generate make a program that tries the alternatives and writes their times to a tuning database
+                             (REGRAIN_TUNING_DB, else beside the program)
+  -fregrain-profile-use=<file>
+                             choose by the times in a tuning database
+  -Rpass=regrain             which grain was chosen
+  -Rpass-missed=regrain      why a kernel was not raised, not split, or kept from a grain
+  -Rpass-analysis=regrain    the numbers behind the choice of a grain
 
 Everything else is clang's:
 ";
@@ -183,8 +212,12 @@ impl Args {
             self.coarsen_blocks = Some(coarsening(&factors)?);
         } else if let Some(factors) = value("-fregrain-coarsen-threads=") {
             self.coarsen_threads = Some(coarsening(&factors)?);
-        } else if text.starts_with("-Rpass") && text.ends_with("=regrain") {
-            self.remarks = true;
+        } else if let Some(space) = value("-fregrain-alternatives=") {
+            self.alternatives = if space == "default" { None } else { Some(space.parse().map_err(|reason: String| anyhow!(reason))?) };
+        } else if let Some(path) = value("-fregrain-report=") {
+            self.report = Some(path.into());
+        } else if let Some(path) = value("-fregrain-profile-use=") {
+            self.profile_use = Some(path.into());
         } else {
             match text {
                 "-c" => self.kind = Output::Object,
@@ -196,6 +229,10 @@ impl Args {
                 "-fno-gpu-rdc" => self.relocatable = false,
                 "--cuda-device-only" => self.device_only = true,
                 "--cuda-host-only" => self.host_only = true,
+                "-Rpass=regrain" => self.remarks.passed = true,
+                "-Rpass-missed=regrain" => self.remarks.missed = true,
+                "-Rpass-analysis=regrain" => self.remarks.analysis = true,
+                "-fregrain-profile-generate" => self.profile_generate = true,
                 "-fregrain-specialize" => self.specialize = true,
                 "-fregrain-resource-usage" => self.resource_usage = true,
                 "-fregrain-round-trip" => self.round_trip = true,
@@ -264,7 +301,7 @@ fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
 
 /// Coarsening factors as a pass takes them.
 fn coarsening(factors: &str) -> Result<String> {
-    regrain_passes::coarsening::Factors::parse(factors).map_err(|reason| anyhow::anyhow!(reason))?;
+    regrain_passes::coarsening::Factors::parse(factors).map_err(|reason| anyhow!(reason))?;
     let option = if factors.contains(',') { "factors" } else { "factor" };
     Ok(format!("{option}={factors}"))
 }

@@ -115,7 +115,7 @@ impl Stages<'_> {
     }
 
     fn remark(&self, text: &str) {
-        if self.compilation.session.args.remarks && !text.is_empty() {
+        if self.compilation.session.args.remarks.missed && !text.is_empty() {
             eprintln!("{text}");
         }
     }
