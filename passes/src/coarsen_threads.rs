@@ -23,7 +23,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{Factors, both, choose, copy_before, divided, each_launch, loops, parse_factors, resolve},
+    coarsening::{Factors, THREAD_GRAIN, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, is_warp_operation, parse_indexing},
@@ -163,5 +163,6 @@ fn unroll<'c>(wrapper: Op<'c>, factors: [i64; 3], indexing: Indexing, functions:
         unroll_and_interleave::apply(block, &unroll, &plan, extent);
         wrapper.set_operand(3 + dimension, extent);
     }
+    multiply_grain(wrapper, THREAD_GRAIN, factors);
     Ok(())
 }

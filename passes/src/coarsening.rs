@@ -20,6 +20,9 @@ use crate::{
 /// On a wrapper: how many original blocks one of its blocks is, by dimension. Its grid loop counts blocks of that size.
 pub const GRAIN: &str = "regrain.grain";
 
+/// On a wrapper: how many original threads one of its threads is, by dimension.
+pub const THREAD_GRAIN: &str = "regrain.thread_grain";
+
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
 
@@ -95,6 +98,16 @@ fn is_whole(nest: Op<'_>, sizes: &[Value<'_>]) -> bool {
 pub fn grain(wrapper: Op<'_>) -> [i64; 3] {
     let list = wrapper.attr(GRAIN).and_then(Attr::as_i64_array).unwrap_or_default();
     list.try_into().unwrap_or([1; 3])
+}
+
+/// Multiplies the factors that a wrapper carries under `name` by further ones.
+pub fn multiply_grain(wrapper: Op<'_>, name: &str, factors: [i64; 3]) {
+    let list = wrapper.attr(name).and_then(Attr::as_i64_array).unwrap_or_default();
+    let mut all: [i64; 3] = list.try_into().unwrap_or([1; 3]);
+    for (all, factor) in all.iter_mut().zip(factors) {
+        *all *= factor;
+    }
+    wrapper.set_attr(name, wrapper.ctx().i64_array_attr(&all));
 }
 
 /// A size divided by a constant.

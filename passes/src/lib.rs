@@ -23,6 +23,7 @@ pub mod raise_while_to_for;
 pub mod registry;
 pub mod select_alternative;
 pub mod split_barriers;
+pub mod statistics;
 pub mod thread_ops;
 pub mod uniformity;
 pub mod unroll_and_interleave;

@@ -19,6 +19,7 @@ pub static PASSES: &[PassInfo] = &[
     crate::coarsen_threads::PASS,
     crate::unroll_and_interleave::PASS,
     eliminate_redundant_barriers::PASS,
+    crate::statistics::PASS,
     // To loops of the CPU.
     crate::split_barriers::PASS,
     crate::lower_cpu::PASS,

@@ -14,10 +14,10 @@
 // CHECK: regrain.yield %{{.*}} : i32
 // CHECK-NEXT: }, {
 // CHECK: %[[C16:.*]] = arith.constant 16 : index
-// CHECK: regrain.gpu_wrapper @k {{.*}} block(%[[C16]], %c1, %c1) {
+// CHECK: regrain.gpu_wrapper @k {{.*}} block(%[[C16]], %c1, %c1) attributes {regrain.thread_grain = array<i64: 2, 1, 1>} {
 // CHECK: regrain.yield
 // CHECK-NEXT: }, {
-// CHECK: regrain.gpu_wrapper @k {{.*}} attributes {regrain.grain = array<i64: 2, 1, 1>} {
+// CHECK: regrain.gpu_wrapper @k {{.*}} attributes {regrain.grain = array<i64: 2, 1, 1>, regrain.thread_grain = array<i64: 2, 1, 1>} {
 // CHECK: regrain.epilogue
 // CHECK: regrain.yield
 // CHECK-NEXT: }
@@ -25,7 +25,7 @@
 
 // SELECTED-LABEL: llvm.func @__regrain_launch.k
 // SELECTED-NOT: regrain.alternatives
-// SELECTED: %[[E:.*]] = regrain.gpu_wrapper @k grid(%{{.*}}) block(%{{.*}}16{{.*}}, %c1, %c1) {
+// SELECTED: %[[E:.*]] = regrain.gpu_wrapper @k grid(%{{.*}}) block(%{{.*}}16{{.*}}, %c1, %c1) attributes {regrain.thread_grain = array<i64: 2, 1, 1>} {
 // SELECTED-NOT: regrain.yield
 // SELECTED: llvm.return %[[E]]
 llvm.func @__regrain_launch.k(%p: !llvm.ptr, %gx: i32) -> i32 {

@@ -1,0 +1,97 @@
+//! `regrain-print-statistics`: what a thread of each kernel does, at the grain that it has, as a remark.
+//!
+//! Before:
+//!   regrain.gpu_wrapper @k grid(%n, %c1, %c1) block(%c32, %c1, %c1) {
+//!     scf.parallel (%i, ...) { scf.parallel (%x, ...) { ... } } }
+//! Prints:
+//!   remark: statistics of k at grain original
+//!     grid: gridDim.x, 1, 1
+//!     block: 32, 1, 1
+//!     integer: 3
+//!     global load, coalesced: 1 of 4 bytes, 4 sectors
+//!     ...
+//! The IR stays as it is. Counts are closed forms in the sizes and arguments of the launch; a loop whose bounds no formula
+//! says has a symbol for how often it runs. Declines where a wrapper has no block loop.
+
+mod address;
+mod classify;
+mod count;
+mod lanes;
+mod live;
+mod symbolic;
+
+use mlir_bridge::{
+    ir::{Attr, Op},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+use regrain_dialects::ops::{GpuWrapper, Shared};
+use regrain_tuning::expr::Expr;
+use regrain_tuning::statistics::Statistics;
+
+use crate::coarsening::{EPILOGUE, THREAD_GRAIN, grain};
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-print-statistics",
+    summary: "print what a thread of each kernel does",
+    anchor: Anchor::Any,
+    options: &[],
+    dialects: &[],
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    for wrapper in root.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+        match statistics(wrapper) {
+            Some(found) => wrapper.op().remark(found.to_string()),
+            None => wrapper.op().remark("no statistics: the wrapper has no block loop"),
+        }
+    }
+    Ok(())
+}
+
+/// What a thread of a wrapper does; `None` where it has no block loop.
+pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
+    let nest = wrapper.block_loop()?;
+    let mut symbolic = symbolic::Symbolic::default();
+    let mut sizes = |values: Vec<_>| {
+        let sizes: Vec<Expr> = values.into_iter().map(|size| symbolic.expr(size).unwrap_or_else(|| Expr::symbol("size"))).collect();
+        <[Expr; 3]>::try_from(sizes).unwrap_or_default()
+    };
+    let (grid, block) = (sizes(wrapper.grid()), sizes(wrapper.block_shape()));
+    let mut made = Statistics {
+        kernel: wrapper.kernel().unwrap_or_default().to_owned(),
+        blocks: grain(wrapper.op()),
+        threads: thread_grain(wrapper.op()),
+        epilogue: wrapper.op().has_attr(EPILOGUE),
+        grid,
+        block,
+        static_shared: static_shared(wrapper.op()),
+        live: live::most(nest),
+        ..Statistics::default()
+    };
+    // Memory that nobody asks for is not given out.
+    if let Some(bytes) = wrapper.shared_bytes().filter(|_| !wrapper.op().find_named("regrain.dynamic_shared").is_empty()) {
+        made.dynamic_shared = symbolic.expr(bytes).unwrap_or_else(|| Expr::symbol("sharedBytes"));
+    }
+    let mut lanes = lanes::Lanes::new(nest);
+    count::Counter::new(&mut lanes, &mut symbolic, &mut made).block(nest.body());
+    Some(made)
+}
+
+/// Original threads of a block in a thread of a wrapper.
+fn thread_grain(wrapper: Op<'_>) -> [i64; 3] {
+    let list = wrapper.attr(THREAD_GRAIN).and_then(Attr::as_i64_array).unwrap_or_default();
+    list.try_into().unwrap_or([1; 3])
+}
+
+/// Bytes of static shared memory of a block.
+fn static_shared(wrapper: Op<'_>) -> u64 {
+    let mut bytes = 0u64;
+    for shared in wrapper.find_named("regrain.shared").into_iter().filter_map(Shared::cast) {
+        let (size, natural) = shared.memory_type().layout(wrapper);
+        let alignment = shared.alignment().and_then(|alignment| u64::try_from(alignment).ok()).unwrap_or(natural).max(1);
+        bytes = bytes.next_multiple_of(alignment) + size;
+    }
+    bytes
+}
