@@ -32,7 +32,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{EPILOGUE, Factors, GRAIN, both, choose, copy_before, divided, each_launch, grain, loops, parse_factors, resolve},
+    coarsening::{EPILOGUE, Factors, GRAIN, ORIGINAL, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve, static_shared_bytes},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
@@ -137,11 +137,7 @@ fn unroll<'c>(wrapper: Op<'c>, split: &Split<'c>, functions: &mut Functions<'c>)
         unroll_and_interleave::apply(nest, &unroll, &plan, split.quotients[dimension]);
         wrapper.set_operand(dimension, split.quotients[dimension]);
     }
-    let mut all = grain(wrapper);
-    for (grain, factor) in all.iter_mut().zip(split.factors) {
-        *grain *= factor;
-    }
-    wrapper.set_attr(GRAIN, wrapper.ctx().i64_array_attr(&all));
+    multiply_grain(wrapper, GRAIN, split.factors);
     if GpuWrapper::cast(wrapper).and_then(GpuWrapper::block_loop).is_none() {
         return Err(Refusal::NoBlockLoop);
     }
@@ -167,7 +163,8 @@ fn multiply_shared<'c>(b: Builder<'c>, wrapper: GpuWrapper<'c>, coarse: Op<'c>, 
     let factor = split.factors.iter().product();
     let total = b.arith("muli", round_up(b, bytes, alignment), b.const_int(bytes.ty(), factor));
     coarse.set_operand(SHARED_OPERAND, total);
-    // The sizes of regions are checked before they are multiplied, so that nothing wraps.
+    // Static shared memory takes its part. The sizes of regions are checked before they are multiplied, so that nothing wraps.
+    let limit = (limit - static_shared_bytes(coarse)).max(0);
     Some(b.cmpi("ule", bytes, b.const_int(bytes.ty(), (limit / factor) & -alignment)))
 }
 
@@ -244,6 +241,7 @@ fn launch_condition<'c>(b: Builder<'c>, some: Option<Value<'c>>, main: Option<Va
 fn epilogue<'c>(wrapper: GpuWrapper<'c>, split: &Split<'c>, covered: &[Value<'c>], axis: usize, rest: Value<'c>) -> Op<'c> {
     let made = copy_before(wrapper.op());
     made.set_attr(EPILOGUE, made.ctx().unit_attr());
+    made.remove_attr(ORIGINAL);
     if let Some(nest) = GpuWrapper::cast(made).and_then(GpuWrapper::grid_loop) {
         nest.set_operand(axis, covered[axis]);
         for earlier in split.axes().filter(|earlier| *earlier < axis) {

@@ -7,7 +7,7 @@ use mlir_bridge::{
     ir::{Attr, Builder, Op, Value},
     pass::PassRun,
 };
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::ops::{GpuWrapper, Shared};
 pub use regrain_tuning::grain::{Factors, balance};
 
 use crate::{
@@ -25,6 +25,12 @@ pub const THREAD_GRAIN: &str = "regrain.thread_grain";
 
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
+
+/// On a wrapper that is still the launch that the program wrote, and may change.
+pub const ORIGINAL: &str = "regrain.original";
+
+/// On a wrapper that nothing may make coarser: it stays the launch that the program wrote.
+pub const KEPT: &str = "regrain.kept";
 
 /// The options `factor` and `factors` of a pass.
 pub fn parse_factors(pass: &PassRun<'_>) -> Result<Factors, String> {
@@ -100,6 +106,17 @@ pub fn grain(wrapper: Op<'_>) -> [i64; 3] {
     list.try_into().unwrap_or([1; 3])
 }
 
+/// Bytes of static shared memory that the blocks of a launch have.
+pub fn static_shared_bytes(wrapper: Op<'_>) -> i64 {
+    let all = wrapper.find_named("regrain.shared").into_iter().filter_map(Shared::cast);
+    let total = all.fold(0, |total: u64, shared| {
+        let (size, natural) = shared.memory_type().layout(wrapper);
+        let alignment = shared.alignment().map_or(natural, |alignment| alignment as u64).max(1);
+        total.next_multiple_of(alignment) + size
+    });
+    i64::try_from(total).unwrap_or(i64::MAX)
+}
+
 /// Multiplies the factors that a wrapper carries under `name` by further ones.
 pub fn multiply_grain(wrapper: Op<'_>, name: &str, factors: [i64; 3]) {
     let list = wrapper.attr(name).and_then(Attr::as_i64_array).unwrap_or_default();
@@ -108,6 +125,7 @@ pub fn multiply_grain(wrapper: Op<'_>, name: &str, factors: [i64; 3]) {
         *all *= factor;
     }
     wrapper.set_attr(name, wrapper.ctx().i64_array_attr(&all));
+    wrapper.remove_attr(ORIGINAL);
 }
 
 /// A size divided by a constant.
@@ -154,7 +172,8 @@ pub fn each_launch<'c>(
 ) -> Vec<(Op<'c>, Refusal)> {
     let mut functions = Functions::new(module);
     let mut refused = Vec::new();
-    for wrapper in module.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+    let changing = module.find_named("regrain.gpu_wrapper").into_iter().filter(|op| !op.has_attr(KEPT));
+    for wrapper in changing.filter_map(GpuWrapper::cast).collect::<Vec<_>>() {
         if let Err(refusal) = coarsen(wrapper, &mut functions) {
             wrapper.op().remark(format!("{what} not coarsened: {refusal}"));
             refused.push((wrapper.op(), refusal));

@@ -21,12 +21,12 @@ use mlir_bridge::{
     ir::{Builder, Op},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::{Alternatives, GpuWrapper, Shared, yield_results};
+use regrain_dialects::ops::{Alternatives, GpuWrapper, yield_results};
 use regrain_tuning::{Factors, Grain, Space};
 
 use crate::{
     coarsen_blocks, coarsen_threads,
-    coarsening::{EPILOGUE, GRAIN, Loops, loops, resolve},
+    coarsening::{EPILOGUE, GRAIN, KEPT, Loops, loops, resolve, static_shared_bytes},
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{Indexing, Refusal},
@@ -101,7 +101,7 @@ pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
     let mut functions = Functions::new(module);
     let mut omitted = Vec::new();
     for wrapper in module.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
-        if wrapper.op().has_attr(EPILOGUE) || wrapper.op().has_attr(GRAIN) {
+        if [EPILOGUE, GRAIN, KEPT].iter().any(|mark| wrapper.op().has_attr(mark)) {
             continue;
         }
         let launch = wrapper.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default().to_owned();
@@ -240,17 +240,6 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
         return Err(LeftOut::SharedMemory { needed, limit: request.shared_limit });
     }
     Ok(())
-}
-
-/// Bytes of static shared memory that the blocks of a launch have.
-pub fn static_shared_bytes(wrapper: Op<'_>) -> i64 {
-    let all = wrapper.find_named("regrain.shared").into_iter().filter_map(Shared::cast);
-    let total = all.fold(0, |total: u64, shared| {
-        let (size, natural) = shared.memory_type().layout(wrapper);
-        let alignment = shared.alignment().map_or(natural, |alignment| alignment as u64).max(1);
-        total.next_multiple_of(alignment) + size
-    });
-    i64::try_from(total).unwrap_or(i64::MAX)
 }
 
 /// Makes alternatives that are a whole alternative of another one alternatives of that one.

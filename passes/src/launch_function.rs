@@ -67,7 +67,8 @@ pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
 
 /// The parameters of a kernel.
 pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
-    let types = kernel.body().args();
+    let function = kernel.attr("function_type").and_then(|ty| ty.as_type());
+    let types = function.and_then(|ty| ty.function_inputs()).unwrap_or_default();
     let attrs = kernel
         .attr("arg_attrs")
         .and_then(|attrs| attrs.as_array())
@@ -75,8 +76,8 @@ pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
     types
         .iter()
         .enumerate()
-        .map(|(index, value)| Parameter {
-            ty: value.ty(),
+        .map(|(index, ty)| Parameter {
+            ty: *ty,
             byval: attrs
                 .get(index)
                 .and_then(|attrs| attrs.get("llvm.byval"))

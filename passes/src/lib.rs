@@ -10,6 +10,7 @@ pub mod eliminate_redundant_barriers;
 pub mod expand_alternatives;
 pub mod facts;
 pub mod form_parallel;
+pub mod isolate_launches;
 pub mod kernel_checks;
 pub mod launch_function;
 pub mod lift_control_flow;

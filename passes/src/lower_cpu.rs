@@ -29,7 +29,6 @@ mod address_spaces;
 mod clamps;
 mod failures;
 mod thread_loops;
-mod wrappers;
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,11 +37,18 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::{kernel_checks, launch_function::KERNEL_ARG, split_barriers};
+use regrain_dialects::ops::GpuWrapper;
+
+use crate::{
+    coarsening::static_shared_bytes,
+    isolate_launches::{LAUNCH_PREFIX, VERSION, max_threads},
+    kernel_checks,
+    launch_function::{self, KERNEL_ARG},
+    split_barriers,
+};
 
 /// Beginning of the names of block functions.
 pub const BLOCK_PREFIX: &str = "__regrain_block.";
-const LAUNCH_PREFIX: &str = "__regrain_launch.";
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 /// How much of it the launch gave the block.
@@ -82,6 +88,19 @@ pub struct BlockFunction {
     pub symbol: String,
     /// The only block shape that it is for, or `None` for all.
     pub shape: Option<[u32; 3]>,
+    /// What is known of a kernel that `regrain-isolate-launches` made, which stands in no other module.
+    pub version: Option<VersionFacts>,
+}
+
+/// What a launch must know of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionFacts {
+    /// Sizes of the parameters, bytes.
+    pub parameter_sizes: Vec<u64>,
+    /// The most threads of a block, 0 without a limit.
+    pub max_threads: u32,
+    /// Static shared memory of a block, bytes.
+    pub static_shared: u64,
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
@@ -96,12 +115,22 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
             let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
             let symbol = format!("{BLOCK_PREFIX}{target}");
             make_block(module, launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
-            made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target) });
+            let version = module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
+            made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target), version });
         }
         launch.erase();
     }
     remove_unreachable(module, &made);
     Ok(made)
+}
+
+fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
+    let sizes = launch_function::parameters(kernel).into_iter().map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
+    VersionFacts {
+        parameter_sizes: sizes.collect(),
+        max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
+        static_shared: static_shared_bytes(wrapper).unsigned_abs(),
+    }
 }
 
 /// Removes the functions that no block function needs, kernels above all, and shared variables, which they alone use.
@@ -169,10 +198,9 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
     b.clone_body(launch.body(), &mut mapping);
     let start = Builder::at_start(function.body(), launch.loc());
     let number = |axis| Ok::<_, String>(start.index_castui(register(start, "ctaid", axis)?, start.ctx().index()));
-    wrappers::inline(function, &[number(0)?, number(1)?, number(2)?])?;
+    inline_wrapper(function, &[number(0)?, number(1)?, number(2)?])?;
     copy_structs(module, wrapper, function)?;
     place_shared(module, function);
-    wrappers::hoist_stack(function);
     drop_unused_size(function);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
@@ -191,6 +219,24 @@ fn drop_unused_size(function: Op<'_>) {
             op.erase();
         }
     }
+}
+
+/// The launch in a block function becomes the work of the one block that the thread state names.
+fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), String> {
+    let [wrapper] = function.find_named("regrain.gpu_wrapper")[..] else { return Err("expected one launch".into()) };
+    let grid = GpuWrapper::cast(wrapper).and_then(GpuWrapper::grid_loop).ok_or("no grid loop")?;
+    let b = Builder::before(wrapper);
+    let mut mapping = Mapping::new();
+    for op in wrapper.body().ops() {
+        if op == grid {
+            break;
+        }
+        b.clone_op(op, &mut mapping);
+    }
+    mapping.map_all(&grid.body().args(), numbers);
+    b.clone_body(grid.body(), &mut mapping);
+    wrapper.replace_with(&[b.const_i32(0)]);
+    Ok(())
 }
 
 fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, String> {

@@ -23,6 +23,8 @@
 //! The kernel keeps its name, calling convention and argument attributes, so that the host's registration finds it.
 //! Specialised forms (`@__regrain_launch.k.b16x16x1`) become `@k.b16x16x1` with `nvvm.reqntid`, if asked for.
 //!
+//! Kernels that `regrain-isolate-launches` made are made likewise; one that cannot be is not launched by the host.
+//!
 //! Declines loops that do not run over the whole grid and block, values that the host computes, effects between the grid
 //! loop and the block loop: with a remark where the kernel still has a body of its own, which then stays, else with an
 //! error.
@@ -30,8 +32,10 @@
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 
+use crate::coarsening::THREAD_GRAIN;
 use crate::facts::constant;
 use crate::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
+use crate::isolate_launches::{LAUNCH_PREFIX, VERSION, STATIC_SHARED, drop_kernel, plain_location};
 use crate::launch_function::KERNEL_ARG;
 use crate::nvvm_operations;
 
@@ -50,10 +54,9 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 /// Structured control flow, and what the other passes leave of arith, index and ub, to the llvm dialect.
-const LOWERING: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+pub const LOWERING: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
     convert-ub-to-llvm,reconcile-unrealized-casts";
 
-const LAUNCH_PREFIX: &str = "__regrain_launch.";
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -65,6 +68,13 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
             && (shape.is_none() || specialized)
             && let Err(reason) = outline(module, launch, kernel, shape)
         {
+            if kernel.has_attr(VERSION) {
+                launch.remark(format!("launch keeps its grain: {reason}"));
+                drop_kernel(module, target);
+                kernel.erase();
+                launch.erase();
+                continue;
+            }
             if kernel.region(0).is_empty() {
                 return Err(launch.error(format!("kernel '{target}' cannot be made of its parallel form: {reason}")));
             }
@@ -283,7 +293,13 @@ fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
 
 /// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.
 fn restore_attributes(kernel: Op<'_>) {
-    kernel.remove_attr(NOT_RAISED);
+    for mark in [NOT_RAISED, VERSION, STATIC_SHARED, THREAD_GRAIN] {
+        kernel.remove_attr(mark);
+    }
+    if kernel.region(0).is_empty() {
+        kernel.set_loc(plain_location(kernel));
+        return;
+    }
     for (mark, name) in [(LINKAGE, "linkage"), (COMDAT, "comdat")] {
         if let Some(attribute) = kernel.attr(mark) {
             kernel.remove_attr(mark);

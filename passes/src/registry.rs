@@ -20,6 +20,9 @@ pub static PASSES: &[PassInfo] = &[
     crate::unroll_and_interleave::PASS,
     eliminate_redundant_barriers::PASS,
     crate::statistics::PASS,
+    // Changed launches become kernels.
+    crate::isolate_launches::KEEP,
+    crate::isolate_launches::PASS,
     // To loops of the CPU.
     crate::split_barriers::PASS,
     crate::lower_cpu::PASS,

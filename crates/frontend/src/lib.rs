@@ -5,6 +5,7 @@
 
 pub mod clang;
 pub mod clean;
+pub mod dispatch;
 pub mod host;
 pub mod launches;
 pub mod specialise;

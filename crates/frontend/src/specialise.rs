@@ -34,7 +34,7 @@ use crate::Error;
 use crate::launches::{self, BlockShape};
 
 /// Dynamic shared memory that every launch may use without the program asking for more, bytes.
-const COMMON_SHARED_LIMIT: u64 = 48 << 10;
+pub(crate) const COMMON_SHARED_LIMIT: u64 = 48 << 10;
 
 /// Kernels and the shapes that they are specialised for.
 pub type Shapes = BTreeMap<String, Vec<BlockShape>>;
@@ -111,14 +111,18 @@ pub fn host(module: &Module<'_>, shapes: &Shapes, static_shared: u64) -> Result<
 /// What stands for the version in calls of the CUDA runtime: an address that nothing else has.
 fn handle<'ctx>(module: &Module<'ctx>, name: &str) -> PointerValue<'ctx> {
     let byte = module.get_context().i8_type();
-    let global = module.add_global(byte, None, &format!("__regrain_handle.{name}"));
-    global.set_initializer(&byte.const_zero());
+    define_handle(module, module.add_global(byte, None, &format!("__regrain_handle.{name}")))
+}
+
+/// Makes a declared handle one of this unit.
+pub(crate) fn define_handle<'ctx>(module: &Module<'ctx>, global: GlobalValue<'ctx>) -> PointerValue<'ctx> {
+    global.set_initializer(&module.get_context().i8_type().const_zero());
     global.set_linkage(Linkage::Internal);
     global.as_pointer_value()
 }
 
 /// Repeats the registration of the kernel's stub with another handle and name.
-fn register<'ctx>(module: &Module<'ctx>, handle: PointerValue<'ctx>, name: &str) -> Result<(), BuilderError> {
+pub(crate) fn register<'ctx>(module: &Module<'ctx>, handle: PointerValue<'ctx>, name: &str) -> Result<(), BuilderError> {
     let (Some(all), Some(one)) =
         (module.get_function("__cuda_register_globals"), module.get_function("__cudaRegisterFunction"))
     else {

@@ -112,6 +112,13 @@ fn forms() -> Forms {
     })
 }
 
+/// Asked by host code before it launches a coarser version of a kernel, which exists in the split form alone: whether the
+/// program is to run the kernels that it wrote.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_keeps_grain() -> i32 {
+    i32::from(forms() == Forms::Coroutine)
+}
+
 /// The split form for this block shape: the variant made for it, else the general one.
 fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {

@@ -40,7 +40,11 @@ unsafe impl Sync for Kernel {}
 impl Kernel {
     /// The kernel's name as in the source, where the program's C++ library can tell.
     pub fn source_name(&self) -> &str {
-        self.source_name.get_or_init(|| crate::report::demangle(&self.name))
+        self.source_name.get_or_init(|| {
+            // A version of a kernel carries its grain behind a dollar sign.
+            let (kernel, grain) = self.name.split_at(self.name.find('$').unwrap_or(self.name.len()));
+            crate::report::demangle(kernel) + grain
+        })
     }
 }
 

@@ -144,7 +144,7 @@ OPTIONS OF REGRAIN:
   -fregrain-round-trip       code from the parallel form even where nothing was transformed
   -fregrain-specialize       on NVIDIA, a further version of each kernel for each constant block shape
   -fregrain-coarsen-blocks=<factors>, -fregrain-coarsen-threads=<factors>
-                             on the CPU, this grain for every kernel where it is right: N or X,Y,Z
+                             this grain for every kernel where it is right: N or X,Y,Z
   -fregrain-cpu=<name>       processor for device code on the CPU (default: this one)
   -fregrain-alternatives=<space>
                              the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2

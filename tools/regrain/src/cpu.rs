@@ -11,8 +11,9 @@ use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode};
+use crate::dispatch;
 use crate::dump::Dump;
-use crate::parallel::Stages;
+use crate::parallel::{Stages, Versions};
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -37,14 +38,27 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let host_path = sides.host.context("internal error: no host side")?;
     let host_module = read_bitcode(&context, &host_path)?;
     let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
-    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes };
+    let coarsens = options.level > 0 && dispatch::coarsens(compilation, &host_module);
+    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes, coarsens };
     let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
+    let (split, mut versions) = split.map_or((None, Versions::default()), |(form, versions)| (Some(form), versions));
     if options.relocatable {
         host::export_shadows(&host_module, &external_variables(&device));
     }
     // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
     let back = if session.args.round_trip { stages.round_trip(&context, &device) } else { None };
-    let device = back.unwrap_or(device);
+    let device = match back {
+        None => device,
+        Some((module, made)) => {
+            versions = made;
+            module
+        }
+    };
+    if !versions.is_empty() {
+        // Versions have no coroutine form but in a round trip: whoever asks for that form gets the kernel that the program wrote.
+        dispatch::redirect(&context, &stages, &host_module, &versions, |_| u32::MAX, !session.args.round_trip)?;
+        device_versions_are_internal(&device, &versions);
+    }
     let image = cpu::image_symbol(&options.unit);
     let device_object = compilation.scratch("device.o");
     cpu::compile(&context, device, split, &options, &device_object)?;
@@ -75,6 +89,13 @@ fn device_only<'ctx>(
         cpu::compile(context, device, None, options, &finished)?;
     }
     compilation.deliver(&finished)
+}
+
+/// Other units may have versions of the same names.
+fn device_versions_are_internal(device: &Module<'_>, versions: &Versions) {
+    for function in versions.kernels.iter().filter_map(|version| device.get_function(&version.name)) {
+        function.set_linkage(Linkage::Internal);
+    }
 }
 
 /// The variables that a device module defines for other units.

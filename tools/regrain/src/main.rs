@@ -9,6 +9,7 @@ mod compile;
 mod cpu;
 mod dependencies;
 mod diagnostics;
+mod dispatch;
 mod dump;
 mod jobs;
 mod link;

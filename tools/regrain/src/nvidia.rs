@@ -7,12 +7,15 @@ use regrain_frontend::{clean, launches, specialise};
 use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage, Report};
 use regrain_targets::toolkit::SmArch;
+use regrain_passes::isolate_launches::Version;
+use regrain_tuning::occupancy::occupancy;
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode, write_bitcode};
+use crate::dispatch;
 use crate::dump::Dump;
 use crate::jobs::Session;
-use crate::parallel::{LaunchShapes, Stages};
+use crate::parallel::{LaunchShapes, Stages, Versions};
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -29,14 +32,16 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let context = Context::create();
     let host = sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+    let coarsens = session.args.level.unwrap_or(3) > 0 && host.as_ref().is_some_and(|host| dispatch::coarsens(compilation, host));
     let shapes = match &host {
-        Some(host) if dump.is_on() || specialises(session, host) => {
+        Some(host) if (dump.is_on() && !coarsens) || specialises(session, host) => {
             launches::constant_block_shapes(host, &cpu::host_machine()?)?
         }
         _ => LaunchShapes::new(),
     };
     let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
     let mut images = Vec::new();
+    let mut versions = Vec::new();
     let mut static_shared = 0;
     for (arch, path) in archs.iter().zip(&sides.device) {
         let context = Context::create();
@@ -45,10 +50,21 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         if session.args.device_only && session.args.emit_llvm {
             return write_module(compilation, &module, text);
         }
-        let stages = Stages { compilation, dump: &dump, arch: arch.to_string(), shapes: &shapes };
+        let stages = Stages { compilation, dump: &dump, arch: arch.to_string(), shapes: &shapes, coarsens };
         // Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
-        let back = if session.args.round_trip || dump.is_on() { stages.round_trip(&context, &module) } else { None };
-        let module = back.filter(|_| session.args.round_trip).unwrap_or(module);
+        let back = if session.args.round_trip || (dump.is_on() && !coarsens) { stages.round_trip(&context, &module) } else { None };
+        let module = match back.filter(|_| session.args.round_trip) {
+            None => {
+                if coarsens {
+                    versions.push(add_versions(&stages, &context, &module)?);
+                }
+                module
+            }
+            Some((module, made)) => {
+                versions.push(made);
+                module
+            }
+        };
         if specialised {
             let machine = clean::nvptx_machine(&module, &arch.to_string())?;
             static_shared = static_shared.max(specialise::static_shared(&module, &machine));
@@ -65,9 +81,43 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     if specialised {
         specialise::host(&host, &shapes, static_shared)?;
     }
+    let stages = Stages { compilation, dump: &dump, arch: String::new(), shapes: &shapes, coarsens };
+    if let Some(versions) = versions_for_all(&stages, versions) {
+        dispatch::redirect(&context, &stages, &host, &versions, |version| most_threads(&images, version), false)?;
+    }
     nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
     dump.llvm("host", &host)?;
     compilation.deliver(&compilation.host_object(&host)?)
+}
+
+/// Adds versions of kernels at other grains to clang's module.
+fn add_versions<'ctx>(stages: &Stages<'_>, context: &'ctx Context, module: &Module<'ctx>) -> Result<Versions> {
+    let Some((coarse, versions)) = stages.coarse(context, module) else { return Ok(Versions::default()) };
+    let kernels = versions.kernels.iter().map(|version| version.name.clone()).collect();
+    nvptx::merge(module, coarse, &kernels)?;
+    Ok(versions)
+}
+
+/// One host code launches for all chips: there are versions if they came out alike for each.
+fn versions_for_all(stages: &Stages<'_>, all: Vec<Versions>) -> Option<Versions> {
+    let mut all = all.into_iter();
+    let first = all.next().filter(|first| !first.is_empty())?;
+    if all.any(|other| other != first) {
+        stages.remark("launches keep their grain: the chips do not have the same versions of kernels");
+        return None;
+    }
+    Some(first)
+}
+
+/// The most threads of a block for which every chip has the registers.
+fn most_threads(images: &[DeviceImage], version: &Version) -> u32 {
+    let of = |image: &DeviceImage| {
+        let report = image.reports.iter().find(|report| report.name == version.name)?;
+        let limits = regrain_tuning::limits::limits(&image.arch.to_string());
+        let fits = |threads: &u32| occupancy(limits, *threads, report.registers, 0).blocks > 0;
+        Some((1..=limits.threads_per_block).rev().find(fits).unwrap_or(0))
+    };
+    images.iter().map(|image| of(image).unwrap_or(0)).min().unwrap_or(0)
 }
 
 /// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version

@@ -3,14 +3,18 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 use mlir_bridge::diagnostics::with_diagnostics;
+use mlir_bridge::ir::Op;
+use mlir_bridge::module_op;
+use regrain_frontend::dispatch::Dispatcher;
 use regrain_passes::form_parallel::Shapes;
+use regrain_passes::isolate_launches::{self, Version};
 use regrain_passes::raise;
-use regrain_targets::cpu::{BlockFunction, SplitForm};
+use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
 
 use crate::compile::Compilation;
 use crate::diagnostics;
@@ -18,6 +22,9 @@ use crate::dump::Dump;
 
 /// Constant block shapes of the launches, by kernel.
 pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
+
+/// The most threads that CUDA allows in a block.
+const MOST_THREADS: u32 = 1024;
 
 /// What the stages share.
 pub struct Stages<'s> {
@@ -29,45 +36,133 @@ pub struct Stages<'s> {
     pub arch: String,
     /// Constant block shapes of the launches.
     pub shapes: &'s LaunchShapes,
+    /// Whether kernels get versions at other grains.
+    pub coarsens: bool,
+}
+
+/// Versions of kernels at other grains, and the host code that launches them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// The kernels that were made.
+    pub kernels: Vec<Version>,
+    /// The host functions, a module of MLIR with structured control flow; empty when there are none.
+    pub host: String,
+}
+
+impl Versions {
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        self.kernels.is_empty()
+    }
+}
+
+/// Host functions beside the module that they were taken from.
+struct Host<'c> {
+    module: melior::ir::Module<'c>,
+    versions: Vec<Version>,
 }
 
 impl Stages<'_> {
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
-    pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<SplitForm<'ctx>> {
-        self.attempt(context, device, |module| {
-            self.coarsen(module)?;
-            regrain_passes::cpu::split(mlir_bridge::module_op(module));
+    pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(SplitForm<'ctx>, Versions)> {
+        let made = self.attempt(context, device, |mlir, module| {
+            let host = self.versions(mlir, module)?;
+            regrain_passes::cpu::split(module_op(module));
             self.show("split", module);
-            let lowered = regrain_passes::cpu::lower_to_blocks(mlir_bridge::module_op(module));
+            let lowered = regrain_passes::cpu::lower_to_blocks(module_op(module));
             self.show("blocks", module);
             let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
-            Ok(made.into_iter().map(|b| BlockFunction { kernel: b.kernel, symbol: b.symbol, shape: b.shape }).collect::<Vec<_>>())
-        })
-        .map(|(module, blocks)| SplitForm { module, blocks })
-        .filter(|form| !form.blocks.is_empty())
+            let names = made.iter().map(|block| block.kernel.clone()).collect();
+            Ok((made.into_iter().map(block_function).collect::<Vec<_>>(), self.made(host, &names)))
+        });
+        made.map(|(module, (blocks, versions))| (SplitForm { module, blocks }, versions)).filter(|(form, _)| !form.blocks.is_empty())
     }
 
-    /// Gives every kernel the grain that was asked for, where that is right.
-    fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
+    /// Device IR that went through the parallel form and back, with versions at other grains if they are asked for.
+    pub fn round_trip<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(Module<'ctx>, Versions)> {
+        self.outline(context, device, false)
+    }
+
+    /// The versions of kernels at other grains as device IR, in which the original kernels are declared. `None` if there are none.
+    pub fn coarse<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(Module<'ctx>, Versions)> {
+        self.outline(context, device, true).filter(|(_, versions)| !versions.is_empty())
+    }
+
+    fn outline<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>, versions_only: bool) -> Option<(Module<'ctx>, Versions)> {
+        self.attempt(context, device, |mlir, module| {
+            let host = self.versions(mlir, module)?;
+            if versions_only {
+                isolate_launches::drop_kept(module_op(module));
+            }
+            let said = mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
+            self.remark(said.trim_end());
+            self.show("outlined", module);
+            let is_made = |op: &Op<'_>| op.is("llvm.func") && !op.region(0).is_empty();
+            let functions = module_op(module).body().ops().into_iter().filter(is_made);
+            let names = functions.filter_map(|op| op.symbol_name().map(str::to_owned)).collect();
+            Ok(self.made(host, &names))
+        })
+    }
+
+    /// Gives every kernel a version of the grain that was asked for, where that is right.
+    fn versions<'c>(&self, mlir: &'c melior::Context, module: &melior::ir::Module<'c>) -> Result<Option<Host<'c>>, String> {
+        if !self.coarsens {
+            return Ok(None);
+        }
+        let op = module_op(module);
+        isolate_launches::keep_launches(op);
         let args = &self.compilation.session.args;
         let asked = [("threads", &args.coarsen_threads), ("blocks", &args.coarsen_blocks)];
         for (what, factors) in asked.into_iter().filter_map(|(what, factors)| Some((what, factors.as_ref()?))) {
             let pass = format!("regrain-coarsen-{what}{{{factors}}}");
-            let done = mlir_bridge::pass::run_pipeline(mlir_bridge::module_op(module), &pass);
+            let done = mlir_bridge::pass::run_pipeline(op, &pass);
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
         }
-        Ok(())
+        isolate_launches::isolate_launches(op);
+        self.show("isolated", module);
+        let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
+        isolate_launches::take_host(op, module_op(&host));
+        Ok(Some(Host { module: host, versions: isolate_launches::versions(op) }))
     }
 
-    /// Device IR that went through the parallel form and back, untransformed.
-    pub fn round_trip<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<Module<'ctx>> {
-        let outline = |module: &melior::ir::Module<'_>| {
-            mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
-            self.show("outlined", module);
-            Ok(())
+    /// What is left of the versions when those in `names` could be made.
+    fn made(&self, host: Option<Host<'_>>, names: &HashSet<String>) -> Versions {
+        let Some(Host { module, mut versions }) = host else { return Versions::default() };
+        isolate_launches::keep_kernels(module_op(&module), names);
+        let dispatchers = isolate_launches::dispatchers(module_op(&module));
+        let used: HashSet<&String> = dispatchers.iter().flat_map(|dispatcher| &dispatcher.versions).collect();
+        versions.retain(|version| used.contains(&version.name));
+        Versions { kernels: versions, host: module_op(&module).to_string() }
+    }
+
+    /// The host functions as LLVM IR, and what they are. `most_threads` says how many threads a block of a version may have.
+    pub fn host_functions<'ctx>(
+        &self,
+        context: &'ctx Context,
+        versions: &Versions,
+        most_threads: impl Fn(&Version) -> u32,
+    ) -> Result<(Module<'ctx>, Vec<Dispatcher>), String> {
+        register();
+        let mlir = mlir_bridge::new_context();
+        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        self.show("dispatch", &module);
+        let limit = |name: &String| {
+            let version = versions.kernels.iter().find(|version| version.name == *name);
+            version.map_or(MOST_THREADS, |version| most_threads(version).saturating_mul(version.thread_total.try_into().unwrap_or(1)))
         };
-        self.attempt(context, device, outline).map(|(module, ())| module)
+        let found = isolate_launches::dispatchers(module_op(&module)).into_iter().map(|dispatcher| Dispatcher {
+            most_threads: dispatcher.versions.iter().map(limit).min().unwrap_or(MOST_THREADS).min(MOST_THREADS),
+            kernel: dispatcher.kernel,
+            symbol: dispatcher.symbol,
+            shape: dispatcher.shape,
+            versions: dispatcher.versions,
+            static_shared: dispatcher.static_shared,
+        });
+        let found = found.collect();
+        isolate_launches::lower_host(module_op(&module)).map_err(|error| format!("{error:?}"))?;
+        let exported = mlir_bridge::export_inkwell(&module, "dispatch", context).map_err(|e| e.to_string())?;
+        Ok((exported, found))
     }
 
     /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
@@ -75,7 +170,7 @@ impl Stages<'_> {
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
-        lower: impl FnOnce(&melior::ir::Module<'_>) -> Result<T, String>,
+        lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Option<(Module<'ctx>, T)> {
         let made = self.try_all(context, device, lower);
         made.map_err(|reason| self.remark(&format!("{}: not raised: {reason}", self.compilation.stem()))).ok()
@@ -85,7 +180,7 @@ impl Stages<'_> {
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
-        lower: impl FnOnce(&melior::ir::Module<'_>) -> Result<T, String>,
+        lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Result<(Module<'ctx>, T), String> {
         let clean = device.clone();
         regrain_frontend::clean::clean_device_module(&clean, &self.arch).map_err(|e| e.to_string())?;
@@ -96,9 +191,9 @@ impl Stages<'_> {
         self.show("imported", &module);
         let shapes: Shapes = self.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
         let (lowered, said) = with_diagnostics(&mlir, || {
-            raise::raise_module(mlir_bridge::module_op(&module), &shapes);
+            raise::raise_module(module_op(&module), &shapes);
             self.show("parallel", &module);
-            lower(&module)
+            lower(&mlir, &module)
         });
         self.remark(said.trim_end());
         let lowered = lowered?;
@@ -108,17 +203,27 @@ impl Stages<'_> {
 
     fn show(&self, stage: &str, module: &melior::ir::Module<'_>) {
         if self.dump.is_on()
-            && let Err(error) = self.dump.text(stage, "mlir", &mlir_bridge::module_op(module).to_string())
+            && let Err(error) = self.dump.text(stage, "mlir", &module_op(module).to_string())
         {
             diagnostics::note(&error.to_string());
         }
     }
 
-    fn remark(&self, text: &str) {
+    /// Says something that only `-Rpass-missed` asks for.
+    pub fn remark(&self, text: &str) {
         if self.compilation.session.args.remarks.missed && !text.is_empty() {
             eprintln!("{text}");
         }
     }
+}
+
+fn block_function(block: regrain_passes::cpu::BlockFunction) -> BlockFunction {
+    let version = block.version.map(|facts| VersionFacts {
+        parameter_sizes: facts.parameter_sizes,
+        max_threads: facts.max_threads,
+        static_shared: facts.static_shared,
+    });
+    BlockFunction { kernel: block.kernel, symbol: block.symbol, shape: block.shape, version }
 }
 
 fn register() {

@@ -52,6 +52,19 @@ pub struct BlockFunction {
     pub symbol: String,
     /// The only block shape it is for, or `None` for all.
     pub shape: Option<[u32; 3]>,
+    /// Says what must be known of a kernel that the original module does not have.
+    pub version: Option<VersionFacts>,
+}
+
+/// What a launch must know of a kernel.
+#[derive(Clone, Debug)]
+pub struct VersionFacts {
+    /// Sizes of the parameters, bytes.
+    pub parameter_sizes: Vec<u64>,
+    /// The most threads of a block, 0 without a limit.
+    pub max_threads: u32,
+    /// Static shared memory of a block, bytes.
+    pub static_shared: u64,
 }
 
 /// A kernel of the original module.
@@ -148,13 +161,21 @@ pub(super) fn emit<'ctx>(
     let mut rows = Vec::new();
     let mut report = Vec::new();
     for kernel in kernels {
-        let entry = build.thread_entry(kernel)?;
-        let mine = |b: &&BlockFunction| b.kernel == kernel.name;
-        let general = blocks.iter().filter(mine).find(|b| b.shape.is_none());
-        let special: Vec<_> = blocks.iter().filter(mine).filter(|b| b.shape.is_some()).collect();
+        let mine: Vec<_> = blocks.iter().filter(|block| block.kernel == kernel.name).collect();
         let may_synchronise = synchronising.contains(kernel.function);
-        rows.push(build.kernel_row(kernel, entry, general, &special, may_synchronise)?);
-        report.push(CpuKernel { name: kernel.name.clone(), may_synchronise, split: general.is_some() });
+        let facts = VersionFacts {
+            parameter_sizes: kernel.parameters.iter().map(|parameter| parameter.size).collect(),
+            max_threads: kernel.max_threads,
+            static_shared: kernel.static_shared.into(),
+        };
+        rows.push(build.kernel_row(&kernel.name, Some(build.thread_entry(kernel)?), &mine, &facts, may_synchronise)?);
+        report.push(CpuKernel { name: kernel.name.clone(), may_synchronise, split: mine.iter().any(|b| b.shape.is_none()) });
+    }
+    // Versions of kernels exist as block functions alone.
+    for block in blocks.iter().filter(|block| !kernels.iter().any(|kernel| kernel.name == block.kernel)) {
+        if let Some(facts) = &block.version {
+            rows.push(build.kernel_row(&block.kernel, None, &[block], facts, false)?);
+        }
     }
     let variables = build.variable_rows(options)?;
     let num_variables = variables.len();
@@ -164,7 +185,7 @@ pub(super) fn emit<'ctx>(
     let fields: [BasicValueEnum; 5] = [
         context.i64_type().const_int(MAGIC, false).into(),
         table.into(),
-        build.int(kernels.len() as u64).into(),
+        build.int(rows.len() as u64).into(),
         build.int(num_variables as u64).into(),
         variables.into(),
     ];
@@ -228,32 +249,32 @@ impl<'ctx> Build<'_, 'ctx> {
 
     fn kernel_row(
         &self,
-        kernel: &Kernel<'ctx>,
-        entry: FunctionValue<'ctx>,
-        general: Option<&BlockFunction>,
-        special: &[&BlockFunction],
+        name: &str,
+        entry: Option<FunctionValue<'ctx>>,
+        blocks: &[&BlockFunction],
+        facts: &VersionFacts,
         may_synchronise: bool,
     ) -> Result<BasicValueEnum<'ctx>, Error> {
-        let block_entry = match general {
+        let block_entry = match blocks.iter().find(|block| block.shape.is_none()) {
             Some(block) => self.block_function(block)?,
             None => self.null(),
         };
-        let sizes: Vec<BasicValueEnum> = kernel.parameters.iter().map(|p| self.int(p.size).into()).collect();
+        let sizes: Vec<BasicValueEnum> = facts.parameter_sizes.iter().map(|size| self.int(*size).into()).collect();
         let mut variants: Vec<BasicValueEnum> = Vec::new();
-        for block in special {
-            let shape = block.shape.expect("a specialised block function").map(|n| self.int(n.into()));
+        for (block, shape) in blocks.iter().filter_map(|block| Some((block, block.shape?))) {
+            let shape = shape.map(|n| self.int(n.into()));
             let shape = self.context.i32_type().const_array(&shape);
             variants.push(self.context.const_struct(&[shape.into(), self.block_function(block)?.into()], false).into());
         }
         let fields: [BasicValueEnum; 11] = [
-            string(self.module, &kernel.name).into(),
-            entry.as_global_value().as_pointer_value().into(),
+            string(self.module, name).into(),
+            entry.map_or(self.null(), |entry| entry.as_global_value().as_pointer_value()).into(),
             block_entry.into(),
             self.constants(&sizes).into(),
-            self.int(kernel.parameters.len() as u64).into(),
+            self.int(sizes.len() as u64).into(),
             self.int(if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 }).into(),
-            self.int(kernel.max_threads.into()).into(),
-            self.int(kernel.static_shared.into()).into(),
+            self.int(facts.max_threads.into()).into(),
+            self.int(facts.static_shared).into(),
             self.int(0).into(),
             self.constants(&variants).into(),
             self.int(variants.len() as u64).into(),

@@ -27,7 +27,7 @@ use inkwell::module::Module;
 use crate::Error;
 pub use codegen::{CpuOptions, host_machine};
 pub use device_library::device_library;
-pub use image::{BlockFunction, SplitForm};
+pub use image::{BlockFunction, SplitForm, VersionFacts};
 pub use symbols::DEVICE_PREFIX;
 
 /// What became of one kernel.

@@ -11,6 +11,7 @@ mod elf;
 pub mod embed;
 pub mod extract;
 pub mod fatbin;
+mod merge;
 pub mod ptxas;
 pub mod report;
 
@@ -19,6 +20,7 @@ pub use codegen::{CodegenOptions, compile_to_ptx};
 pub use embed::embed;
 pub use extract::extract;
 pub use fatbin::{Image, fat_binary};
+pub use merge::merge;
 pub use ptxas::{AssembleOptions, Assembled, assemble};
 pub use report::Report;
 
