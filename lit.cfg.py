@@ -26,7 +26,9 @@ for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
 # A longer name must come before one that it begins with.
 substitutions = {
     "%regrain-opt": os.path.join(built, "regrain-opt"),
+    "%regrain-profiler": os.path.join(built, "libregrain_profiler.a"),
     "%regrain-plugin": os.path.join(built, "libregrain_plugin.so"),
+    "%regrain-tune": os.path.join(built, "regrain-tune"),
     "%regrain": os.path.join(built, "regrain"),
     "%mlir-opt": os.path.join(tools, "mlir-opt"),
     "%mlir-tblgen": os.path.join(tools, "mlir-tblgen"),

@@ -292,7 +292,7 @@ impl Known {
     pub fn of(database: &Database) -> Self {
         let mut known = Self::default();
         for shape in database.shapes() {
-            *known.grids.entry(without_grid(&shape.key)).or_default() += 1;
+            *known.grids.entry(shape.key.without_grid()).or_default() += 1;
             known.shapes.insert(shape.key.clone(), shape);
         }
         known
@@ -300,12 +300,8 @@ impl Known {
 
     /// How many grids are known of the kernel and block shape of a key.
     fn grids(&self, key: &Key) -> usize {
-        self.grids.get(&without_grid(key)).copied().unwrap_or(0)
+        self.grids.get(&key.without_grid()).copied().unwrap_or(0)
     }
-}
-
-fn without_grid(key: &Key) -> Key {
-    Key { grid: [0; 3], shared: 0, ..key.clone() }
 }
 
 #[cfg(test)]

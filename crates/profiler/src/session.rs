@@ -74,7 +74,7 @@ impl Session {
         let path = database_path()?;
         let known = match Database::open(&path) {
             Ok(database) => Known::of(&database),
-            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Known::default(),
+            Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => Known::default(),
             Err(error) => {
                 warn(&format!("{error}; nothing is measured"));
                 return None;

@@ -27,14 +27,14 @@ const FORMAT: &str = "regrain-tuning";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system said no.
-    #[error("cannot {what} tuning database '{}': {source}", path.display())]
+    #[error("cannot {what} tuning database '{}': {cause}", path.display())]
     Io {
         /// What was tried.
         what: &'static str,
         /// The database.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The file is something else.
     #[error("{}:1: not a tuning database: expected a first line as in '{{\"format\":\"{FORMAT}\",\"version\":{FORMAT_VERSION}}}'", path.display())]
@@ -100,7 +100,7 @@ impl PartialEq for Database {
 impl Database {
     /// Reads a database. A file that does not exist is an error.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let bytes = std::fs::read(path).map_err(|source| Error::Io { what: "read", path: path.to_owned(), source })?;
+        let bytes = std::fs::read(path).map_err(|cause| Error::Io { what: "read", path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
     }
 

@@ -13,6 +13,7 @@ pub mod model;
 pub mod occupancy;
 pub mod prune;
 pub mod record;
+pub mod rows;
 pub mod statistics;
 pub mod store;
 
@@ -20,3 +21,6 @@ pub use choice::{Choice, Missing, Policy, Query};
 pub use database::Database;
 pub use grain::{Factors, Grain, Space};
 pub use record::{Key, Record};
+
+/// The version under which times are recorded: another one makes other code.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

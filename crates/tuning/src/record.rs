@@ -26,6 +26,18 @@ pub struct Key {
     pub version: String,
 }
 
+impl Key {
+    /// The key without the grid and dynamic shared memory: what has one version in a compiled program.
+    pub fn without_grid(&self) -> Self {
+        Self { grid: [0; 3], shared: 0, ..self.clone() }
+    }
+
+    /// Whether a compiled program has one version for launches with both keys.
+    pub fn is_same_version(&self, other: &Self) -> bool {
+        self.without_grid() == other.without_grid()
+    }
+}
+
 /// Times of one candidate, in nanoseconds, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Times {

@@ -15,10 +15,10 @@ impl Database {
     /// Changes the database at `path` while nobody else does, and returns it as it is now. A file that does not exist is
     /// made. Waits at most `patience` for other processes.
     pub fn update(path: &Path, patience: Duration, change: impl FnOnce(&mut Self)) -> Result<Self, Error> {
-        let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
+        let failed = |what| move |cause| Error::Io { what, path: path.to_owned(), cause };
         // A link stays a link.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let mut file = lock(&target, Instant::now() + patience)?;
+        let mut file = lock(&target, path, Instant::now() + patience)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed("read"))?;
         let mut database = Self::parse(&bytes, path)?;
@@ -33,14 +33,14 @@ impl Database {
     /// Writes the database to a file of its own, over whatever was there.
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let file = lock(&target, Instant::now() + Duration::from_secs(30))?;
-        replace(&target, &self.to_bytes(), &file).map_err(|source| Error::Io { what: "write", path: path.to_owned(), source })
+        let file = lock(&target, path, Instant::now() + Duration::from_secs(30))?;
+        replace(&target, &self.to_bytes(), &file).map_err(|cause| Error::Io { what: "write", path: path.to_owned(), cause })
     }
 }
 
-/// Opens and locks the file that `path` means once the lock is ours.
-fn lock(path: &Path, deadline: Instant) -> Result<File, Error> {
-    let failed = |what| move |source| Error::Io { what, path: path.to_owned(), source };
+/// Opens and locks the file that `path` means once the lock is ours; `shown` is its name in messages.
+fn lock(path: &Path, shown: &Path, deadline: Instant) -> Result<File, Error> {
+    let failed = |what| move |cause| Error::Io { what, path: shown.to_owned(), cause };
     loop {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(failed("write")(io::Error::other("not a regular file")));
@@ -50,8 +50,8 @@ fn lock(path: &Path, deadline: Instant) -> Result<File, Error> {
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
-                Err(TryLockError::WouldBlock) => return Err(Error::Locked { path: path.to_owned() }),
-                Err(TryLockError::Error(source)) => return Err(failed("lock")(source)),
+                Err(TryLockError::WouldBlock) => return Err(Error::Locked { path: shown.to_owned() }),
+                Err(TryLockError::Error(cause)) => return Err(failed("lock")(cause)),
             }
         }
         let locked = file.metadata().map_err(failed("read"))?;

@@ -157,8 +157,20 @@ OPTIONS OF REGRAIN:
   -Rpass-missed=regrain      why a kernel was not raised, not split, or kept from a grain
   -Rpass-analysis=regrain    the numbers behind the choice of a grain
 
+  REGRAIN_APPEND_FLAGS       in the environment: options that stand behind those of the command line
+
 Everything else is clang's:
 ";
+
+/// Options that stand behind those of every command line, as a shell would split them.
+const APPEND_FLAGS: &str = "REGRAIN_APPEND_FLAGS";
+
+/// The command line of this process, with what the environment appends.
+pub fn of_process() -> Result<Args> {
+    let appended = std::env::var(APPEND_FLAGS).unwrap_or_default();
+    let words = shlex::split(&appended).with_context(|| format!("unbalanced quotes in {APPEND_FLAGS}"))?;
+    parse(std::env::args_os().skip(1).chain(words.into_iter().map(OsString::from)))
+}
 
 /// Parses a command line, `@file`s included.
 pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {

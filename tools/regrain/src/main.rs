@@ -44,7 +44,7 @@ fn init_tracing() {
 }
 
 fn run() -> Result<()> {
-    let args = args::parse(std::env::args_os().skip(1))?;
+    let args = args::of_process()?;
     let session = Session::new(args)?;
     if session.args.help {
         println!("{}", args::HELP);
