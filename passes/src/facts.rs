@@ -1,10 +1,10 @@
 //! What can be known of integer values without running the program: constants and ranges.
 //!
-//! Ranges are of the value read as a signed number of its own width. Hardware limits of CUDA (at most 1024 threads in a
+//! Ranges are of the value read as a signed number of its own width, 64 bits for an index. Hardware limits of CUDA (at most 1024 threads in a
 //! block, 65535 blocks in y and z) bound thread and block numbers.
 
 use mlir_bridge::{
-    ir::{Op, Value},
+    ir::{Op, Type, Value},
     lift::overflow_flags,
 };
 
@@ -51,13 +51,14 @@ pub fn constant(value: Value<'_>) -> Option<i64> {
         .flatten()
 }
 
-/// The signed range of an integer value of at most 64 bits.
+/// The width of an integer type of at most 64 bits, or of an index.
+pub fn width(ty: Type<'_>) -> Option<u32> {
+    if ty.is_index() { Some(64) } else { ty.int_width().filter(|bits| (1..=64).contains(bits)) }
+}
+
+/// The signed range of an integer value of at most 64 bits, or of an index.
 pub fn range(value: Value<'_>) -> Option<Range> {
-    let bits = value
-        .ty()
-        .int_width()
-        .filter(|bits| (1..=64).contains(bits))?;
-    Some(range_at(value, bits, DEPTH))
+    Some(range_at(value, width(value.ty())?, DEPTH))
 }
 
 fn range_at(value: Value<'_>, bits: u32, depth: u32) -> Range {
@@ -73,30 +74,46 @@ fn range_at(value: Value<'_>, bits: u32, depth: u32) -> Range {
         .unwrap_or(all)
 }
 
-/// The range of a counted loop's induction variable.
+/// The range of a loop's induction variable.
 fn argument_range(value: Value<'_>, depth: u32) -> Option<Range> {
-    let (block, 0) = value.block_arg()? else {
-        return None;
-    };
-    let owner = block
-        .parent_op()
-        .filter(|op| op.name() == "scf.for" && depth > 0)?;
-    if owner.attr("unsignedCmp").is_some() {
+    let (block, number) = value.block_arg()?;
+    let owner = block.parent_op().filter(|_| depth > 0)?;
+    if owner.is("scf.parallel") {
+        return parallel_range(owner, number, depth - 1);
+    }
+    if !owner.is("scf.for") || number != 0 || owner.attr("unsignedCmp").is_some() {
         return None;
     }
-    let bits = value.ty().int_width()?;
+    let bits = width(value.ty())?;
     let low = range_at(owner.operand(0), bits, depth - 1).low;
     let high = range_at(owner.operand(1), bits, depth - 1).high - 1;
     (low <= high).then(|| Range::new(low, high))
 }
 
+/// The range of a parallel loop's induction variable: within its bounds, and in a launch within CUDA's limits.
+fn parallel_range(nest: Op<'_>, number: usize, depth: u32) -> Option<Range> {
+    let rank = nest.body().num_args();
+    let low = range_at(nest.operand(number), 64, depth).low;
+    let high = range_at(nest.operand(rank + number), 64, depth).high - 1;
+    let found = Range::new(low, high.min(parallel_limit(nest, number)));
+    (found.low <= found.high).then_some(found)
+}
+
+/// The largest number of a thread or block that CUDA allows.
+fn parallel_limit(nest: Op<'_>, number: usize) -> i128 {
+    let register = |kind: &str| special_register_range(&format!("{kind}.{}", ["x", "y", "z"][number.min(2)]));
+    let in_wrapper = |op: Op<'_>| op.parent().is_some_and(|parent| parent.is("regrain.gpu_wrapper"));
+    let limits = if in_wrapper(nest) {
+        register("ctaid")
+    } else {
+        nest.parent().filter(|grid| grid.is("scf.parallel") && in_wrapper(*grid)).and_then(|_| register("tid"))
+    };
+    limits.map_or(i128::from(i64::MAX), |limits| limits.high)
+}
+
 fn operand_range(op: Op<'_>, index: usize, depth: u32) -> Option<Range> {
     let value = op.operand(index);
-    let bits = value
-        .ty()
-        .int_width()
-        .filter(|bits| (1..=64).contains(bits))?;
-    Some(range_at(value, bits, depth))
+    Some(range_at(value, width(value.ty())?, depth))
 }
 
 fn operation_range(op: Op<'_>, bits: u32, depth: u32) -> Option<Range> {
@@ -106,8 +123,8 @@ fn operation_range(op: Op<'_>, bits: u32, depth: u32) -> Option<Range> {
     }
     let short = name.split_once('.').map_or(name, |(_, rest)| rest);
     match short {
-        "sext" | "extsi" | "trunc" | "trunci" => operand_range(op, 0, depth),
-        "zext" | "extui" => unsigned_range(op, depth),
+        "sext" | "extsi" | "trunc" | "trunci" | "index_cast" => operand_range(op, 0, depth),
+        "zext" | "extui" | "index_castui" => unsigned_range(op, depth),
         "add" | "addi" | "sub" | "subi" | "mul" | "muli" => {
             arithmetic_range(op, short, bits, depth)
         }
@@ -148,7 +165,7 @@ fn special_register_range(register: &str) -> Option<Range> {
 }
 
 fn unsigned_range(op: Op<'_>, depth: u32) -> Option<Range> {
-    let bits = op.operand(0).ty().int_width()?;
+    let bits = width(op.operand(0).ty())?;
     let inner = operand_range(op, 0, depth)?;
     if inner.low >= 0 {
         return Some(inner);

