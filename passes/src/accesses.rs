@@ -16,7 +16,7 @@ use crate::{
     addresses::{Address, Linear, Offsets, Symbol},
     facts::{Range, constant},
     launch_function::KERNEL_ARG,
-    split_barriers::{STRUCTURES, is_struct_pointer, may_wait},
+    split_barriers::{BARRIERS, STRUCTURES, is_struct_pointer, may_wait},
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
 };
 
@@ -42,6 +42,10 @@ impl<'c> Effects<'c> {
     pub fn join(&mut self, other: Effects<'c>) {
         self.accesses.extend(other.accesses);
         self.unknown |= other.unknown;
+    }
+
+    pub fn reads(&self) -> impl Iterator<Item = &Access<'c>> {
+        self.accesses.iter().filter(|access| !access.writes)
     }
 
     pub fn writes(&self) -> impl Iterator<Item = &Access<'c>> {
@@ -93,7 +97,7 @@ impl<'c> Memory<'c> {
         }
     }
 
-    /// What `op` does to memory.
+    /// What `op` does to memory. Barriers in it are left out: see `phases.rs`.
     pub fn effects(&self, op: Op<'c>) -> Effects<'c> {
         let mut found = Effects::default();
         self.collect(op, &mut found);
@@ -120,6 +124,7 @@ impl<'c> Memory<'c> {
                 access(op.operand(0), size, true);
             }
             "llvm.call" if computes(op) => {}
+            name if BARRIERS.contains(&name) => {}
             "llvm.alloca" | "llvm.intr.assume" | "regrain.shared" | "regrain.dynamic_shared" => {}
             name if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => {}
             name if STRUCTURES.contains(&name) => {
@@ -160,7 +165,7 @@ impl<'c> Memory<'c> {
         let (Some(first), Some(second), true) = (&a.address.offset, &b.address.offset, same) else { return true };
         let (Some(left), Some(right)) = (a.size, b.size) else { return true };
         let fixed = who == Who::Same || self.is_fixed(a.address.root);
-        !fixed || self.meeting(first, second, who).is_possible(left.into(), right.into())
+        !fixed || self.meeting(first, second, who).can_be_within(left.into(), right.into())
     }
 
     /// Two accesses that conflict if nothing stands between them: by different threads, one of them a write.
@@ -287,7 +292,7 @@ impl Meeting {
     }
 
     /// Whether the difference can be less than `right`, and more than minus `left` bytes.
-    fn is_possible(mut self, left: i128, right: i128) -> bool {
+    fn can_be_within(mut self, left: i128, right: i128) -> bool {
         self.digits.sort_by_key(|digit| std::cmp::Reverse(digit.factor.abs()));
         let reach = |digit: &Digit| digit.factor.abs().saturating_mul(digit.range.low.abs().max(digit.range.high.abs()));
         let total = self.digits.iter().map(reach).fold(self.constant.abs(), i128::saturating_add);
@@ -361,7 +366,7 @@ fn object_kind(op: Op<'_>) -> Option<Kind> {
 }
 
 /// Whether two pointers point to the beginning of one object.
-fn same_object(a: Value<'_>, b: Value<'_>) -> bool {
+pub fn same_object(a: Value<'_>, b: Value<'_>) -> bool {
     if a == b {
         return true;
     }
@@ -415,4 +420,19 @@ fn is_constant_global(address: Op<'_>) -> bool {
         && global().is_some_and(|global| {
             global.has_attr("constant") || crate::kernel_checks::address_space(global) == 4
         })
+}
+
+/// Whether an operation reads a member of a struct passed by value that the kernel never writes.
+pub fn is_read_only_struct(load: Op<'_>) -> bool {
+    if !load.is("llvm.load") || load.has_attr("volatile_") {
+        return false;
+    }
+    let mut at = load.operand(0);
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" if op.num_operands() == 1 => at = op.operand(0),
+            _ => return object_kind(op) == Some(Kind::Struct) && only_read(at),
+        }
+    }
+    false
 }

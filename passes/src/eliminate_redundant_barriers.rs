@@ -27,6 +27,7 @@ use tracing::debug;
 
 use crate::{
     accesses::{Effects, Memory},
+    optimise::ORIGINAL,
     phases::{Phases, is_plain},
     split_barriers::BARRIERS,
     unroll_and_interleave::loop_of,
@@ -56,12 +57,16 @@ fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
 pub fn eliminate(root: Op<'_>) -> usize {
     let mut removed = 0;
     root.walk_pre(|op| {
+        if op.has_attr(ORIGINAL) {
+            return Walk::Skip;
+        }
         removed += op.regions().into_iter().flat_map(|region| region.blocks()).map(clean).sum::<usize>();
         Walk::Advance
     });
     let loops: HashSet<_> =
         root.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
-    removed += loops.into_iter().map(eliminate_in).sum::<usize>();
+    let wanted = |nest: &Op<'_>| !nest.parent_of_name("regrain.gpu_wrapper").is_some_and(|wrapper| wrapper.has_attr(ORIGINAL));
+    removed += loops.into_iter().filter(wanted).map(eliminate_in).sum::<usize>();
     debug!(target: NAME, "removed {removed} barriers");
     removed
 }

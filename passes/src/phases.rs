@@ -147,9 +147,6 @@ impl<'c> Walk<'_, '_, 'c> {
             if self.phases.is_barrier(op) {
                 return false;
             }
-            if self.phases.removed.contains(&op) {
-                continue;
-            }
             if self.phases.holders.contains(&op) {
                 if !self.enter(op) {
                     return false;

@@ -18,9 +18,18 @@ pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,re
 pub const GPU_ROUND_TRIP: &str =
     "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel,regrain-outline-kernels";
 
+/// What the parallel form makes possible, on every launch that is not marked as the original (`optimise.rs` has the reasons
+/// for the order).
+pub const OPTIMIZE_PARALLEL: &str = "regrain-merge-common-values,regrain-forward-stores,\
+    regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-forward-stores,\
+    regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-hoist-to-host";
+
 /// All pipelines.
-pub static PIPELINES: &[Pipeline] = &[Pipeline {
-    name: "regrain-raise",
-    summary: "from imported LLVM functions to parallel loops",
-    passes: RAISE,
-}];
+pub static PIPELINES: &[Pipeline] = &[
+    Pipeline { name: "regrain-raise", summary: "from imported LLVM functions to parallel loops", passes: RAISE },
+    Pipeline {
+        name: "regrain-optimize-parallel",
+        summary: "barriers, accesses and values that the parallel form shows to be needless",
+        passes: OPTIMIZE_PARALLEL,
+    },
+];

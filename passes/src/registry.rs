@@ -18,7 +18,11 @@ pub static PASSES: &[PassInfo] = &[
     crate::coarsen_blocks::PASS,
     crate::coarsen_threads::PASS,
     crate::unroll_and_interleave::PASS,
+    crate::merge_common_values::PASS,
+    crate::forward_stores::PASS,
     eliminate_redundant_barriers::PASS,
+    crate::hoist_invariants::PASS,
+    crate::hoist_to_host::PASS,
     crate::statistics::PASS,
     // Changed launches become kernels.
     crate::isolate_launches::KEEP,

@@ -13,14 +13,16 @@
 // SYMBOLS-NOT: MLIRContext
 
 // CHECK-LABEL: func.func @two_in_a_row
-func.func @two_in_a_row(%n: index) {
+func.func @two_in_a_row(%n: index, %p: !llvm.ptr, %f: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.parallel (%x) = (%c0) to (%n) step (%c1) {
     // CHECK: regrain.barrier
     // CHECK-NOT: regrain.barrier
+    llvm.store %f, %p : f32, !llvm.ptr
     regrain.barrier(%x)
     regrain.barrier(%x)
+    llvm.store %f, %p : f32, !llvm.ptr
   }
   return
 }
