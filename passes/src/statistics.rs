@@ -10,7 +10,7 @@
 //!     integer: 3
 //!     global load, coalesced: 1 of 4 bytes, 4 sectors
 //!     ...
-//! The IR stays as it is. Counts are closed forms in the sizes and arguments of the launch; a loop whose bounds no formula
+//! With `target=sm_80` or `target=cpu` a second remark says what the cost model makes of it. The IR stays as it is. Counts are closed forms in the sizes and arguments of the launch; a loop whose bounds no formula
 //! says has a symbol for how often it runs. Declines where a wrapper has no block loop.
 
 mod address;
@@ -22,10 +22,12 @@ mod symbolic;
 
 use mlir_bridge::{
     ir::{Attr, Op},
-    pass::{Anchor, PassInfo, PassResult, PassRun},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::ops::{GpuWrapper, Shared};
 use regrain_tuning::expr::Expr;
+use regrain_tuning::limits::{CpuLimits, limits};
+use regrain_tuning::model::{self, Candidate, Shape, Target};
 use regrain_tuning::statistics::Statistics;
 
 use crate::coarsening::{EPILOGUE, THREAD_GRAIN, grain};
@@ -35,15 +37,29 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-print-statistics",
     summary: "print what a thread of each kernel does",
     anchor: Anchor::Any,
-    options: &[],
+    options: &[PassOption { name: "target", default: "", description: "what the cost model predicts for: an architecture as sm_80, or cpu" }],
     dialects: &[],
     run,
 };
 
-fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    let processor = CpuLimits::default();
+    let target = match pass.option("target").trim() {
+        "" => None,
+        "cpu" => Some(Target::Cpu(&processor)),
+        arch if arch.starts_with("sm_") => Some(Target::Gpu(limits(arch))),
+        other => return Err(format!("option 'target' is '{other}', expected cpu or an architecture as sm_80").into()),
+    };
     for wrapper in root.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
         match statistics(wrapper) {
-            Some(found) => wrapper.op().remark(found.to_string()),
+            Some(found) => {
+                wrapper.op().remark(found.to_string());
+                if let Some(target) = &target {
+                    let candidate = Candidate { statistics: &found, resources: None, epilogues: 0 };
+                    let said = model::predict(&candidate, &Shape::of(&found), target);
+                    wrapper.op().remark(format!("prediction for {} at grain {}: {said}", found.kernel, found.grain()));
+                }
+            }
             None => wrapper.op().remark("no statistics: the wrapper has no block loop"),
         }
     }

@@ -64,6 +64,18 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// What statistics say of the launch: sizes that are constants, multiplied by the grain.
+    pub fn of(statistics: &Statistics) -> Self {
+        let constants = |sizes: &[crate::expr::Expr; 3], grain: [i64; 3]| {
+            let size = |axis: usize| {
+                let size = sizes[axis].as_constant().filter(|size| *size >= 1.0)?;
+                Some(size as u64 * grain[axis].max(1).unsigned_abs())
+            };
+            Some([size(0)?, size(1)?, size(2)?])
+        };
+        Self { grid: constants(&statistics.grid, statistics.blocks), block: constants(&statistics.block, statistics.threads) }
+    }
+
     fn blocks(&self) -> f64 {
         self.grid.map_or(USUAL_BLOCKS, |grid| grid.iter().product::<u64>().max(1) as f64)
     }

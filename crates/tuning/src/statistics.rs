@@ -150,6 +150,8 @@ pub struct Memory {
     /// 32-byte sectors that a warp touches each time (global and local memory); parts of the cost in shared memory: how many
     /// times the banks are busy (1 without conflicts).
     pub transactions: f64,
+    /// 128-byte lines that a warp touches each time; 1 in shared memory.
+    pub lines: f64,
     /// The part of [`Self::count`] that reads what an access just before it has brought in already: the same sectors of the
     /// same array but for a small distance.
     pub reused: Expr,
@@ -272,6 +274,7 @@ impl Statistics {
         let alike = |other: &&mut Memory| {
             (other.space, other.access, other.pattern, other.bytes) == (memory.space, memory.access, memory.pattern, memory.bytes)
                 && (other.transactions - memory.transactions).abs() < 1e-9
+                && (other.lines - memory.lines).abs() < 1e-9
         };
         match self.memory.iter_mut().find(alike) {
             Some(same) => {
@@ -384,6 +387,7 @@ mod tests {
                 bytes: 4,
                 count: 3.0.into(),
                 transactions: 4.0,
+                lines: 1.0,
                 reused: Expr::zero(),
             });
         }

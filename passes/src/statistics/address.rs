@@ -12,6 +12,8 @@ use crate::launch_function::KERNEL_ARG;
 const OPERAND: i32 = i32::MIN;
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
+/// Bytes of a line of the first-level cache.
+const LINE: i64 = 128;
 /// Banks of shared memory, a word wide each.
 const BANKS: i64 = 32;
 /// Shorter runs of neighbours are not coalesced.
@@ -129,6 +131,8 @@ pub struct Layout {
     pub pattern: Pattern,
     /// Sectors, or passes over the banks of shared memory, for each access of a warp on average.
     pub transactions: f64,
+    /// Lines of the first-level cache, likewise.
+    pub lines: f64,
 }
 
 /// How the addresses of the warps lie.
@@ -137,23 +141,31 @@ pub fn layout(form: Option<&Form>, space: Space, bytes: u32, lanes: &Lanes<'_>) 
     let active = threads.min(WARP);
     let Some(form) = form else {
         let transactions = if space == Space::Shared { 4.0 } else { active as f64 };
-        return Layout { pattern: Pattern::Gather, transactions };
+        return Layout { pattern: Pattern::Gather, transactions, lines: transactions };
     };
     if space == Space::Local {
         // The words of a warp are interleaved: the same word of all threads lies side by side.
         let pattern = if form.is_uniform() { Pattern::Coalesced } else { Pattern::Gather };
         let sectors = active as f64 * f64::from(bytes) / SECTOR as f64;
-        return Layout { pattern, transactions: if form.is_uniform() { sectors.max(1.0) } else { active as f64 } };
+        let transactions = if form.is_uniform() { sectors.max(1.0) } else { active as f64 };
+        return Layout { pattern, transactions, lines: (transactions / 4.0).max(1.0) };
     }
     let places = places(form, threads);
     let warps: Vec<&[Place]> = places.chunks(WARP).collect();
-    let cost: usize = warps.iter().map(|warp| if space == Space::Shared { passes(warp, bytes) } else { sectors(warp, bytes) }).sum();
+    let mean = |of: &dyn Fn(&[Place]) -> usize| {
+        let sum: usize = warps.iter().map(|warp| of(warp)).sum();
+        sum as f64 / warps.len().max(1) as f64
+    };
     let pattern = warps.first().map_or(Pattern::Gather, |warp| pattern(warp, i64::from(bytes)));
-    Layout { pattern, transactions: cost as f64 / warps.len().max(1) as f64 }
+    match space {
+        Space::Shared => Layout { pattern, transactions: mean(&|warp| passes(warp, bytes)), lines: 1.0 },
+        _ => Layout { pattern, transactions: mean(&|warp| units(warp, bytes, SECTOR)), lines: mean(&|warp| units(warp, bytes, LINE)) },
+    }
 }
 
-/// Sectors that a warp touches. Places with different parts of symbols are far from each other, and all begin aligned.
-fn sectors(warp: &[Place], bytes: u32) -> usize {
+/// Sectors or lines of `unit` bytes that a warp touches. Places with different parts of symbols are far from each other, and all
+/// begin aligned.
+fn units(warp: &[Place], bytes: u32, unit: i64) -> usize {
     let mut first: HashMap<&[i64], i64> = HashMap::new();
     for (part, offset) in warp {
         let least = first.entry(part).or_insert(*offset);
@@ -162,8 +174,8 @@ fn sectors(warp: &[Place], bytes: u32) -> usize {
     let mut touched = BTreeSet::new();
     for (part, offset) in warp {
         let at = offset - first[part.as_slice()];
-        for sector in at / SECTOR..=(at + i64::from(bytes.max(1)) - 1) / SECTOR {
-            touched.insert((part, sector));
+        for number in at / unit..=(at + i64::from(bytes.max(1)) - 1) / unit {
+            touched.insert((part, number));
         }
     }
     touched.len()

@@ -171,9 +171,9 @@ impl<'a, 'c> Counter<'a, 'c> {
             }
             _ => 0.0,
         };
-        let (pattern, transactions) = (layout.pattern, layout.transactions);
+        let address::Layout { pattern, transactions, lines } = layout;
         let reused = count.scaled(near);
-        self.statistics.add_memory(Memory { space, access, pattern, bytes, count, transactions, reused });
+        self.statistics.add_memory(Memory { space, access, pattern, bytes, count, transactions, lines, reused });
         if access == Access::Load && matches!(space, Space::Global | Space::Shared) {
             self.pending.push(Pending { value: op.result(0), space });
             let run = u32::try_from(self.pending.len()).unwrap_or(u32::MAX);

@@ -180,8 +180,8 @@ impl Work {
             }
             Space::Constant => self.load_store += count,
             Space::Global | Space::Local => {
-                // A line of the first-level cache holds four sectors.
-                self.load_store += count * begin.max(memory.transactions / 4.0);
+                // Two lines of the first-level cache are looked up at once, and four sectors read.
+                self.load_store += count * begin.max(memory.lines / 2.0).max(memory.transactions / 4.0);
                 let fresh = (count - value(&memory.reused)).max(0.0);
                 let bytes = fresh * memory.transactions * 32.0;
                 self.l2_bytes += bytes;
@@ -298,7 +298,7 @@ mod tests {
         for (space, count) in [(Space::Global, 3.0 * copies), (Space::Shared, 32.0 * copies)] {
             let (access, pattern) = (Access::Load, Pattern::Coalesced);
             let transactions = if space == Space::Global { 4.0 } else { 1.0 };
-            made.add_memory(Memory { space, access, pattern, bytes: 4, count: count.into(), transactions, reused: Expr::zero() });
+            made.add_memory(Memory { space, access, pattern, bytes: 4, count: count.into(), transactions, lines: 1.0, reused: Expr::zero() });
         }
         made.global_waits = 1.0.into();
         made.shared_waits = 4.0.into();
