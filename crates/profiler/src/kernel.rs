@@ -16,6 +16,9 @@ use regrain_tuning::Grain;
 /// A sample beside which other launches ran is repeated this often; then it counts.
 const PATIENCE: u32 = 3;
 
+/// Launch shapes of a kernel that are measured at most; others run the original.
+const MOST_SHAPES: usize = 1024;
+
 /// A launch as the program wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Launch {
@@ -68,6 +71,8 @@ pub struct Kernel {
 struct State {
     shapes: Vec<Measured>,
     index: HashMap<Launch, usize>,
+    /// Launch shapes met in this process, by block shape.
+    grids: HashMap<[u32; 3], usize>,
     /// How often each candidate was launched in this process.
     launched: Vec<u64>,
     /// Candidates that could not be launched.
@@ -82,6 +87,8 @@ struct State {
 struct Measured {
     launch: Launch,
     launches: u64,
+    /// Launch shapes with this block shape that earlier runs measured.
+    known_grids: usize,
     /// Of this process.
     own: Vec<Times>,
     /// Of earlier runs.
@@ -95,11 +102,12 @@ struct Measured {
 }
 
 impl Measured {
-    fn new(launch: Launch, known: Vec<Times>) -> Self {
+    fn new(launch: Launch, known: Vec<Times>, known_grids: usize) -> Self {
         let count = known.len();
         Self {
             launch,
             launches: 0,
+            known_grids,
             own: vec![Times::default(); count],
             known,
             pending: vec![[0; 2]; count],
@@ -158,11 +166,13 @@ impl Kernel {
         let mut state = self.state();
         let shape = match state.index.get(&launch) {
             Some(shape) => *shape,
+            None if state.shapes.len() >= MOST_SHAPES => {
+                return Choice { candidate: self.original(), shape: 0, timed: false, cold: false };
+            }
             None => self.meet(&mut state, launch, known),
         };
         state.shapes[shape].launches += 1;
-        let alike = state.shapes.iter().filter(|other| other.launch.block == launch.block).count();
-        let grids = alike.max(known.grids(&self.key(launch)));
+        let grids = state.grids[&launch.block].max(state.shapes[shape].known_grids);
         let (candidate, timed) = self.pick(&mut state, shape, needed(samples, grids));
         let cold = state.launched[candidate] == 0;
         state.launched[candidate] += 1;
@@ -175,13 +185,15 @@ impl Kernel {
 
     /// A launch shape that is new in this process.
     fn meet(&self, state: &mut State, launch: Launch, known: &Known) -> usize {
-        let earlier = known.shapes.get(&self.key(launch));
+        let key = self.key(launch);
+        let earlier = known.shapes.get(&key);
         let times = |grain: &Grain| earlier.and_then(|shape| shape.candidates.get(grain)).cloned().unwrap_or_default();
-        let known: Vec<Times> = self.identity.grains.iter().map(times).collect();
-        for (candidate, times) in known.iter().enumerate() {
+        let measured: Vec<Times> = self.identity.grains.iter().map(times).collect();
+        for (candidate, times) in measured.iter().enumerate() {
             state.failed[candidate] |= times.failed && candidate != self.original();
         }
-        state.shapes.push(Measured::new(launch, known));
+        state.shapes.push(Measured::new(launch, measured, known.grids(&key)));
+        *state.grids.entry(launch.block).or_default() += 1;
         state.index.insert(launch, state.shapes.len() - 1);
         state.shapes.len() - 1
     }

@@ -35,6 +35,11 @@ pub struct Session {
     has_warned: AtomicBool,
 }
 
+unsafe extern "C" {
+    /// Refers to `eager.c`, so that the linker takes it.
+    static __regrain_profile_eager: u8;
+}
+
 static SESSION: OnceLock<Option<Session>> = OnceLock::new();
 
 /// The session, if one has begun.
@@ -71,6 +76,7 @@ fn identity(site: &Site) -> Option<Identity> {
 
 impl Session {
     fn begin() -> Option<Self> {
+        std::hint::black_box(&raw const __regrain_profile_eager);
         let path = database_path()?;
         let known = match Database::open(&path) {
             Ok(database) => Known::of(&database),

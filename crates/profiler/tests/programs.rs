@@ -189,6 +189,13 @@ fn a_forked_child_leaves_writing_to_its_parent() {
 }
 
 #[test]
+fn a_kernel_with_ever_new_grids_fills_no_disk() {
+    let run = Run::new();
+    assert_eq!(run.run(&["grids"]), "EAGER");
+    assert_eq!(run.database().shapes().len(), 1024);
+}
+
+#[test]
 fn sites_without_a_choice_run_the_first() {
     let run = Run::new();
     assert_eq!(run.run(&["odd"]), "000");

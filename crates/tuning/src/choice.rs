@@ -138,7 +138,7 @@ impl Database {
 
     /// The shapes that a query is about, or in what the nearest differ.
     fn fitting(&self, query: &Query<'_>) -> Result<Vec<Shape>, Missing> {
-        let by_hash: Vec<Shape> = self.shapes().into_iter().filter(|shape| shape.key.hash == query.hash).collect();
+        let by_hash = self.shapes_of(|key| key.hash == query.hash);
         let Some(latest) = latest(by_hash.iter()) else {
             let renamed = self.records().any(|record| record.kernel == query.kernel && record.key.target == query.target);
             return Err(if renamed { Missing::OtherContent } else { Missing::Unknown });
@@ -187,6 +187,11 @@ impl Total {
         };
         self.ratios.iter().find(reaches).map_or(1.0, |(ratio, _)| *ratio)
     }
+}
+
+/// What compiling takes for launches of these shapes, which have one version in a compiled program.
+pub fn choose_for(shapes: &[Shape], policy: &Policy) -> Result<Choice, Missing> {
+    choose_among(shapes.to_vec(), policy, |_| true)
 }
 
 fn choose_among(mut shapes: Vec<Shape>, policy: &Policy, is_candidate: impl Fn(&Grain) -> bool) -> Result<Choice, Missing> {

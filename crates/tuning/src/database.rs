@@ -199,7 +199,22 @@ impl Database {
 
     /// What all runs together measured, by key.
     pub fn shapes(&self) -> Vec<Shape> {
-        self.records.iter().filter_map(|(key, runs)| Shape::of(key, runs.values())).collect()
+        self.shapes_of(|_| true)
+    }
+
+    /// The same, put together by what has one version in a compiled program: keys without grid and dynamic shared memory.
+    pub fn versions(&self) -> BTreeMap<Key, Vec<Shape>> {
+        let mut versions: BTreeMap<Key, Vec<Shape>> = BTreeMap::new();
+        for shape in self.shapes() {
+            versions.entry(shape.key.without_grid()).or_default().push(shape);
+        }
+        versions
+    }
+
+    /// What all runs together measured of the keys for which `is_wanted` holds.
+    pub fn shapes_of(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<Shape> {
+        let wanted = self.records.iter().filter(|(key, _)| is_wanted(key));
+        wanted.filter_map(|(key, runs)| Shape::of(key, runs.values())).collect()
     }
 
     /// What all runs together measured of one key.

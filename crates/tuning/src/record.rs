@@ -31,11 +31,6 @@ impl Key {
     pub fn without_grid(&self) -> Self {
         Self { grid: [0; 3], shared: 0, ..self.clone() }
     }
-
-    /// Whether a compiled program has one version for launches with both keys.
-    pub fn is_same_version(&self, other: &Self) -> bool {
-        self.without_grid() == other.without_grid()
-    }
 }
 
 /// Times of one candidate, in nanoseconds, in ascending order.

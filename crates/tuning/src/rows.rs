@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::choice::{Policy, Query};
+use crate::choice::{Policy, choose_for};
 use crate::database::{Database, Shape};
 use crate::grain::Grain;
 use crate::record::Summary;
@@ -55,23 +55,14 @@ pub struct Row {
 }
 
 impl Database {
-    /// All of it, in the order of the keys.
+    /// All of it, in the order of the versions.
     pub fn rows(&self, policy: &Policy) -> Vec<Row> {
-        self.shapes().iter().flat_map(|shape| rows_of(shape, self.winner_of(shape, policy))).collect()
-    }
-
-    /// What compiling takes for launches like those of `shape`, over all grids.
-    pub fn winner_of(&self, shape: &Shape, policy: &Policy) -> Option<Grain> {
-        let key = &shape.key;
-        let query = Query {
-            kernel: &shape.kernel,
-            hash: &key.hash,
-            block: Some(key.block),
-            target: &key.target,
-            version: &key.version,
-            candidates: &[],
-        };
-        self.winner(&query, policy).map(|choice| choice.grain)
+        let all = self.versions().into_values();
+        all.flat_map(|shapes| {
+            let winner = choose_for(&shapes, policy).ok().map(|choice| choice.grain);
+            shapes.iter().flat_map(|shape| rows_of(shape, winner)).collect::<Vec<_>>()
+        })
+        .collect()
     }
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use glob::Pattern;
 use regrain_tuning::choice::needed;
+use regrain_tuning::database::Shape;
 use regrain_tuning::{Database, Key, Policy, Record};
 
 use crate::show;
@@ -81,9 +82,10 @@ fn remove(database: &mut Database, arguments: &Arguments) -> (usize, usize) {
 
 /// Launch shapes that cannot take part in a choice.
 fn incomplete(database: &Database) -> HashSet<Key> {
-    let shapes = database.shapes();
-    let grids = |key: &Key| shapes.iter().filter(|shape| shape.key.is_same_version(key)).count();
-    let lacks = |key: &Key, progress: (usize, usize)| (progress.0 < progress.1).then(|| key.clone());
-    let samples = Policy::default().samples;
-    shapes.iter().filter_map(|shape| lacks(&shape.key, shape.progress(needed(samples, grids(&shape.key))))).collect()
+    let lacking = |shapes: Vec<Shape>| {
+        let samples = needed(Policy::default().samples, shapes.len());
+        let lacks = move |shape: &Shape| shape.comparable(samples).is_none();
+        shapes.into_iter().filter(lacks).map(|shape| shape.key).collect::<Vec<_>>()
+    };
+    database.versions().into_values().flat_map(lacking).collect()
 }

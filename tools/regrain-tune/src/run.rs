@@ -1,7 +1,7 @@
 //! `regrain-tune run`: runs a program built for profiling until its database is complete; with `--build`, it builds the program
 //! for profiling before that and with the winners after.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -12,7 +12,6 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use regrain_tuning::choice::needed;
-use regrain_tuning::database::Shape;
 use regrain_tuning::{Database, Key};
 
 use crate::show;
@@ -133,13 +132,14 @@ impl Loop<'_> {
     fn progress(&self, database: &Database) -> (usize, usize) {
         let active: BTreeSet<&Key> =
             database.records().filter(|record| !self.known.contains(&record.run)).map(|record| &record.key).collect();
-        let shapes: Vec<Shape> = active.iter().filter_map(|key| database.shape(key)).collect();
-        let mut grids: HashMap<Key, usize> = HashMap::new();
-        for shape in database.shapes() {
-            *grids.entry(shape.key.without_grid()).or_default() += 1;
+        let mut sum = (0, 0);
+        for shapes in database.versions().values() {
+            let samples = needed(self.arguments.samples.into(), shapes.len());
+            for (have, need) in shapes.iter().filter(|shape| active.contains(&shape.key)).map(|shape| shape.progress(samples)) {
+                sum = (sum.0 + have, sum.1 + need);
+            }
         }
-        let samples = |shape: &Shape| needed(self.arguments.samples.into(), grids[&shape.key.without_grid()]);
-        shapes.iter().map(|shape| shape.progress(samples(shape))).fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
+        sum
     }
 
     fn tell(&self, have: usize, need: usize) {

@@ -7,9 +7,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use glob::Pattern;
+use regrain_tuning::choice::choose_for;
 use regrain_tuning::database::Shape;
 use regrain_tuning::record::Summary;
-use regrain_tuning::{Choice, Database, Grain, Missing, Policy, Query};
+use regrain_tuning::{Choice, Database, Grain, Missing, Policy};
 
 /// Options of `show`.
 #[derive(Args)]
@@ -37,8 +38,11 @@ pub fn show(arguments: &Arguments) -> Result<()> {
     });
     let mut text = String::new();
     if !arguments.summary {
-        for shape in database.shapes() {
-            text += &format!("{}\n{}\n\n", heading(&shape), candidates(&shape, database.winner_of(&shape, &Policy::default())));
+        for shapes in database.versions().values() {
+            let winner = choose_for(shapes, &Policy::default()).ok().map(|choice| choice.grain);
+            for shape in shapes {
+                text += &format!("{}\n{}\n\n", heading(shape), candidates(shape, winner));
+            }
         }
     }
     text += &if database.is_empty() { "nothing is recorded\n".to_owned() } else { format!("{}\n", summary(&database)) };
@@ -111,31 +115,12 @@ fn candidates(shape: &Shape, winner: Option<Grain>) -> Table {
 /// One row for each kernel and block shape: what compiling takes, over all grids.
 pub fn summary(database: &Database) -> Table {
     let mut table = table(&["kernel", "target", "block", "grids", "original", "best", "gain", "grain"], 3..7);
-    let shapes = database.shapes();
-    let mut rows = Vec::new();
-    for (index, shape) in shapes.iter().enumerate() {
-        let is_first = !shapes[..index].iter().any(|other| other.key.is_same_version(&shape.key));
-        if is_first {
-            let grids = shapes.iter().filter(|other| other.key.is_same_version(&shape.key)).count();
-            rows.push(summary_of(shape, grids, chosen(database, shape)));
-        }
-    }
+    let versions = database.versions();
+    let row = |shapes: &Vec<Shape>| Some(summary_of(shapes.first()?, shapes.len(), choose_for(shapes, &Policy::default())));
+    let mut rows: Vec<_> = versions.values().filter_map(row).collect();
     rows.sort();
     table.add_rows(rows);
     table
-}
-
-fn chosen(database: &Database, shape: &Shape) -> Result<Choice, Missing> {
-    let key = &shape.key;
-    let query = Query {
-        kernel: &shape.kernel,
-        hash: &key.hash,
-        block: Some(key.block),
-        target: &key.target,
-        version: &key.version,
-        candidates: &[],
-    };
-    database.choose(&query, &Policy::default())
 }
 
 fn summary_of(shape: &Shape, grids: usize, choice: Result<Choice, Missing>) -> [String; 8] {

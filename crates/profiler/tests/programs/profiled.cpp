@@ -90,6 +90,10 @@ int main(int argc, char **argv) {
     int status;
     wait(&status);
     launch(site, 8, nullptr);
+  } else if (is("grids")) {
+    // More launch shapes than are measured.
+    for (int i = 1; i <= 3000; ++i) launch(site, i, nullptr);
+    printf("%s", getenv("CUDA_MODULE_LOADING"));
   } else if (is("odd")) {
     static const char *const odd[] = {"original", "nonsense"};
     Site strange{"_Z1kPf", "h", "sm_80", "1.0", 2, 0, odd, nullptr}, single{"_Z1kPf", "h", "sm_80", "1.0", 1, 0, grains, nullptr};
