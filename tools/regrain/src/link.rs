@@ -25,8 +25,12 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
     }
     command.args(args.link.iter().filter(|arg| !cpu || !REPLACED.contains(&arg.to_string_lossy().as_ref())));
     if cpu {
-        command.arg(runtime_library()?).args(["-lpthread", "-ldl", "-lm"]);
+        command.arg(library("CPU runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
+        if is_profiled(session) {
+            // Before the CUDA runtime, which it uses. A reset of the device would lose times that are on their way.
+            command.arg(library("profiler", "libregrain_profiler.a")?).args(["-Wl,--wrap=cudaDeviceReset", "-lpthread", "-ldl", "-lm"]);
+        }
         let shared = args.link.iter().any(|arg| arg == "-lcudart");
         command.args(session.toolkit()?.link_args(shared)?);
     }
@@ -49,24 +53,33 @@ fn is_for_cpu(session: &Session, objects: &HashMap<usize, PathBuf>) -> bool {
 /// Whether an object or archive holds device code for the CPU; `None` when it holds none at all.
 fn made_for_cpu(path: &Path) -> Option<bool> {
     let bytes = std::fs::read(path).ok()?;
-    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|window| window == needle);
-    if has(b"__regrain_cpu_image.") {
+    if holds(&bytes, b"__regrain_cpu_image.") {
         Some(true)
-    } else if has(b".nv_fatbin") {
+    } else if holds(&bytes, b".nv_fatbin") {
         Some(false)
     } else {
         None
     }
 }
 
-/// The CPU runtime: beside the executable, or in `../lib` of an installation.
-fn runtime_library() -> Result<PathBuf> {
+/// Whether something that is linked calls the profiler: it was, or an object was, compiled with `-fregrain-profile-generate`.
+fn is_profiled(session: &Session) -> bool {
+    let calls_it = |path: &Path| std::fs::read(path).is_ok_and(|bytes| holds(&bytes, b"__regrain_profile_begin"));
+    session.args.profile_generate || session.args.inputs.iter().any(|input| !input.source && calls_it(&input.path))
+}
+
+fn holds(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|window| window == text)
+}
+
+/// A library that programs are linked with: beside the executable, or in `../lib` of an installation.
+fn library(what: &str, name: &str) -> Result<PathBuf> {
     let executable = std::env::current_exe().context("cannot find my own executable")?;
     let executable = executable.canonicalize().unwrap_or(executable);
     let folder = executable.parent().unwrap_or(Path::new("."));
-    let places = [folder.join("libregrain_rt.a"), folder.join("../lib/libregrain_rt.a")];
+    let places = [folder.join(name), folder.join("../lib").join(name)];
     match places.iter().find(|place| place.exists()) {
         Some(place) => Ok(place.clone()),
-        None => bail!("cannot find the CPU runtime 'libregrain_rt.a' (looked in {})", folder.display()),
+        None => bail!("cannot find the {what} '{name}' (looked in {})", folder.display()),
     }
 }
