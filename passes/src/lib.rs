@@ -2,6 +2,7 @@
 
 pub mod accesses;
 pub mod addresses;
+pub mod candidates;
 pub mod coarsen_blocks;
 pub mod coarsen_threads;
 pub mod coarsening;

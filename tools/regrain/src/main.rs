@@ -5,8 +5,10 @@
 
 mod arch;
 mod args;
+mod choice;
 mod compile;
 mod cpu;
+mod decisions;
 mod dependencies;
 mod diagnostics;
 mod dispatch;

@@ -1,0 +1,144 @@
+//! What was decided about each grain of each kernel: as remarks, and as rows of a report.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use regrain_tuning::Grain;
+use regrain_tuning::model::Prediction;
+use regrain_tuning::occupancy::{Occupancy, Resources};
+use serde::Serialize;
+
+use crate::args::Remarks;
+
+/// What became of a grain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It is what launches run, by the model.
+    ChosenByModel,
+    /// It is what launches run, by measured times.
+    ChosenByProfile,
+    /// It is what launches run: it was asked for.
+    Forced,
+    /// It is in the program, which chooses among all that are.
+    Profiled,
+    /// Another is better, or not enough worse.
+    Passed,
+    /// It needs too much of something.
+    Pruned,
+    /// It is not proven right, or cannot be made.
+    Declined,
+}
+
+impl Decision {
+    fn text(self) -> &'static str {
+        match self {
+            Self::ChosenByModel => "chosen by the model",
+            Self::ChosenByProfile => "chosen by the profile",
+            Self::Forced => "as asked for",
+            Self::Profiled => "to be timed",
+            Self::Passed => "passed over",
+            Self::Pruned => "pruned",
+            Self::Declined => "declined",
+        }
+    }
+
+    fn option(self) -> &'static str {
+        match self {
+            Self::ChosenByModel | Self::ChosenByProfile | Self::Forced | Self::Profiled => "-Rpass=regrain",
+            Self::Passed => "-Rpass-analysis=regrain",
+            Self::Pruned | Self::Declined => "-Rpass-missed=regrain",
+        }
+    }
+}
+
+/// One grain of one kernel on one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Source file.
+    pub source: String,
+    /// Mangled name.
+    pub kernel: String,
+    /// Block shape that the launch has, where it is constant.
+    pub block: Option<[u32; 3]>,
+    /// As in `sm_80` or `cpu`.
+    pub target: String,
+    /// As in `b4x2x1`.
+    pub grain: String,
+    /// What became of it.
+    pub decision: Decision,
+    /// Why, where that is not the model's rank.
+    pub reason: Option<String>,
+    /// By the assembler's report.
+    pub resources: Option<Resources>,
+    /// How full a multiprocessor gets.
+    pub occupancy: Option<Occupancy>,
+    /// 1 for the best by the model, among those that were ranked.
+    pub rank: Option<usize>,
+    /// What the model says.
+    pub prediction: Option<Prediction>,
+}
+
+impl Row {
+    /// A row about which nothing is known yet but the decision.
+    pub fn new(source: &str, kernel: &str, block: Option<[u32; 3]>, target: &str, grain: Grain, decision: Decision) -> Self {
+        Self {
+            source: source.to_owned(),
+            kernel: kernel.to_owned(),
+            block,
+            target: target.to_owned(),
+            grain: grain.to_string(),
+            decision,
+            reason: None,
+            resources: None,
+            occupancy: None,
+            rank: None,
+            prediction: None,
+        }
+    }
+
+    fn remark(&self) -> String {
+        let mut text = format!("{}: remark: kernel '{}'", self.source, self.kernel);
+        if let Some([x, y, z]) = self.block {
+            text += &format!(" for blocks of {x}x{y}x{z}");
+        }
+        text += &format!(" on {}: grain {} is {}", self.target, self.grain, self.decision.text());
+        if let Some(reason) = &self.reason {
+            text += &format!(": {reason}");
+        }
+        if let Some(r) = &self.resources {
+            text += &format!("; {} registers, {} bytes of spills, {} bytes of static shared memory", r.registers, r.spills(), r.static_shared);
+        }
+        if let Some(o) = &self.occupancy {
+            text += &format!("; {} resident warps, limited by {}", o.warps, o.limiter);
+        }
+        if let (Some(rank), Some(prediction)) = (self.rank, &self.prediction) {
+            text += &format!("; rank {rank} of the model: {prediction}");
+        }
+        text + &format!(" [{}]", self.decision.option())
+    }
+}
+
+/// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
+pub fn publish(rows: &[Row], remarks: Remarks, report: Option<&Path>) -> Result<()> {
+    for row in rows {
+        let wanted = match row.decision.option() {
+            "-Rpass=regrain" => remarks.passed,
+            "-Rpass-analysis=regrain" => remarks.analysis,
+            _ => remarks.missed,
+        };
+        if wanted {
+            eprintln!("{}", row.remark());
+        }
+    }
+    let Some(path) = report.filter(|_| !rows.is_empty()) else { return Ok(()) };
+    let mut text = Vec::new();
+    for row in rows {
+        serde_json::to_writer(&mut text, row).context("cannot write a row of the report")?;
+        text.push(b'\n');
+    }
+    // One write, so that compilations side by side do not mix their lines.
+    let file = std::fs::File::options().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(&text)).with_context(|| format!("cannot write '{}'", path.display()))
+}
