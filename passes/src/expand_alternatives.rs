@@ -92,7 +92,11 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         shared_limit: pass.option_int("shared-limit")?,
         dynamic_shared_limit: pass.option_int("dynamic-shared-limit")?,
     };
-    expand_all(module, &request);
+    for Omission { launch, grain, reason } in expand_all(module, &request) {
+        if let Some(function) = module.lookup_symbol(&launch) {
+            function.remark(format!("grain {grain} is left out: {reason}"));
+        }
+    }
     Ok(())
 }
 
@@ -105,10 +109,8 @@ pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
             continue;
         }
         let launch = wrapper.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default().to_owned();
-        for (grain, reason) in expand(wrapper, request, &mut functions) {
-            wrapper_remark(module, &launch, grain, &reason);
-            omitted.push(Omission { launch: launch.clone(), grain, reason });
-        }
+        let left_out = expand(wrapper, request, &mut functions).into_iter();
+        omitted.extend(left_out.map(|(grain, reason)| Omission { launch: launch.clone(), grain, reason }));
     }
     let is_outermost = |op: &Op<'_>| op.parent_of_name("regrain.alternatives").is_none();
     let outermost: Vec<_> = module.find_named("regrain.alternatives").into_iter().filter(is_outermost).collect();
@@ -116,12 +118,6 @@ pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
         flatten(outer);
     }
     omitted
-}
-
-fn wrapper_remark(module: Op<'_>, launch: &str, grain: Grain, reason: &LeftOut) {
-    if let Some(function) = module.lookup_symbol(launch) {
-        function.remark(format!("grain {grain} is left out: {reason}"));
-    }
 }
 
 /// The grains that a search space comes to for one launch: balanced, each once, the original not among them.

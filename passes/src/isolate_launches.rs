@@ -47,7 +47,7 @@ use crate::{
     form_parallel::{COMDAT, LINKAGE},
     launch_function,
 };
-pub use host::{Dispatcher, dispatchers, drop_kernel, keep_kernels, lower_host, take_host};
+pub use host::{Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, take_host};
 use parameters::Outside;
 
 /// Beginning of the names of launch functions.
@@ -64,6 +64,9 @@ pub const STATIC_SHARED: &str = "regrain.static_shared";
 
 /// On host functions.
 pub const HOST: &str = "regrain.host";
+
+/// Stands in the names of kernels that run what a coarse launch leaves over.
+pub const REST: &str = "$rest";
 
 /// Static and dynamic shared memory that every block may have, bytes.
 pub const SHARED_LIMIT: u64 = 48 << 10;
@@ -271,7 +274,7 @@ fn version_name(kernel: &str, target: &str, wrapper: GpuWrapper<'_>) -> String {
     if op.has_attr(EPILOGUE) {
         let lows = wrapper.grid_loop().map(|grid| grid.operands()[..3].to_vec()).unwrap_or_default();
         let axis = lows.iter().position(|low| constant(*low) != Some(0)).unwrap_or(0);
-        name += &format!("$rest{axis}");
+        name += &format!("{REST}{axis}");
     }
     name
 }

@@ -19,7 +19,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::Alternatives;
 
-use crate::{content_hash::CONTENT, launch_function::kernel_of_launch};
+use crate::{content_hash::CONTENT, isolate_launches::HOST, launch_function::kernel_of_launch};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -33,9 +33,6 @@ pub const PASS: PassInfo = PassInfo {
     dialects: &["arith", "scf", "llvm"],
     run,
 };
-
-/// Marks what belongs to the host's half of a module.
-pub const HOST: &str = "regrain.host";
 
 const BEGIN: &str = "__regrain_profile_begin";
 const END: &str = "__regrain_profile_end";

@@ -15,7 +15,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::{Alternatives, GpuWrapper};
 
 use super::{DISPATCH_PREFIX, HOST, LAUNCH_PREFIX, STATIC_SHARED, VERSION, parameters::passed_type};
-use crate::{coarsening, launch_function::KERNEL_ARG, outline_kernels::LOWERING, select_alternative};
+use crate::{coarsening, content_hash::CONTENT, expand_alternatives::SPACE, launch_function::KERNEL_ARG, outline_kernels::LOWERING, select_alternative};
 
 /// Beginning of the names of what stands for kernels in launches.
 const HANDLE_PREFIX: &str = "__regrain_handle.";
@@ -193,6 +193,20 @@ fn host_functions(module: Op<'_>) -> Vec<Op<'_>> {
     let mut functions = module.body().ops();
     functions.retain(|op| op.is("llvm.func") && op.symbol_name().is_some_and(|name| name.starts_with(DISPATCH_PREFIX)));
     functions
+}
+
+/// The kernel whose handle an operation of host code takes, to launch it.
+pub fn launched_kernel(op: Op<'_>) -> Option<&str> {
+    handle(op).map(|symbol| &symbol[HANDLE_PREFIX.len()..])
+}
+
+/// Removes host functions that launch nothing but the original kernel.
+pub fn drop_idle(host: Op<'_>) {
+    for (function, dispatcher) in host_functions(host).into_iter().zip(dispatchers(host)) {
+        if dispatcher.versions.is_empty() {
+            function.erase();
+        }
+    }
 }
 
 fn handle(op: Op<'_>) -> Option<&str> {

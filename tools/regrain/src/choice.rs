@@ -149,18 +149,25 @@ fn rows(weighed: Vec<Vec<Weighed>>, chosen: usize, decision: Decision, reason: O
 }
 
 /// Chooses by measured times. `Err` says why they choose nothing.
-pub fn by_profile(launch: &Launch, chip: &Chip<'_>, database: &Database, version: &str) -> Result<(usize, Vec<Row>), Missing> {
-    let candidates: Vec<Grain> = launch.candidates.iter().map(|candidate| candidate.grain).collect();
+pub fn by_profile(
+    launch: &Launch,
+    chip: &Chip<'_>,
+    target: &str,
+    database: &Database,
+    version: &str,
+) -> Result<(usize, Vec<Row>), Missing> {
     let query = Query {
         kernel: &launch.kernel,
         hash: &launch.content,
         block: launch.shape,
-        target: &chip.name,
+        target,
         version,
-        candidates: &candidates,
+        // Those that were pruned then were not measured, and which these were only the assembler knows.
+        candidates: &[],
     };
     let choice = database.choose(&query, &Policy::default())?;
-    let at = candidates.iter().position(|grain| *grain == choice.grain).unwrap_or(0);
+    let at = launch.candidates.iter().position(|candidate| candidate.grain == choice.grain);
+    let at = at.ok_or(Missing::OtherSpace(choice.grain))?;
     let reason = format!(
         "{:.3} times as fast as the original, measured with {} launch shapes and {} grains",
         choice.gain(),

@@ -11,9 +11,10 @@ use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode};
-use crate::dispatch;
+use crate::dispatch::{self, Coarsening};
 use crate::dump::Dump;
 use crate::parallel::{Stages, Versions};
+use crate::search::Searcher;
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -38,8 +39,11 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let host_path = sides.host.context("internal error: no host side")?;
     let host_module = read_bitcode(&context, &host_path)?;
     let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
-    let coarsens = options.level > 0 && dispatch::coarsens(compilation, &host_module);
-    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes, coarsens };
+    let coarsening = Coarsening::of(compilation, &host_module);
+    let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input)?;
+    let profiled = session.args.profile_generate.then(|| searcher.target_name());
+    let grains = coarsening.grains(Some(&searcher));
+    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
     let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
     let (split, mut versions) = split.map_or((None, Versions::default()), |(form, versions)| (Some(form), versions));
     if options.relocatable {
@@ -59,6 +63,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         dispatch::redirect(&context, &stages, &host_module, &versions, |_| u32::MAX, !session.args.round_trip)?;
         device_versions_are_internal(&device, &versions);
     }
+    searcher.publish()?;
     let image = cpu::image_symbol(&options.unit);
     let device_object = compilation.scratch("device.o");
     cpu::compile(&context, device, split, &options, &device_object)?;

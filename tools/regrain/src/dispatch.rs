@@ -5,22 +5,51 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use regrain_frontend::{dispatch, specialise};
 use regrain_passes::isolate_launches::Version;
+use regrain_tuning::Space;
 
 use crate::compile::Compilation;
-use crate::parallel::{Stages, Versions};
+use crate::parallel::{Grains, Search, Stages, Versions};
 
-/// Whether kernels of this source get versions at other grains. Not in a unit that sets attributes of functions: they are set
-/// on the original kernel alone.
-pub fn coarsens(compilation: &Compilation<'_>, host: &Module<'_>) -> bool {
-    let args = &compilation.session.args;
-    if args.coarsen_blocks.is_none() && args.coarsen_threads.is_none() {
-        return false;
+/// Whether and how kernels of this source get versions at other grains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coarsening {
+    /// Not at all.
+    Off,
+    /// The grain that was asked for.
+    Forced,
+    /// What a search finds.
+    Searched,
+}
+
+impl Coarsening {
+    /// What the command line asks for, where the source allows it. A unit that sets attributes of functions keeps its grain:
+    /// they are set on the original kernel alone.
+    pub fn of(compilation: &Compilation<'_>, host: &Module<'_>) -> Self {
+        let args = &compilation.session.args;
+        let asked = if args.level.unwrap_or(3) == 0 {
+            Self::Off
+        } else if args.coarsen_blocks.is_some() || args.coarsen_threads.is_some() {
+            Self::Forced
+        } else if args.alternatives == Some(Space::none()) || (args.round_trip && args.alternatives.is_none()) {
+            Self::Off
+        } else {
+            Self::Searched
+        };
+        let allowed = specialise::is_allowed(host);
+        if asked != Self::Off && !allowed && args.remarks.missed {
+            eprintln!("{}: launches keep their grain: the source sets attributes of kernels", compilation.stem());
+        }
+        if allowed { asked } else { Self::Off }
     }
-    let allowed = specialise::is_allowed(host);
-    if !allowed && args.remarks.missed {
-        eprintln!("{}: launches keep their grain: the source sets attributes of kernels", compilation.stem());
+
+    /// The grains of the stages, with a search where there is one.
+    pub fn grains<'s>(self, search: Option<&'s dyn Search>) -> Grains<'s> {
+        match (self, search) {
+            (Self::Forced, _) => Grains::Forced,
+            (Self::Searched, Some(search)) => Grains::Search(search),
+            _ => Grains::Original,
+        }
     }
-    allowed
 }
 
 /// Lets the launches in `host` choose versions. `most_threads` says how many threads a block of a version may have; with `asks`

@@ -17,6 +17,7 @@ mod jobs;
 mod link;
 mod nvidia;
 mod parallel;
+mod search;
 
 use std::process::ExitCode;
 

@@ -1,8 +1,10 @@
 //! A CUDA source for NVIDIA GPUs: PTX and cubins into a fat binary, that into the host object.
 
+use std::collections::{BTreeMap, HashSet};
+
 use anyhow::{Context as _, Result, anyhow, bail};
 use inkwell::context::Context;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use regrain_frontend::{clean, launches, specialise};
 use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage, Report};
@@ -12,10 +14,11 @@ use regrain_tuning::occupancy::occupancy;
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode, write_bitcode};
-use crate::dispatch;
+use crate::dispatch::{self, Coarsening};
 use crate::dump::Dump;
 use crate::jobs::Session;
 use crate::parallel::{LaunchShapes, Stages, Versions};
+use crate::search::{self, Searcher};
 
 /// Compiles one source to the compilation's output.
 pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
@@ -32,45 +35,44 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let context = Context::create();
     let host = sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
-    let coarsens = session.args.level.unwrap_or(3) > 0 && host.as_ref().is_some_and(|host| dispatch::coarsens(compilation, host));
+    let coarsening = host.as_ref().map_or(Coarsening::Off, |host| Coarsening::of(compilation, host));
+    let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
     let shapes = match &host {
-        Some(host) if (dump.is_on() && !coarsens) || specialises(session, host) => {
+        Some(host) if specialised || coarsening == Coarsening::Searched || (dump.is_on() && coarsening == Coarsening::Off) => {
             launches::constant_block_shapes(host, &cpu::host_machine()?)?
         }
         _ => LaunchShapes::new(),
     };
-    let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
-    let mut images = Vec::new();
-    let mut versions = Vec::new();
-    let mut static_shared = 0;
-    for (arch, path) in archs.iter().zip(&sides.device) {
-        let context = Context::create();
-        let module = read_bitcode(&context, path)?;
+    let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, archs)?;
+    let profiled = session.args.profile_generate.then(|| searcher.target_name());
+    let grains = coarsening.grains(Some(&searcher));
+    let stages = |arch: String| Stages { compilation, dump: &dump, arch, shapes: &shapes, grains, profiled: profiled.clone() };
+    let contexts: Vec<Context> = archs.iter().map(|_| Context::create()).collect();
+    let mut units = Vec::new();
+    for ((arch, path), context) in archs.iter().zip(&sides.device).zip(&contexts) {
+        let module = read_bitcode(context, path)?;
         dump.llvm(&format!("device-{arch}"), &module)?;
         if session.args.device_only && session.args.emit_llvm {
             return write_module(compilation, &module, text);
         }
-        let stages = Stages { compilation, dump: &dump, arch: arch.to_string(), shapes: &shapes, coarsens };
-        // Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
-        let back = if session.args.round_trip || (dump.is_on() && !coarsens) { stages.round_trip(&context, &module) } else { None };
-        let module = match back.filter(|_| session.args.round_trip) {
-            None => {
-                if coarsens {
-                    versions.push(add_versions(&stages, &context, &module)?);
-                }
-                module
-            }
-            Some((module, made)) => {
-                versions.push(made);
-                module
-            }
-        };
+        units.push(Unit::new(&stages(arch.to_string()), context, module, *arch));
+    }
+    let mut versions = versions_for_all(&stages(String::new()), &units);
+    if coarsening == Coarsening::Searched {
+        choose(&stages(String::new()), &searcher, &units, &mut versions)?;
+        searcher.publish()?;
+    }
+    let mut static_shared = 0;
+    let mut images = Vec::new();
+    for unit in units {
+        let arch = unit.arch;
+        let module = unit.with_versions(&versions)?;
         if specialised {
             let machine = clean::nvptx_machine(&module, &arch.to_string())?;
             static_shared = static_shared.max(specialise::static_shared(&module, &machine));
             specialise::device(&module, &shapes, &machine)?;
         }
-        let image = device_image(compilation, &module, *arch, text && session.args.device_only)?;
+        let image = device_image(compilation, &module, arch, text && session.args.device_only)?;
         dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
         images.push(image);
     }
@@ -81,32 +83,99 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     if specialised {
         specialise::host(&host, &shapes, static_shared)?;
     }
-    let stages = Stages { compilation, dump: &dump, arch: String::new(), shapes: &shapes, coarsens };
-    if let Some(versions) = versions_for_all(&stages, versions) {
-        dispatch::redirect(&context, &stages, &host, &versions, |version| most_threads(&images, version), false)?;
+    if !versions.is_empty() {
+        let most_threads = |version: &Version| most_threads(&images, version);
+        dispatch::redirect(&context, &stages(String::new()), &host, &versions, most_threads, false)?;
     }
     nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
     dump.llvm("host", &host)?;
     compilation.deliver(&compilation.host_object(&host)?)
 }
 
-/// Adds versions of kernels at other grains to clang's module.
-fn add_versions<'ctx>(stages: &Stages<'_>, context: &'ctx Context, module: &Module<'ctx>) -> Result<Versions> {
-    let Some((coarse, versions)) = stages.coarse(context, module) else { return Ok(Versions::default()) };
-    let kernels = versions.kernels.iter().map(|version| version.name.clone()).collect();
-    nvptx::merge(module, coarse, &kernels)?;
-    Ok(versions)
+/// The device side for one chip.
+struct Unit<'ctx> {
+    arch: SmArch,
+    /// clang's module, or in a round trip what came back.
+    module: Module<'ctx>,
+    /// Versions of kernels at other grains, if they are not in `module` already.
+    coarse: Option<Module<'ctx>>,
+    versions: Versions,
+}
+
+impl<'ctx> Unit<'ctx> {
+    /// Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
+    fn new(stages: &Stages<'_>, context: &'ctx Context, module: Module<'ctx>, arch: SmArch) -> Self {
+        let coarser = stages.grains.are_coarser();
+        let round_trip = stages.compilation.session.args.round_trip;
+        if round_trip || (stages.dump.is_on() && !coarser) {
+            let back = stages.round_trip(context, &module).filter(|_| round_trip);
+            if let Some((module, versions)) = back {
+                return Self { arch, module, coarse: None, versions };
+            }
+        }
+        match coarser.then(|| stages.coarse(context, &module)).flatten() {
+            Some((coarse, versions)) => Self { arch, module, coarse: Some(coarse), versions },
+            None => Self { arch, module, coarse: None, versions: Versions::default() },
+        }
+    }
+
+    /// clang's module with the kernels of `versions`; others go.
+    fn with_versions(self, versions: &Versions) -> Result<Module<'ctx>> {
+        let kernels: HashSet<String> = versions.kernels.iter().map(|version| version.name.clone()).collect();
+        let made = self.versions.kernels.iter().filter(|version| !kernels.contains(&version.name));
+        for unwanted in made {
+            let holder = self.coarse.as_ref().unwrap_or(&self.module);
+            if let Some(function) = holder.get_function(&unwanted.name) {
+                function.set_linkage(Linkage::Internal);
+            }
+        }
+        if let Some(coarse) = self.coarse.filter(|_| !kernels.is_empty()) {
+            nvptx::merge(&self.module, coarse, &kernels)?;
+        }
+        Ok(self.module)
+    }
+}
+
+/// Lets the assembler speak and drops what is not chosen. With nothing to choose from nothing is assembled.
+fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], versions: &mut Versions) -> Result<()> {
+    if versions.launches.is_empty() {
+        return Ok(());
+    }
+    let toolkit = stages.compilation.session.toolkit()?;
+    let failed = |message: String| anyhow!("internal error: alternatives cannot be chosen from: {message}");
+    let mains = stages.main_kernels(versions).map_err(failed)?;
+    let mut jobs = Vec::new();
+    for unit in units {
+        jobs.push(job(stages.compilation, &unit.module, unit.arch));
+        let coarse = unit.coarse.as_ref().unwrap_or(&unit.module);
+        let machine = clean::nvptx_machine(coarse, &unit.arch.to_string())?;
+        let all = job(stages.compilation, coarse, unit.arch);
+        for (_, _, name) in &mains {
+            jobs.push(nvptx::Job { bitcode: nvptx::extract(&all.bitcode, name, &machine)?, ..all.clone() });
+        }
+    }
+    let mut images = nvptx::compile_all(&jobs, toolkit, &nvptx::Cache::open()).into_iter();
+    let mut resources = BTreeMap::new();
+    for unit in units {
+        let whole = images.next().context("internal error: a module was not compiled")??;
+        // A version that the assembler refuses is pruned, no error.
+        let own: Vec<_> = images.by_ref().take(mains.len()).map(Result::ok).collect();
+        resources.insert(unit.arch.to_string(), search::resources(&versions.launches, &mains, &own, &whole));
+    }
+    let mut kept = searcher.decide(&versions.launches, resources);
+    // Launches without alternatives have one that was taken before.
+    kept.retain(|_, grains| !grains.is_empty());
+    stages.choose(versions, &kept).map_err(failed)
 }
 
 /// One host code launches for all chips: there are versions if they came out alike for each.
-fn versions_for_all(stages: &Stages<'_>, all: Vec<Versions>) -> Option<Versions> {
-    let mut all = all.into_iter();
-    let first = all.next().filter(|first| !first.is_empty())?;
-    if all.any(|other| other != first) {
+fn versions_for_all(stages: &Stages<'_>, units: &[Unit<'_>]) -> Versions {
+    let Some(first) = units.first().map(|unit| &unit.versions).filter(|first| !first.is_empty()) else { return Versions::default() };
+    if units.iter().any(|unit| !unit.versions.are_those_of(first)) {
         stages.remark("launches keep their grain: the chips do not have the same versions of kernels");
-        return None;
+        return Versions::default();
     }
-    Some(first)
+    first.clone()
 }
 
 /// The most threads of a block for which every chip has the registers.
@@ -127,20 +196,29 @@ fn specialises(session: &Session, host: &Module<'_>) -> bool {
 }
 
 fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch, ptx_only: bool) -> Result<DeviceImage> {
-    let session = compilation.session;
-    let toolkit = session.toolkit()?;
+    let toolkit = compilation.session.toolkit()?;
+    let job = job(compilation, module, arch);
+    if ptx_only {
+        let ptx = nvptx::compile_to_ptx(module, toolkit, &job.codegen)?;
+        return Ok(DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
+    }
+    let mut images = nvptx::compile_all(&[job], toolkit, &nvptx::Cache::open());
+    Ok(images.pop().context("internal error: a module was not compiled")??)
+}
+
+/// What compiling a device module takes.
+fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvptx::Job {
     let options = &compilation.unit.options;
     let debug = options.iter().any(|o| o == "-G" || o == "--cuda-noopt-device-debug");
     let lines = options.iter().any(|o| o == "-g" || o == "-gline-tables-only" || o == "-lineinfo");
     if !lines && !debug {
         module.strip_debug_info();
     }
-    let level = session.args.level.map_or(3, u32::from);
+    // Where the source lies makes no difference to what becomes of it.
+    module.set_source_file_name("device");
+    module.set_name("device");
+    let level = compilation.session.args.level.map_or(3, u32::from);
     let codegen = CodegenOptions { opt_level: level, ..CodegenOptions::new(arch) };
-    if ptx_only {
-        let ptx = nvptx::compile_to_ptx(module, toolkit, &codegen)?;
-        return Ok(DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
-    }
     let mut assembling = AssembleOptions { opt_level: level, line_info: lines, debug, ..AssembleOptions::new(arch) };
     let mut words = options.iter();
     while let Some(word) = words.next() {
@@ -150,7 +228,7 @@ fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch
             assembling.extra.push(value.to_string_lossy().into_owned());
         }
     }
-    Ok(nvptx::compile_device(module, toolkit, &codegen, &assembling)?)
+    nvptx::Job { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), codegen, assembling }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

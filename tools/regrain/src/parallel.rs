@@ -11,10 +11,14 @@ use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
+use regrain_passes::candidates::{self, Kept, Launch};
+use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::isolate_launches::{self, Version};
-use regrain_passes::raise;
+use regrain_passes::launch_function::kernel_of_launch;
+use regrain_passes::{content_hash, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
+use regrain_tuning::{Grain, Space};
 
 use crate::compile::Compilation;
 use crate::diagnostics;
@@ -22,6 +26,9 @@ use crate::dump::Dump;
 
 /// Constant block shapes of the launches, by kernel.
 pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
+
+/// The version that measured times are for.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The most threads that CUDA allows in a block.
 const MOST_THREADS: u32 = 1024;
@@ -36,17 +43,51 @@ pub struct Stages<'s> {
     pub arch: String,
     /// Constant block shapes of the launches.
     pub shapes: &'s LaunchShapes,
+    /// Which grains kernels get.
+    pub grains: Grains<'s>,
+    /// The target that times are taken for, if the program is to time its alternatives.
+    pub profiled: Option<String>,
+}
+
+/// Which grains kernels get beside the one that the program wrote.
+#[derive(Clone, Copy)]
+pub enum Grains<'s> {
+    /// None.
+    Original,
+    /// The one that was asked for.
+    Forced,
+    /// What a search leaves.
+    Search(&'s dyn Search),
+}
+
+impl Grains<'_> {
     /// Whether kernels get versions at other grains.
-    pub coarsens: bool,
+    pub fn are_coarser(&self) -> bool {
+        !matches!(self, Self::Original)
+    }
+}
+
+/// A search for the grain of each launch.
+pub trait Search {
+    /// The grains to try for a launch whose block has this shape, if it is constant.
+    fn space(&self, shape: Option<[u32; 3]>) -> Space;
+
+    /// Says why a grain is not among the alternatives.
+    fn left_out(&self, omissions: &[Omission]);
+
+    /// The grains of a launch that are to be lowered, before anything is. One alone is taken; none keeps the original.
+    fn keep(&self, launch: &Launch) -> Vec<Grain>;
 }
 
 /// Versions of kernels at other grains, and the host code that launches them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Versions {
     /// The kernels that were made.
     pub kernels: Vec<Version>,
     /// The host functions, a module of MLIR with structured control flow; empty when there are none.
     pub host: String,
+    /// The launches that have alternatives.
+    pub launches: Vec<Launch>,
 }
 
 impl Versions {
@@ -54,12 +95,26 @@ impl Versions {
     pub fn is_empty(&self) -> bool {
         self.kernels.is_empty()
     }
+
+    /// Follows what is left of the host functions.
+    fn follow(&mut self, host: Op<'_>) {
+        let dispatchers = isolate_launches::dispatchers(host);
+        let used: HashSet<&String> = dispatchers.iter().flat_map(|dispatcher| &dispatcher.versions).collect();
+        self.kernels.retain(|version| used.contains(&version.name));
+        self.host = host.to_string();
+    }
+
+    /// Whether host code for one chip is right for another.
+    pub fn are_those_of(&self, other: &Self) -> bool {
+        (&self.kernels, &self.host) == (&other.kernels, &other.host)
+    }
 }
 
 /// Host functions beside the module that they were taken from.
 struct Host<'c> {
     module: melior::ir::Module<'c>,
     versions: Vec<Version>,
+    launches: Vec<Launch>,
 }
 
 impl Stages<'_> {
@@ -106,11 +161,30 @@ impl Stages<'_> {
 
     /// Gives every kernel a version of the grain that was asked for, where that is right.
     fn versions<'c>(&self, mlir: &'c melior::Context, module: &melior::ir::Module<'c>) -> Result<Option<Host<'c>>, String> {
-        if !self.coarsens {
-            return Ok(None);
-        }
         let op = module_op(module);
-        isolate_launches::keep_launches(op);
+        let launches = match self.grains {
+            Grains::Original => return Ok(None),
+            Grains::Forced => {
+                isolate_launches::keep_launches(op);
+                self.coarsen(module)?;
+                Vec::new()
+            }
+            Grains::Search(search) => {
+                content_hash::mark(op);
+                isolate_launches::keep_launches(op);
+                self.expand(module, search)
+            }
+        };
+        isolate_launches::isolate_launches(op);
+        self.show("isolated", module);
+        let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
+        isolate_launches::take_host(op, module_op(&host));
+        Ok(Some(Host { module: host, versions: isolate_launches::versions(op), launches }))
+    }
+
+    /// Coarsens every launch as it was asked for, where that is right.
+    fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
+        let op = module_op(module);
         let args = &self.compilation.session.args;
         let asked = [("threads", &args.coarsen_threads), ("blocks", &args.coarsen_blocks)];
         for (what, factors) in asked.into_iter().filter_map(|(what, factors)| Some((what, factors.as_ref()?))) {
@@ -119,21 +193,67 @@ impl Stages<'_> {
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
         }
-        isolate_launches::isolate_launches(op);
-        self.show("isolated", module);
-        let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
-        isolate_launches::take_host(op, module_op(&host));
-        Ok(Some(Host { module: host, versions: isolate_launches::versions(op) }))
+        Ok(())
+    }
+
+    /// Puts alternatives beside every launch and keeps those that the search wants lowered.
+    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
+        let op = module_op(module);
+        let functions = op.find_named("llvm.func").into_iter();
+        let dispatched = functions.filter_map(|f| Some((f, f.symbol_name()?.strip_prefix(isolate_launches::DISPATCH_PREFIX)?)));
+        for (function, _) in dispatched.collect::<Vec<_>>() {
+            let (kernel, shape) = function.symbol_name().and_then(kernel_of_launch).unwrap_or_default();
+            // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
+            let is_rare = shape.is_none() && self.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
+            let space = if is_rare { Space::none() } else { search.space(shape) };
+            function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+        }
+        let limit = isolate_launches::SHARED_LIMIT as i64;
+        let request = expand_alternatives::Request { space: Space::none(), shared_limit: limit, dynamic_shared_limit: limit };
+        search.left_out(&expand_alternatives::expand_all(op, &request));
+        self.show("alternatives", module);
+        let mut launches = candidates::launches(op);
+        let mut kept = Kept::new();
+        for launch in &mut launches {
+            let grains = search.keep(launch);
+            launch.candidates.retain(|candidate| grains.contains(&candidate.grain));
+            kept.insert(launch.symbol.clone(), grains);
+        }
+        candidates::retain(op, &kept);
+        launches.retain(|launch| launch.candidates.len() > 1);
+        launches
     }
 
     /// What is left of the versions when those in `names` could be made.
     fn made(&self, host: Option<Host<'_>>, names: &HashSet<String>) -> Versions {
-        let Some(Host { module, mut versions }) = host else { return Versions::default() };
+        let Some(Host { module, versions, launches }) = host else { return Versions::default() };
         isolate_launches::keep_kernels(module_op(&module), names);
-        let dispatchers = isolate_launches::dispatchers(module_op(&module));
-        let used: HashSet<&String> = dispatchers.iter().flat_map(|dispatcher| &dispatcher.versions).collect();
-        versions.retain(|version| used.contains(&version.name));
-        Versions { kernels: versions, host: module_op(&module).to_string() }
+        let mut all = Versions { kernels: versions, host: String::new(), launches };
+        all.follow(module_op(&module));
+        all
+    }
+
+    /// Keeps the alternatives that are wanted, in the host functions and in the list of kernels.
+    pub fn choose(&self, versions: &mut Versions, kept: &Kept) -> Result<(), String> {
+        register();
+        let mlir = mlir_bridge::new_context();
+        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        candidates::retain(module_op(&module), kept);
+        for launch in &mut versions.launches {
+            let grains = kept.get(&launch.symbol).map_or(&[][..], Vec::as_slice);
+            launch.candidates.retain(|candidate| grains.contains(&candidate.grain));
+        }
+        isolate_launches::drop_idle(module_op(&module));
+        versions.follow(module_op(&module));
+        Ok(())
+    }
+
+    /// The kernels that do most of the work of each alternative.
+    pub fn main_kernels(&self, versions: &Versions) -> Result<Vec<(String, Grain, String)>, String> {
+        register();
+        let mlir = mlir_bridge::new_context();
+        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        Ok(candidates::main_kernels(module_op(&module)))
     }
 
     /// The host functions as LLVM IR, and what they are. `most_threads` says how many threads a block of a version may have.
@@ -147,6 +267,9 @@ impl Stages<'_> {
         let mlir = mlir_bridge::new_context();
         let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
         self.show("dispatch", &module);
+        if let Some(target) = &self.profiled {
+            profile_alternatives::profile_all(module_op(&module), target, VERSION)?;
+        }
         let limit = |name: &String| {
             let version = versions.kernels.iter().find(|version| version.name == *name);
             version.map_or(MOST_THREADS, |version| most_threads(version).saturating_mul(version.thread_total.try_into().unwrap_or(1)))
