@@ -286,7 +286,7 @@ pub fn take_host<'c>(module: Op<'c>, host: Op<'c>) {
 pub fn lower_host(host: Op<'_>) -> Result<(), PassError> {
     pass::run_pipeline(host, LOWERING)?;
     for op in host.body().ops() {
-        for mark in [HOST, STATIC_SHARED, VERSION, coarsening::THREAD_GRAIN] {
+        for mark in [HOST, STATIC_SHARED, VERSION, CONTENT, SPACE, coarsening::THREAD_GRAIN] {
             op.remove_attr(mark);
         }
     }

@@ -19,8 +19,6 @@ pub enum Decision {
     ChosenByModel,
     /// It is what launches run, by measured times.
     ChosenByProfile,
-    /// It is what launches run: it was asked for.
-    Forced,
     /// It is in the program, which chooses among all that are.
     Profiled,
     /// Another is better, or not enough worse.
@@ -36,7 +34,6 @@ impl Decision {
         match self {
             Self::ChosenByModel => "chosen by the model",
             Self::ChosenByProfile => "chosen by the profile",
-            Self::Forced => "as asked for",
             Self::Profiled => "to be timed",
             Self::Passed => "passed over",
             Self::Pruned => "pruned",
@@ -46,7 +43,7 @@ impl Decision {
 
     fn option(self) -> &'static str {
         match self {
-            Self::ChosenByModel | Self::ChosenByProfile | Self::Forced | Self::Profiled => "-Rpass=regrain",
+            Self::ChosenByModel | Self::ChosenByProfile | Self::Profiled => "-Rpass=regrain",
             Self::Passed => "-Rpass-analysis=regrain",
             Self::Pruned | Self::Declined => "-Rpass-missed=regrain",
         }
