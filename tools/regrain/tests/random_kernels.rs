@@ -1,19 +1,20 @@
-//! Random kernels give the same results in every form: clang's device code as it is, split at barriers, and taken to the
-//! parallel form and back.
+//! Random kernels give the same results in every form: clang's device code as it is, split at barriers, taken to the
+//! parallel form and back, and at random grains of blocks and threads.
 //!
 //! The seed is fixed. `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SEED` another seed,
 //! `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
-//! one; `REGRAIN_TEST_DRIVER` is another driver.
+//! one; `REGRAIN_PROPTEST_FORMS=coarse` leaves out the forms at the original grain; `REGRAIN_TEST_DRIVER` is another driver.
 
 mod common;
 
 use common::ast::{Kernel, kernel};
+use common::grains::{Grain, Refused, grains};
 use common::harness::{program, run};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
 
 /// Kernels in one program.
-const TOGETHER: usize = 24;
+const TOGETHER: usize = 12;
 const SHRINKING: u64 = 400;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -21,8 +22,8 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 /// Why a kernel fails by itself.
-fn failure(kernel: &Kernel) -> Option<String> {
-    match run(&[kernel]) {
+fn failure(kernel: &Kernel, grains: &[Grain]) -> Option<String> {
+    match run(&[kernel], grains) {
         Ok(outcome) => outcome.wrong.into_values().next(),
         Err(error) => Some(error),
     }
@@ -34,7 +35,7 @@ fn kind(failure: &str) -> String {
 }
 
 /// The smallest kernel that still fails as `tree` does.
-fn shrink(mut tree: impl ValueTree<Value = Kernel>, first: &str) -> String {
+fn shrink(mut tree: impl ValueTree<Value = Kernel>, grains: &[Grain], first: &str) -> String {
     let (mut smallest, mut reason) = (tree.current(), first.to_owned());
     let mut more = tree.simplify();
     for _ in 0..number("REGRAIN_PROPTEST_SHRINKING", SHRINKING) {
@@ -42,7 +43,7 @@ fn shrink(mut tree: impl ValueTree<Value = Kernel>, first: &str) -> String {
             break;
         }
         let candidate = tree.current();
-        more = match failure(&candidate).filter(|why| kind(why) == kind(first)) {
+        more = match failure(&candidate, grains).filter(|why| kind(why) == kind(first)) {
             Some(why) => {
                 (smallest, reason) = (candidate, why);
                 tree.simplify()
@@ -53,46 +54,82 @@ fn shrink(mut tree: impl ValueTree<Value = Kernel>, first: &str) -> String {
     format!("{reason}\n{}", program(&[&smallest]))
 }
 
-#[test]
-fn all_forms_of_a_kernel_agree() {
-    let cases = number("REGRAIN_PROPTEST_CASES", 3 * TOGETHER as u64) as usize;
-    let seed = number("REGRAIN_PROPTEST_SEED", 2026);
-    let config = Config { rng_algorithm: RngAlgorithm::ChaCha, rng_seed: RngSeed::Fixed(seed), ..Config::default() };
-    let mut runner = TestRunner::new(config);
-    let strategy = kernel();
-    let (mut tried, mut declined, mut kept, mut failures) = (0, Vec::new(), Vec::new(), Vec::new());
-    while tried < cases {
-        let trees: Vec<_> = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
-        let kernels: Vec<Kernel> = trees.iter().map(|tree| tree.current()).collect();
+/// What came of all kernels.
+#[derive(Default)]
+struct Tally {
+    tried: usize,
+    /// Wrappers that were to become coarser: those of blocks, those of threads.
+    asked: usize,
+    declined: Vec<String>,
+    kept: Vec<String>,
+    refused: Refused,
+    failures: Vec<String>,
+}
+
+impl Tally {
+    /// Tries some kernels at some grains.
+    fn batch(&mut self, trees: Vec<impl ValueTree<Value = Kernel>>, grains: &[Grain]) {
+        let kernels: Vec<Kernel> = trees.iter().map(ValueTree::current).collect();
         let mut wrong: Vec<(usize, String)> = Vec::new();
-        match run(&kernels.iter().collect::<Vec<_>>()) {
+        match run(&kernels.iter().collect::<Vec<_>>(), grains) {
             Ok(outcome) => {
-                declined.extend(outcome.declined);
-                kept.extend(outcome.kept);
+                self.declined.extend(outcome.declined);
+                self.kept.extend(outcome.kept);
+                outcome.refused.0.into_iter().for_each(|(why, count)| *self.refused.0.entry(why).or_default() += count);
                 wrong.extend(outcome.wrong);
             }
             Err(together) => {
                 eprintln!("{together}");
-                wrong.extend(kernels.iter().enumerate().filter_map(|(n, kernel)| Some((n, failure(kernel)?))));
+                wrong.extend(kernels.iter().enumerate().filter_map(|(n, kernel)| Some((n, failure(kernel, grains)?))));
                 assert!(!wrong.is_empty(), "fails only together: {together}");
             }
         }
         wrong.iter().for_each(|(number, why)| eprintln!("kernel {number}: {why}"));
         for (number, tree) in trees.into_iter().enumerate() {
             if let Some((_, why)) = wrong.iter().find(|(wrong, _)| *wrong == number) {
-                failures.push(shrink(tree, why));
+                self.failures.push(shrink(tree, grains, why));
             }
         }
-        tried += TOGETHER;
-        if number("REGRAIN_PROPTEST_KEEP_GOING", 0) == 0 && !failures.is_empty() {
+        self.tried += kernels.len();
+        // A kernel has two wrappers: for any shape, and for the one that a launch names. Two grains of three ask for blocks,
+        // and two for threads.
+        self.asked += 2 * 2 * kernels.len();
+    }
+
+    /// The share of wrappers in percent of which nothing but the block's shape can refuse coarsening.
+    fn coarsened(&self, what: &str) -> usize {
+        100usize.saturating_sub(100 * self.refused.for_the_kernel(what) / self.asked)
+    }
+}
+
+#[test]
+fn all_forms_of_a_kernel_agree() {
+    let cases = number("REGRAIN_PROPTEST_CASES", 3 * TOGETHER as u64) as usize;
+    let seed = number("REGRAIN_PROPTEST_SEED", 2026);
+    let config = Config { rng_algorithm: RngAlgorithm::ChaCha, rng_seed: RngSeed::Fixed(seed), ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let (strategy, grains) = (kernel(), grains());
+    let mut tally = Tally::default();
+    while tally.tried < cases {
+        let trees = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
+        let grains = grains.new_tree(&mut runner).expect("nothing is filtered").current();
+        tally.batch(trees, &grains);
+        let names: Vec<_> = grains.iter().map(Grain::name).collect();
+        eprintln!("{} kernels tried, {} differ; the last at {}", tally.tried, tally.failures.len(), names.join("; "));
+        if number("REGRAIN_PROPTEST_KEEP_GOING", 0) == 0 && !tally.failures.is_empty() {
             break;
         }
     }
-    // A kernel has two wrappers: for any shape, and for the one that a launch names.
-    let share = 100usize.saturating_sub(100 * declined.len() / (2 * tried));
-    let back = 100usize.saturating_sub(100 * kept.len() / tried);
+    let tried = tally.tried;
+    let share = 100usize.saturating_sub(100 * tally.declined.len() / (2 * tried));
+    let back = 100usize.saturating_sub(100 * tally.kept.len() / tried);
+    let (blocks, threads) = (tally.coarsened("blocks"), tally.coarsened("threads"));
+    let refused = tally.refused.lines();
     eprintln!("{tried} kernels, {share}% split, {back}% taken through the parallel form and back");
+    eprintln!("{blocks}% of blocks and {threads}% of threads coarsened; of {} wrappers kept their grain:\n{refused}", tally.asked);
+    let failures = &tally.failures;
     assert!(failures.is_empty(), "{} of {tried} kernels differ:\n{}", failures.len(), failures.join("\n---\n"));
-    assert!(share >= 50, "only {share}% are split:\n{}", declined.join("\n"));
-    assert!(back >= 50, "only {back}% came back from the parallel form:\n{}", kept.join("\n"));
+    assert!(share >= 50, "only {share}% are split:\n{}", tally.declined.join("\n"));
+    assert!(back >= 50, "only {back}% came back from the parallel form:\n{}", tally.kept.join("\n"));
+    assert!(blocks >= 50 && threads >= 50, "most must be coarsened: {blocks}% of blocks, {threads}% of threads:\n{refused}");
 }

@@ -141,6 +141,8 @@ pub struct Helper {
 pub struct Kernel {
     pub blocks: [[u8; 3]; 2],
     pub grid: [u8; 3],
+    /// Dynamic shared memory beyond what the kernel uses.
+    pub more_bytes: u8,
     pub bounds: bool,
     pub restrict: bool,
     pub helpers: Vec<Helper>,
@@ -288,10 +290,21 @@ fn block() -> impl Strategy<Value = [u8; 3]> {
 /// Any kernel.
 pub fn kernel() -> impl Strategy<Value = Kernel> {
     let helper = (any::<u8>(), statements(1), expr(2)).prop_map(|(inlining, body, result)| Helper { inlining, body, result });
-    let grid = prop_oneof![Just([1, 1, 1]), Just([3, 1, 1]), Just([2, 2, 1]), Just([1, 1, 2])];
-    let body = prop_oneof![3 => statements(2), 1 => statements(3)];
+    let line = (2..=12u8).prop_map(|x| [x, 1, 1]);
+    let other = prop::sample::select(&[[2, 2, 1], [1, 1, 2], [3, 4, 1], [1, 5, 2], [2, 3, 2], [1, 7, 1], [3, 2, 1]][..]);
+    let grid = prop_oneof![1 => Just([1, 1, 1]), 3 => line, 3 => other];
+    let more_bytes = prop_oneof![2 => Just(0u8), 1 => 1..40u8];
+    let body = prop_oneof![2 => statements(1), 3 => statements(2), 1 => statements(3)];
     let blocks = (block(), block()).prop_map(|(a, b)| [a, b]);
-    (blocks, grid, any::<bool>(), any::<bool>(), vec(helper, 2), body).prop_map(
-        |(blocks, grid, bounds, restrict, helpers, body)| Kernel { blocks, grid, bounds, restrict, helpers, body },
+    (blocks, grid, more_bytes, any::<bool>(), any::<bool>(), vec(helper, 2), body).prop_map(
+        |(blocks, grid, more_bytes, bounds, restrict, helpers, body)| Kernel {
+            blocks,
+            grid,
+            more_bytes,
+            bounds,
+            restrict,
+            helpers,
+            body,
+        },
     )
 }

@@ -5,23 +5,49 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::ast::Kernel;
+use super::grains::{Grain, Refused};
 use super::print;
 
 /// One executable and how it is run.
 struct Form {
-    name: &'static str,
-    options: &'static [&'static str],
+    name: String,
+    options: Vec<String>,
     coroutines: bool,
+    coarse: bool,
 }
 
-/// The first is clang's IR untransformed, which the others are measured by.
-const FORMS: [Form; 3] = [
-    Form { name: "coroutine", options: &["-Rpass-missed=regrain"], coroutines: true },
-    Form { name: "split", options: &["-Rpass-missed=regrain"], coroutines: false },
-    Form { name: "round trip", options: &["-fregrain-round-trip", "-Rpass-missed=regrain"], coroutines: true },
-];
+const REMARKS: &str = "-Rpass-missed=regrain";
+
+/// The first is clang's IR untransformed, which the others are measured by. With `REGRAIN_PROPTEST_FORMS=coarse` there are
+/// only those at other grains beside it.
+fn forms(grains: &[Grain]) -> Vec<Form> {
+    let form = |name: &str, options: &[&str], coroutines| Form {
+        name: name.to_owned(),
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+        coroutines,
+        coarse: false,
+    };
+    let mut all = vec![
+        form("coroutine", &[REMARKS], true),
+        form("split", &[REMARKS], false),
+        form("round trip", &["-fregrain-round-trip", REMARKS], true),
+    ];
+    if std::env::var("REGRAIN_PROPTEST_FORMS").is_ok_and(|forms| forms == "coarse") {
+        all.truncate(1);
+        all[0].options.extend(grains[0].options());
+        all[0].coarse = true;
+    }
+    for grain in grains {
+        let mut made = form(&grain.name(), &[REMARKS], false);
+        made.options.extend(grain.options());
+        made.coarse = true;
+        all.push(made);
+    }
+    all
+}
 
 /// What came of some kernels.
+#[derive(Default)]
 pub struct Outcome {
     /// By the number of the kernel, what differs.
     pub wrong: BTreeMap<usize, String>,
@@ -29,6 +55,19 @@ pub struct Outcome {
     pub declined: Vec<String>,
     /// Remarks that a kernel did not go through the parallel form and back.
     pub kept: Vec<String>,
+    /// Wrappers that were not made coarser.
+    pub refused: Refused,
+}
+
+impl Outcome {
+    fn heard(&mut self, form: &Form, said: &str) -> Result<(), String> {
+        if form.coarse {
+            return self.refused.count(said);
+        }
+        let remarks = said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
+        if form.name == "round trip" { self.kept.extend(remarks) } else { self.declined.extend(remarks) }
+        Ok(())
+    }
 }
 
 /// The program that runs all of `kernels`.
@@ -38,11 +77,13 @@ pub fn program(kernels: &[&Kernel]) -> String {
     for (number, kernel) in kernels.iter().enumerate() {
         text += &format!("\n{}", print::kernel(&format!("k{number}"), kernel));
         let [gx, gy, gz] = kernel.grid;
+        let more = kernel.more_bytes;
         for (launch, [x, y, z]) in kernel.blocks.into_iter().enumerate() {
             // One launch has a shape that the compiler sees, the other not.
-            let x = if launch == 0 { x.to_string() } else { format!("{x} * one") };
+            let seen = |size: u8| if launch == 0 { size.to_string() } else { format!("{size} * one") };
+            let (x, y, z) = (seen(x), seen(y), seen(z));
             main += &format!(
-                "  {{ Memory m; k{number}<<<dim3({gx}, {gy}, {gz}), dim3({x}, {y}, {z}), SLOTS * 4>>>(m.in, m.out, m.global, m.acc, \
+                "  {{ Memory m; k{number}<<<dim3({gx}, {gy}, {gz}), dim3({x}, {y}, {z}), SLOTS * 4 + {more}>>>(m.in, m.out, m.global, m.acc, \
                  m.wide, params, 5); m.report(\"{number} {launch}\"); }}\n"
             );
         }
@@ -58,55 +99,56 @@ fn text(output: &Output) -> String {
     format!("{}\n{}{}", output.status, String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Compiles and runs; `Err` when a form does not compile or does not run to its end.
-pub fn run(kernels: &[&Kernel]) -> Result<Outcome, String> {
-    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let source = folder.path().join("random.cu");
-    std::fs::write(&source, program(kernels)).map_err(|e| e.to_string())?;
+/// Compiles one form, unless another was compiled alike; says what the compiler said.
+fn compile(folder: &Path, form: &Form, made: &mut BTreeMap<Vec<String>, PathBuf>) -> Result<(PathBuf, Option<String>), String> {
+    if let Some(program) = made.get(&form.options) {
+        return Ok((program.clone(), None));
+    }
+    let program = folder.join(format!("program{}", made.len()));
     let driver = std::env::var("REGRAIN_TEST_DRIVER").unwrap_or_else(|_| env!("CARGO_BIN_EXE_regrain").to_owned());
-    let mut made: BTreeMap<&[&str], PathBuf> = BTreeMap::new();
-    let (mut expected, mut outcome) = (Vec::new(), Outcome { wrong: BTreeMap::new(), declined: Vec::new(), kept: Vec::new() });
-    for form in &FORMS {
-        let next = folder.path().join(format!("program{}", made.len()));
-        let program = match made.get(form.options) {
-            Some(program) => program.clone(),
-            None => {
-                let mut command = Command::new(&driver);
-                command.args(["-w", "-O2", "--offload-arch=cpu"]).args(form.options).arg(&source).arg("-o").arg(&next);
-                let output = command.current_dir(root()).output().map_err(|e| format!("cannot run '{driver}': {e}"))?;
-                if !output.status.success() {
-                    return Err(format!("{}: does not compile: {}", form.name, text(&output)));
-                }
-                let said = String::from_utf8_lossy(&output.stderr);
-                let remarks = said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
-                if form.coroutines && !made.is_empty() {
-                    outcome.kept.extend(remarks);
-                } else {
-                    outcome.declined.extend(remarks);
-                }
-                made.insert(form.options, next.clone());
-                next
-            }
-        };
-        let mut command = Command::new("timeout");
-        command.arg("120").arg(&program).env("REGRAIN_CPU_THREADS", "2");
-        command.env_remove("REGRAIN_CPU_MODE");
-        if form.coroutines {
-            command.env("REGRAIN_CPU_MODE", "coroutine");
-        }
-        let output = command.output().map_err(|e| e.to_string())?;
-        if !output.status.success() {
-            return Err(format!("{}: does not run: {}", form.name, text(&output)));
-        }
-        let digests: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+    let mut command = Command::new(&driver);
+    command.args(["-w", "-O2", "--offload-arch=cpu"]).args(&form.options);
+    command.arg(folder.join("random.cu")).arg("-o").arg(&program).current_dir(root());
+    let output = command.output().map_err(|e| format!("cannot run '{driver}': {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{}: does not compile: {}", form.name, text(&output)));
+    }
+    made.insert(form.options.clone(), program.clone());
+    Ok((program, Some(String::from_utf8_lossy(&output.stderr).into_owned())))
+}
+
+/// Runs one form; a line for each launch.
+fn digests(form: &Form, program: &Path) -> Result<Vec<String>, String> {
+    let mut command = Command::new("timeout");
+    command.arg("120").arg(program).env("REGRAIN_CPU_THREADS", "2").env_remove("REGRAIN_CPU_MODE");
+    if form.coroutines {
+        command.env("REGRAIN_CPU_MODE", "coroutine");
+    }
+    let output = command.output().map_err(|e| e.to_string())?;
+    if !output.status.success() {
+        return Err(format!("{}: does not run: {}", form.name, text(&output)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
+/// Compiles and runs; `Err` when a form does not compile or does not run to its end.
+pub fn run(kernels: &[&Kernel], grains: &[Grain]) -> Result<Outcome, String> {
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    std::fs::write(folder.path().join("random.cu"), program(kernels)).map_err(|e| e.to_string())?;
+    let mut made = BTreeMap::new();
+    let (mut expected, mut outcome) = (Vec::new(), Outcome::default());
+    for form in forms(grains) {
+        let (program, said) = compile(folder.path(), &form, &mut made)?;
+        outcome.heard(&form, &said.unwrap_or_default())?;
+        let got = digests(&form, &program)?;
         if expected.is_empty() {
-            expected = digests;
+            expected = got;
             continue;
         }
-        if digests.len() != expected.len() {
-            return Err(format!("{}: {} lines instead of {}", form.name, digests.len(), expected.len()));
+        if got.len() != expected.len() {
+            return Err(format!("{}: {} lines instead of {}", form.name, got.len(), expected.len()));
         }
-        for (line, (got, wanted)) in digests.iter().zip(&expected).enumerate().filter(|(_, (got, wanted))| got != wanted) {
+        for (line, (got, wanted)) in got.iter().zip(&expected).enumerate().filter(|(_, (got, wanted))| got != wanted) {
             let note = format!("{}: '{got}' instead of '{wanted}'\n", form.name);
             outcome.wrong.entry(line / 2).or_default().push_str(&note);
         }

@@ -2,6 +2,7 @@
 
 pub mod ast;
 pub mod flow;
+pub mod grains;
 pub mod harness;
 pub mod print;
 pub mod values;

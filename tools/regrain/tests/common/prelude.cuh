@@ -71,7 +71,7 @@ static __device__ __noinline__ unsigned rotate_packed(Packed *s, unsigned v, uns
 
 // The memory of one launch. The digest is of all that the kernel may have written.
 struct Memory {
-  enum { OUT = 4 * 160 * 8, GLOBAL = 4 * 160, ACC = 48 };
+  enum { BLOCKS = 12, OUT = BLOCKS * 160 * 8, GLOBAL = BLOCKS * 160, ACC = 48 };
   unsigned *in, *out, *global, *acc;
   unsigned long long *wide;
 

@@ -1,0 +1,76 @@
+//! Random grains, and what the compiler says of the kernels that it keeps at their own.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use regrain_passes::unroll_and_interleave::{REFUSALS, Refusal};
+
+/// Coarsening factors as the driver takes them; empty where a side is left alone.
+#[derive(Clone, Debug, Default)]
+pub struct Grain {
+    pub blocks: String,
+    pub threads: String,
+}
+
+impl Grain {
+    pub fn options(&self) -> Vec<String> {
+        let each = [("blocks", &self.blocks), ("threads", &self.threads)];
+        let asked = each.into_iter().filter(|(_, factors)| !factors.is_empty());
+        asked.map(|(what, factors)| format!("-fregrain-coarsen-{what}={factors}")).collect()
+    }
+
+    pub fn name(&self) -> String {
+        self.options().iter().map(|option| option.trim_start_matches("-fregrain-coarsen-")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A total, or a factor for each dimension.
+fn factors(totals: &'static [u32], most: [u32; 3]) -> impl Strategy<Value = String> {
+    let [x, y, z] = most;
+    prop_oneof![
+        3 => prop::sample::select(totals).prop_map(|total| total.to_string()),
+        2 => (1..=x, 1..=y, 1..=z).prop_map(|(x, y, z)| format!("{x},{y},{z}")),
+    ]
+}
+
+/// The grains that a program is tried at: blocks, threads, and both. Code grows by the product of all factors: large ones
+/// are rare.
+pub fn grains() -> impl Strategy<Value = [Grain; 3]> {
+    let blocks = prop_oneof![9 => factors(&[2, 3, 4, 5, 6, 7], [3, 2, 1]), 1 => factors(&[8, 11, 13, 16], [1, 4, 3])];
+    let threads = prop_oneof![9 => factors(&[2, 3, 4, 5, 8], [2, 2, 1]), 1 => factors(&[7, 16, 32], [1, 4, 2])];
+    let both = (factors(&[2, 3], [2, 1, 2]), factors(&[2, 4], [2, 2, 1]));
+    (blocks, threads, both).prop_map(|(b, t, (both, and))| {
+        let grain = |blocks: String, threads: String| Grain { blocks, threads };
+        [grain(b, String::new()), grain(String::new(), t), grain(both, and)]
+    })
+}
+
+/// How many wrappers kept their grain, by what was refused and why.
+#[derive(Default)]
+pub struct Refused(pub BTreeMap<(String, String), usize>);
+
+impl Refused {
+    /// Counts the refusals in what the compiler said; `Err` for a reason that is not on the list.
+    pub fn count(&mut self, said: &str) -> Result<(), String> {
+        for line in said.lines() {
+            let Some((before, reason)) = line.split_once(" not coarsened: ") else { continue };
+            let what = before.rsplit(' ').next().unwrap_or_default();
+            if !REFUSALS.iter().any(|refusal| refusal.text() == reason) {
+                return Err(format!("refused for a reason that is not on the list: {line}"));
+            }
+            *self.0.entry((what.to_owned(), reason.to_owned())).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// Refusals that tell of the kernel, not of a factor that does not divide the block.
+    pub fn for_the_kernel(&self, what: &str) -> usize {
+        let shape = [Refusal::NotDivisible.text(), Refusal::SplitWarps.text()];
+        let all = self.0.iter().filter(|((refused, why), _)| refused == what && !shape.contains(&why.as_str()));
+        all.map(|(_, count)| count).sum()
+    }
+
+    pub fn lines(&self) -> String {
+        self.0.iter().map(|((what, why), count)| format!("  {count} {what}: {why}\n")).collect()
+    }
+}
