@@ -105,6 +105,16 @@ pub enum Refusal {
     SharedMemory,
 }
 
+/// All reasons.
+pub const REFUSALS: &[Refusal] = &[
+    Refusal::NoKernel,
+    Refusal::Clusters,
+    Refusal::LaunchBounds,
+    Refusal::Loops,
+    Refusal::HostValue,
+    Refusal::SharedMemory,
+];
+
 impl Refusal {
     /// The reason as remarks give it.
     pub fn text(self) -> &'static str {

@@ -91,9 +91,9 @@ impl Tally {
             }
         }
         self.tried += kernels.len();
-        // A kernel has two wrappers: for any shape, and for the one that a launch names. Two grains of three ask for blocks,
-        // and two for threads.
-        self.asked += 2 * 2 * kernels.len();
+        // A kernel has two wrappers: for any shape, and for the one that a launch names. Of four coarse forms three ask for
+        // blocks, and three for threads.
+        self.asked += 3 * 2 * kernels.len();
     }
 
     /// The share of wrappers in percent of which nothing but the block's shape can refuse coarsening.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use regrain_passes::isolate_launches;
 use regrain_passes::unroll_and_interleave::{REFUSALS, Refusal};
 
 /// Coarsening factors as the driver takes them; empty where a side is left alone.
@@ -50,12 +51,18 @@ pub fn grains() -> impl Strategy<Value = [Grain; 3]> {
 pub struct Refused(pub BTreeMap<(String, String), usize>);
 
 impl Refused {
-    /// Counts the refusals in what the compiler said; `Err` for a reason that is not on the list.
+    /// Counts the refusals in what the compiler said; `Err` for a reason that is not on a list.
     pub fn count(&mut self, said: &str) -> Result<(), String> {
         for line in said.lines() {
-            let Some((before, reason)) = line.split_once(" not coarsened: ") else { continue };
-            let what = before.rsplit(' ').next().unwrap_or_default();
-            if !REFUSALS.iter().any(|refusal| refusal.text() == reason) {
+            let (what, reason, known) = if let Some((before, reason)) = line.split_once(" not coarsened: ") {
+                let known = REFUSALS.iter().any(|refusal| refusal.text() == reason);
+                (before.rsplit(' ').next().unwrap_or_default(), reason, known)
+            } else if let Some((_, reason)) = line.split_once("launch keeps its grain: ") {
+                ("launch", reason, isolate_launches::REFUSALS.iter().any(|refusal| refusal.text() == reason))
+            } else {
+                continue;
+            };
+            if !known {
                 return Err(format!("refused for a reason that is not on the list: {line}"));
             }
             *self.0.entry((what.to_owned(), reason.to_owned())).or_default() += 1;
@@ -63,11 +70,11 @@ impl Refused {
         Ok(())
     }
 
-    /// Refusals that tell of the kernel, not of a factor that does not divide the block.
+    /// Refusals of `what` that tell of the kernel, not of a factor that does not divide the block.
     pub fn for_the_kernel(&self, what: &str) -> usize {
         let shape = [Refusal::NotDivisible.text(), Refusal::SplitWarps.text()];
-        let all = self.0.iter().filter(|((refused, why), _)| refused == what && !shape.contains(&why.as_str()));
-        all.map(|(_, count)| count).sum()
+        let own = |kind: &str, why: &str| kind == "launch" || (kind == what && !shape.contains(&why));
+        self.0.iter().filter(|((kind, why), _)| own(kind, why)).map(|(_, count)| count).sum()
     }
 
     pub fn lines(&self) -> String {

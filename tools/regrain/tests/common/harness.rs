@@ -43,6 +43,13 @@ fn forms(grains: &[Grain]) -> Vec<Form> {
         made.coarse = true;
         all.push(made);
     }
+    // The kernels that a GPU would get, run as coroutines.
+    if let Some(last) = grains.last() {
+        let mut outlined = form(&format!("round trip, {}", last.name()), &["-fregrain-round-trip", REMARKS], false);
+        outlined.options.extend(last.options());
+        outlined.coarse = true;
+        all.push(outlined);
+    }
     all
 }
 
