@@ -55,7 +55,7 @@ pub const PASS: PassInfo = PassInfo {
             description: "the most bytes of dynamic shared memory that a coarser block may take",
         },
     ],
-    dialects: &["arith", "scf", "llvm", "regrain"],
+    dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
 };
 

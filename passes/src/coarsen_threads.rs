@@ -42,7 +42,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "indexing", default: "strided", description: "strided or adjacent" },
         PassOption { name: "guard", default: "true", description: "let the launch decide where the block size is not constant" },
     ],
-    dialects: &["arith", "scf", "llvm", "regrain"],
+    dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
 };
 

@@ -42,7 +42,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "shared-limit", default: "49152", description: "the most bytes of static shared memory of a block" },
         PassOption { name: "dynamic-shared-limit", default: "49152", description: "the same for dynamic shared memory, checked by the launch" },
     ],
-    dialects: &["arith", "scf", "llvm", "regrain"],
+    dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
 };
 

@@ -10,20 +10,23 @@
 //!     regrain.barrier(%i)                              regrain.barrier(%i)
 //!   }                                                }
 //!
-//! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`), or where a barrier of
+//! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`, `trips.rs`), or where a barrier of
 //! the unrolled loop within says so by CUDA's rules; else it is one statement, which each copy has for itself. Inside of
 //! shared control flow statements are interleaved again. Values that it carries are carried once for each copy, those
 //! that are the same in all copies once. A barrier is never duplicated: all copies share it. Operations of a warp stand once
 //! for each copy: the caller answers for that the warps are whole (`Unroll::whole_warps`).
 //!
 //! CUDA's rules make a condition uniform that depends on the memory all threads read alike. Where it depends on the thread's
-//! own index, or on what was read through it, a barrier within tells of threads that returned early: that is declined.
+//! own index, or on what was read through it, a barrier within tells of threads that returned early: copies then come to the
+//! barrier together if any of them does, and do the rest under masks (`masks.rs`). Loops are not masked.
 //!
 //! [`check`] says why not, before anything is changed (`legality.rs` holds the closed list of reasons); [`apply`] changes
 //! (`emit.rs`). The pass applies both to every outermost `scf.parallel`, with a remark where it declines.
 
 mod emit;
 mod legality;
+mod masks;
+mod trips;
 
 use mlir_bridge::{
     ir::{Builder, Op, Value},
@@ -69,7 +72,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "factor", default: "2", description: "how many iterations become one" },
         PassOption { name: "indexing", default: "adjacent", description: "adjacent or strided" },
     ],
-    dialects: &["arith", "scf", "llvm", "regrain"],
+    dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
 };
 

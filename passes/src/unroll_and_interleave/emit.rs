@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
-use super::{Indexing, Unroll, legality::Plan, legality::loop_of};
+use super::{Indexing, Unroll, legality::Plan, legality::loop_of, trips};
 use crate::{
     facts::constant,
     split_barriers::{BARRIERS, WARP},
@@ -25,6 +25,7 @@ pub fn unroll<'c>(nest: Op<'c>, unroll: &Unroll, plan: &Plan<'c>, extent: Value<
         made,
         plan,
         copies: (0..unroll.factor).map(|_| Mapping::new()).collect(),
+        masks: None,
         renamed: HashMap::new(),
     };
     emitter.map_induction_variables(start, unroll, extent);
@@ -89,11 +90,13 @@ fn copy_attrs(from: Op<'_>, to: Op<'_>) {
     }
 }
 
-struct Emitter<'a, 'c> {
+pub struct Emitter<'a, 'c> {
     nest: Op<'c>,
     made: Op<'c>,
-    plan: &'a Plan<'c>,
-    copies: Vec<Mapping<'c>>,
+    pub plan: &'a Plan<'c>,
+    pub copies: Vec<Mapping<'c>>,
+    /// Which copies come here, where not all do.
+    pub masks: Option<Vec<Value<'c>>>,
     /// The new loop's own induction variable for those of the copies.
     renamed: HashMap<Value<'c>, Value<'c>>,
 }
@@ -153,7 +156,10 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    fn block(&mut self, from: Block<'c>, b: Builder<'c>) {
+    pub fn block(&mut self, from: Block<'c>, b: Builder<'c>) {
+        if self.masks.is_some() {
+            return self.masked_block(from, b);
+        }
         for op in from.ops() {
             if !op.is_terminator() {
                 self.statement(op, b.with_loc(op.loc()));
@@ -161,12 +167,13 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    fn statement(&mut self, op: Op<'c>, b: Builder<'c>) {
+    pub fn statement(&mut self, op: Op<'c>, b: Builder<'c>) {
         match op.name() {
             _ if self.plan.jammed.contains(&op) => self.jam(op, b),
             "regrain.barrier" => self.once(op, b),
             "regrain.warp_barrier" if self.is_same(op.operand(0)) => self.once(op, b),
             "regrain.barrier_reduce" if loop_of(op) == Some(self.nest) => self.reduce(op, b),
+            "regrain.barrier_reduce" => self.reduce_each(op, b),
             "regrain.dynamic_shared" => self.regions(op, b),
             _ if op.num_regions() == 0 && op.is_pure() && op.operands().iter().all(|value| self.is_same(*value)) => {
                 self.once(op, b);
@@ -176,12 +183,12 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Whether all copies have one value for this.
-    fn is_same(&self, value: Value<'c>) -> bool {
+    pub fn is_same(&self, value: Value<'c>) -> bool {
         let first = self.first(value);
         self.copies.iter().all(|copy| copy.get_or_self(value) == first)
     }
 
-    fn first(&self, value: Value<'c>) -> Value<'c> {
+    pub fn first(&self, value: Value<'c>) -> Value<'c> {
         self.copies[0].get_or_self(value)
     }
 
@@ -200,7 +207,7 @@ impl<'c> Emitter<'_, 'c> {
         }
     }
 
-    fn replicate(&mut self, op: Op<'c>, b: Builder<'c>) {
+    pub fn replicate(&mut self, op: Op<'c>, b: Builder<'c>) {
         for copy in &mut self.copies {
             b.clone_op(op, copy);
         }
@@ -208,12 +215,12 @@ impl<'c> Emitter<'_, 'c> {
 
     /// The iterations of one new iteration join their predicates first; counts are added up after.
     fn reduce(&mut self, op: Op<'c>, b: Builder<'c>) {
-        let join = match op.attr("kind").and_then(|kind| kind.as_int()) {
-            Some(AND) => "andi",
-            Some(OR) => "ori",
+        let (join, neutral) = match op.attr("kind").and_then(|kind| kind.as_int()) {
+            Some(AND) => ("andi", true),
+            Some(OR) => ("ori", false),
             _ => return self.count(op, b),
         };
-        let predicates: Vec<_> = self.copies.iter().map(|copy| copy.get_or_self(op.operand(0))).collect();
+        let predicates = self.predicates(op, neutral, b);
         let joined = predicates[1..].iter().fold(predicates[0], |joined, next| b.arith(join, joined, *next));
         let made = b.clone_op(op, &mut self.copies[0]);
         made.set_operand(0, joined);
@@ -221,10 +228,19 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     fn count(&mut self, op: Op<'c>, b: Builder<'c>) {
-        self.replicate(op, b);
+        self.reduce_each(op, b);
         let counts: Vec<_> = self.copies.iter().map(|copy| copy.get_or_self(op.result(0))).collect();
         let sum = counts[1..].iter().fold(counts[0], |sum, next| b.arith("addi", sum, *next));
         self.map_all(op.result(0), sum);
+    }
+
+    /// Every copy reduces by itself.
+    fn reduce_each(&mut self, op: Op<'c>, b: Builder<'c>) {
+        let all = op.attr("kind").and_then(|kind| kind.as_int()) == Some(AND);
+        let predicates = self.predicates(op, all, b);
+        for (copy, predicate) in self.copies.iter_mut().zip(predicates) {
+            b.clone_op(op, copy).set_operand(0, predicate);
+        }
     }
 
     /// The dynamic shared memory is cut into one region for each copy.
@@ -257,18 +273,21 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// The types of what control flow carries in place of `values`.
-    fn types(&self, values: &[Value<'c>]) -> Vec<Type<'c>> {
+    pub fn types(&self, values: &[Value<'c>]) -> Vec<Type<'c>> {
         values.iter().flat_map(|value| vec![value.ty(); self.times(*value)]).collect()
     }
 
     /// `values` of all copies, to be carried in place of `carried`.
-    fn gather(&self, values: &[Value<'c>], carried: &[Value<'c>]) -> Vec<Value<'c>> {
-        let all = values.iter().zip(carried);
-        all.flat_map(|(value, like)| self.copies[..self.times(*like)].iter().map(|copy| copy.get_or_self(*value))).collect()
+    fn gather(&self, values: &[Value<'c>], carried: &[Value<'c>], b: Builder<'c>) -> Vec<Value<'c>> {
+        let each = |(value, like): (&Value<'c>, &Value<'c>)| match self.times(*like) {
+            1 => vec![self.leading(*value, b)],
+            _ => self.copies.iter().map(|copy| copy.get_or_self(*value)).collect(),
+        };
+        values.iter().zip(carried).flat_map(each).collect()
     }
 
     /// Gives each copy what the new control flow carries in place of `carried`.
-    fn bind(&mut self, carried: &[Value<'c>], made: &[Value<'c>]) {
+    pub fn bind(&mut self, carried: &[Value<'c>], made: &[Value<'c>]) {
         let mut made = made.iter();
         for value in carried {
             match self.times(*value) {
@@ -288,6 +307,7 @@ impl<'c> Emitter<'_, 'c> {
 
     fn jam(&mut self, op: Op<'c>, b: Builder<'c>) {
         match op.name() {
+            _ if self.plan.masked.contains(&op) => self.jam_masked(op, b),
             "scf.for" => self.jam_for(op, b),
             "scf.while" => self.jam_while(op, b),
             "scf.parallel" => self.jam_parallel(op, b),
@@ -298,7 +318,7 @@ impl<'c> Emitter<'_, 'c> {
     /// `scf.if` and `scf.index_switch`.
     fn jam_branches(&mut self, op: Op<'c>, b: Builder<'c>) {
         let results = op.results();
-        let spec = b.op(op.name()).operands(&[self.first(op.operand(0))]).results(&self.types(&results));
+        let spec = b.op(op.name()).operands(&[self.leading(op.operand(0), b)]).results(&self.types(&results));
         let made = spec.attrs(&op.attrs()).regions(op.num_regions()).build();
         for (from, to) in op.regions().into_iter().zip(made.regions()) {
             if let Some(block) = from.first_block() {
@@ -315,38 +335,53 @@ impl<'c> Emitter<'_, 'c> {
         self.yield_for(from, block, results);
     }
 
-    fn yield_for(&mut self, from: Block<'c>, to: Block<'c>, carried: &[Value<'c>]) {
+    pub fn yield_for(&mut self, from: Block<'c>, to: Block<'c>, carried: &[Value<'c>]) {
         let Some(end) = from.terminator() else { return };
-        let values = self.gather(&end.operands(), carried);
-        Builder::at_end(to, end.loc()).scf_yield(&values);
+        let b = Builder::at_end(to, end.loc());
+        let values = self.gather(&end.operands(), carried, b);
+        b.scf_yield(&values);
     }
 
     fn jam_for(&mut self, op: Op<'c>, b: Builder<'c>) {
         let operands = op.operands();
-        let bounds: Vec<_> = operands[..3].iter().map(|bound| self.first(*bound)).collect();
+        let bounds: Vec<_> = operands[..3].iter().map(|bound| self.leading(*bound, b)).collect();
         let args = op.body().args();
         let carried = &args[1..];
-        let made = b.scf_for(bounds[0], bounds[1], bounds[2], &self.gather(&operands[3..], carried));
+        let distances = self.distances(op, bounds[0], b);
+        let made = b.scf_for(bounds[0], bounds[1], bounds[2], &self.gather(&operands[3..], carried, b));
         copy_attrs(op, made);
         let body = made.body();
-        self.map_all(args[0], body.arg(0));
+        let inside = Builder::at_end(body, op.loc());
+        for (copy, distance) in self.copies.iter_mut().zip(distances) {
+            copy.map(args[0], distance.map_or(body.arg(0), |distance| inside.arith("addi", body.arg(0), distance)));
+        }
         self.bind(carried, &body.args()[1..]);
-        self.block(op.body(), Builder::at_end(body, op.loc()));
+        self.block(op.body(), inside);
         self.yield_for(op.body(), body, carried);
         self.bind(&op.results(), &made.results());
+    }
+
+    /// How far each copy's loop begins from where the new one does; `None` where it begins there.
+    fn distances(&self, op: Op<'c>, made: Value<'c>, b: Builder<'c>) -> Vec<Option<Value<'c>>> {
+        if !trips::differ(op, &self.plan.uniform) {
+            return vec![None; self.copies.len()];
+        }
+        let lowers = self.copies.iter().map(|copy| copy.get_or_self(op.operand(0)));
+        lowers.map(|own| (own != made).then(|| b.arith("subi", own, made))).collect()
     }
 
     fn jam_while(&mut self, op: Op<'c>, b: Builder<'c>) {
         let (before, after) = (op.region(0).entry(), op.region(1).entry());
         let (args, results) = (before.args(), op.results());
-        let made = b.scf_while(&self.gather(&op.operands(), &args), &self.types(&results));
+        let made = b.scf_while(&self.gather(&op.operands(), &args, b), &self.types(&results));
         copy_attrs(op, made);
         let (new_before, new_after) = (made.region(0).entry(), made.region(1).entry());
         self.bind(&args, &new_before.args());
         self.block(before, Builder::at_end(new_before, op.loc()));
         if let Some(end) = before.terminator() {
-            let passed = self.gather(&end.operands()[1..], &results);
-            Builder::at_end(new_before, end.loc()).scf_condition(self.first(end.operand(0)), &passed);
+            let b = Builder::at_end(new_before, end.loc());
+            let passed = self.gather(&end.operands()[1..], &results, b);
+            b.scf_condition(self.leading(end.operand(0), b), &passed);
         }
         self.bind(&after.args(), &new_after.args());
         self.block(after, Builder::at_end(new_after, op.loc()));
@@ -356,7 +391,7 @@ impl<'c> Emitter<'_, 'c> {
 
     fn jam_parallel(&mut self, op: Op<'c>, b: Builder<'c>) {
         let rank = op.body().num_args();
-        let bounds: Vec<_> = op.operands().iter().map(|bound| self.first(*bound)).collect();
+        let bounds: Vec<_> = op.operands().iter().map(|bound| self.leading(*bound, b)).collect();
         let made = b.scf_parallel(&bounds[..rank], &bounds[rank..2 * rank], &bounds[2 * rank..3 * rank]);
         copy_attrs(op, made);
         for (old, new) in op.body().args().into_iter().zip(made.body().args()) {

@@ -8,7 +8,7 @@ use std::{
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::Unroll;
+use super::{Unroll, masks, trips};
 use crate::{
     kernel_checks::Functions,
     split_barriers::{BARRIERS, STRUCTURES, WARP, may_wait},
@@ -93,6 +93,8 @@ impl fmt::Display for Refusal {
 pub struct Plan<'c> {
     /// Structured operations that all copies share.
     pub jammed: HashSet<Op<'c>>,
+    /// Those of them that some copies do not come to (`masks.rs`).
+    pub masked: HashSet<Op<'c>>,
     /// What is the same in all copies.
     pub uniform: Uniformity<'c>,
 }
@@ -137,10 +139,11 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
         by_rule: analyse(true),
         holds: barriers_held(nest),
         jammed: HashSet::new(),
+        masked: HashSet::new(),
     };
     check.block(nest)?;
     check.every_operation()?;
-    Ok(Plan { jammed: check.jammed, uniform: check.strict })
+    Ok(Plan { jammed: check.jammed, masked: check.masked, uniform: check.strict })
 }
 
 /// Control flow that copies can share.
@@ -181,6 +184,7 @@ struct Check<'a, 'c> {
     by_rule: Uniformity<'c>,
     holds: HashMap<Op<'c>, Vec<Op<'c>>>,
     jammed: HashSet<Op<'c>>,
+    masked: HashSet<Op<'c>>,
 }
 
 impl<'c> Check<'_, 'c> {
@@ -199,22 +203,28 @@ impl<'c> Check<'_, 'c> {
     }
 
     /// Whether all copies can share a piece of control flow; an error if they would have to and cannot.
-    fn shares(&self, op: Op<'c>) -> Result<bool, Refusal> {
+    fn shares(&mut self, op: Op<'c>) -> Result<bool, Refusal> {
         let held = self.holds.get(&op).map_or(&[][..], Vec::as_slice);
         if !is_structure(op) || (op.is("scf.parallel") && op.num_results() > 0) {
             return if held.is_empty() { Ok(false) } else { Err(Refusal::Unstructured) };
         }
         let decisive = decisive(op);
-        if self.strict.all_uniform(&decisive) {
+        if self.strict.all_uniform(&decisive) || (op.is("scf.for") && trips::are_same(op, &self.strict)) {
             return Ok(true);
         }
         if held.is_empty() {
             return Ok(false);
         }
-        if held.iter().any(|owner| *owner != self.nest) {
-            return Err(Refusal::BarrierDuplicated);
+        let own = held.iter().all(|owner| *owner == self.nest);
+        if own && self.by_rule.all_uniform(&decisive) {
+            return Ok(true);
         }
-        if self.by_rule.all_uniform(&decisive) { Ok(true) } else { Err(Refusal::DivergentBarrier) }
+        // On a GPU a warp operation may name lanes that left, but not lanes that wait for another copy.
+        if masks::region_with_barriers(op).is_some() && !op.contains(is_warp_operation) {
+            self.masked.insert(op);
+            return Ok(true);
+        }
+        Err(if own { Refusal::DivergentBarrier } else { Refusal::BarrierDuplicated })
     }
 
     /// A barrier that all copies share.

@@ -7,9 +7,7 @@ func.func @do_not_coarsen_by_block_index(%p: !llvm.ptr, %g: index, %b: index, %n
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
     scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
-        %t = arith.index_cast %i : index to i32
-        %in = arith.cmpi slt, %t, %n : i32
-        scf.if %in {
+        scf.for %q = %c0 to %i step %c1 {
           regrain.barrier(%x, %y, %z)
         }
         scf.reduce
@@ -29,8 +27,10 @@ func.func @do_not_coarsen_by_memory(%p: !llvm.ptr, %g: index, %b: index, %n: i32
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
     scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
-        %in = llvm.load %p : !llvm.ptr -> i1
-        scf.if %in {
+        %count = llvm.load %p : !llvm.ptr -> i32
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        scf.for %q = %zero to %count step %one : i32 {
           regrain.barrier(%x, %y, %z)
         }
         scf.reduce

@@ -82,7 +82,7 @@ func.func @do_not_split_warps_that_go_in_step(%p: !llvm.ptr, %g: index, %b: inde
 
 // -----
 
-func.func @do_not_coarsen_early_return(%p: !llvm.ptr, %g: index, %b: index, %n: i32) -> i32 {
+func.func @do_not_coarsen_divergent_loop(%p: !llvm.ptr, %g: index, %b: index, %n: i32) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -90,9 +90,7 @@ func.func @do_not_coarsen_early_return(%p: !llvm.ptr, %g: index, %b: index, %n: 
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c32, %c1, %c1) {
     scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
-        %t = arith.index_cast %x : index to i32
-        %in = arith.cmpi slt, %t, %n : i32
-        scf.if %in {
+        scf.for %q = %c0 to %x step %c1 {
           regrain.barrier(%x, %y, %z)
         }
         scf.reduce

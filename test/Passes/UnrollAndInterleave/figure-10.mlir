@@ -65,8 +65,10 @@ func.func @do_not_trust_memory(%a: !llvm.ptr) {
   // expected-remark @+1 {{not unrolled and interleaved: a barrier of another loop would be duplicated}}
   scf.parallel (%i) = (%c0) to (%c16) step (%c1) {
     scf.parallel (%j) = (%c0) to (%c16) step (%c1) {
-      %c = llvm.load %a : !llvm.ptr -> i1
-      scf.if %c {
+      %n = llvm.load %a : !llvm.ptr -> i32
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      scf.for %k = %zero to %n step %one : i32 {
         regrain.barrier(%j)
       }
       scf.reduce
