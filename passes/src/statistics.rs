@@ -43,7 +43,7 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    let processor = CpuLimits::default();
+    let processor = CpuLimits::native();
     let target = match pass.option("target").trim() {
         "" => None,
         "cpu" => Some(Target::Cpu(&processor)),
@@ -83,7 +83,6 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
         grid,
         block,
         static_shared: static_shared(wrapper.op()),
-        live: live::most(nest),
         ..Statistics::default()
     };
     // Memory that nobody asks for is not given out.
@@ -92,6 +91,8 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
     }
     let mut lanes = lanes::Lanes::new(nest);
     count::Counter::new(&mut lanes, &mut symbolic, &mut made).block(nest.body());
+    let live = live::live(nest, |value| lanes.is_uniform(value));
+    (made.live, made.live_in_segment) = (live.most, live.most_in_segment);
     Some(made)
 }
 

@@ -241,15 +241,26 @@ pub struct CpuLimits {
 impl Default for CpuLimits {
     /// A present x86-64 server core with AVX2.
     fn default() -> Self {
-        Self {
-            cores: 8,
-            vector_bytes: 32,
-            vector_registers: 16,
-            l1: 32 << 10,
-            l2: 1 << 20,
-            l3: 32 << 20,
-            bandwidth: 4.0,
+        Self { cores: 8, vector_bytes: 32, vector_registers: 16, l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, bandwidth: 4.0 }
+    }
+}
+
+impl CpuLimits {
+    /// The machine that this runs on, as far as it says.
+    pub fn native() -> Self {
+        let mut made = Self::default();
+        made.cores = std::thread::available_parallelism().map_or(made.cores, |cores| cores.get() as u32);
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx512f") {
+            (made.vector_bytes, made.vector_registers) = (64, 32);
+        } else if !std::is_x86_feature_detected!("avx2") {
+            made.vector_bytes = 16;
         }
+        #[cfg(target_arch = "aarch64")]
+        {
+            (made.vector_bytes, made.vector_registers) = (16, 32);
+        }
+        made
     }
 }
 

@@ -24,7 +24,7 @@ use crate::statistics::Statistics;
 pub const GPU_MARGIN: f64 = 0.05;
 
 /// The gain by the model that an alternative on a CPU must have over the original.
-pub const CPU_MARGIN: f64 = 0.05;
+pub const CPU_MARGIN: f64 = 0.1;
 
 /// Threads of an original block where its size is not known.
 const USUAL_THREADS: f64 = 256.0;

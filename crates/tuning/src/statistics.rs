@@ -201,6 +201,8 @@ pub struct Statistics {
     pub size: u32,
     /// 32-bit values that are alive at once at the worst place.
     pub live: u32,
+    /// Likewise between barriers, of values that differ between threads.
+    pub live_in_segment: u32,
     /// Bytes of static shared memory of a block.
     pub static_shared: u64,
     /// Bytes of dynamic shared memory of a block.
@@ -228,6 +230,7 @@ impl Default for Statistics {
             longest_run: 0,
             size: 0,
             live: 0,
+            live_in_segment: 0,
             static_shared: 0,
             dynamic_shared: Expr::zero(),
             local: 0,

@@ -1,4 +1,7 @@
 //! How many values are alive at once in the body of a block loop, in 32-bit words: what registers are needed for.
+//!
+//! Within a segment, the code between barriers, only what differs between threads counts: that is what a vectorised loop over
+//! the threads keeps in vector registers, while what is needed beyond a barrier goes through memory.
 
 use std::collections::HashMap;
 
@@ -10,6 +13,9 @@ use crate::facts::constant;
 struct Interval {
     from: usize,
     to: usize,
+    /// The last use before another barrier.
+    in_segment: usize,
+    segment: usize,
     words: u32,
 }
 
@@ -17,17 +23,35 @@ struct Interval {
 #[derive(Default)]
 struct Positions<'c> {
     next: usize,
+    segment: usize,
     intervals: HashMap<Value<'c>, Interval>,
 }
 
 /// Words alive at the worst place.
-pub fn most(nest: Op<'_>) -> u32 {
+pub struct Live {
+    /// In the whole body.
+    pub most: u32,
+    /// Within a segment, of what differs between threads.
+    pub most_in_segment: u32,
+}
+
+/// Words alive in the body of a block loop.
+pub fn live<'c>(nest: Op<'c>, mut is_uniform: impl FnMut(Value<'c>) -> bool) -> Live {
     let mut positions = Positions::default();
     positions.block(nest.body());
+    let whole = positions.intervals.values().map(|interval| (interval.from, interval.to, interval.words));
+    let most = overlapping(whole);
+    let varying = positions.intervals.iter().filter(|(value, interval)| interval.words > 0 && !is_uniform(**value));
+    let in_segment = varying.map(|(_, interval)| (interval.from, interval.in_segment, interval.words));
+    Live { most, most_in_segment: overlapping(in_segment) }
+}
+
+/// The most words of intervals that overlap.
+fn overlapping(intervals: impl Iterator<Item = (usize, usize, u32)>) -> u32 {
     let mut changes: Vec<(usize, i64)> = Vec::new();
-    for interval in positions.intervals.values().filter(|interval| interval.to > interval.from) {
-        changes.push((interval.from, interval.words.into()));
-        changes.push((interval.to, -i64::from(interval.words)));
+    for (from, to, words) in intervals.filter(|(from, to, _)| to > from) {
+        changes.push((from, words.into()));
+        changes.push((to, -i64::from(words)));
     }
     // What ends at a place is gone before anything begins there.
     changes.sort_unstable();
@@ -47,6 +71,9 @@ impl<'c> Positions<'c> {
         for op in block.ops() {
             self.next += 1;
             let start = self.next;
+            if is_barrier(op) {
+                self.segment += 1;
+            }
             for operand in op.operands() {
                 self.uses(operand, start);
             }
@@ -54,7 +81,7 @@ impl<'c> Positions<'c> {
                 self.block(inner);
             }
             if matches!(op.name(), "scf.for" | "scf.while") {
-                self.extend(op, start);
+                self.extend(start, op.contains(is_barrier));
             }
             for result in op.results() {
                 self.define(result);
@@ -64,13 +91,17 @@ impl<'c> Positions<'c> {
 
     fn define(&mut self, value: Value<'c>) {
         let words = if costs_nothing(value) { 0 } else { words(value.ty()) };
-        self.intervals.insert(value, Interval { from: self.next, to: self.next, words });
+        let (from, to, in_segment, segment) = (self.next, self.next, self.next, self.segment);
+        self.intervals.insert(value, Interval { from, to, in_segment, segment, words });
     }
 
     /// A value that was folded into its users lives in what it is made of.
     fn uses(&mut self, value: Value<'c>, at: usize) {
         if let Some(interval) = self.intervals.get_mut(&value) {
             interval.to = interval.to.max(at);
+            if interval.segment == self.segment {
+                interval.in_segment = interval.in_segment.max(at);
+            }
         }
         if let Some(op) = value.defining_op().filter(|_| folds(value)) {
             for operand in op.operands() {
@@ -80,16 +111,22 @@ impl<'c> Positions<'c> {
     }
 
     /// What a loop uses from outside lives until the loop ends.
-    fn extend(&mut self, op: Op<'c>, start: usize) {
+    fn extend(&mut self, start: usize, has_barrier: bool) {
         let end = self.next + 1;
-        for interval in self.intervals.values_mut() {
-            if interval.from < start && interval.to >= start {
+        for interval in self.intervals.values_mut().filter(|interval| interval.from < start) {
+            if interval.to >= start {
                 interval.to = interval.to.max(end);
+            }
+            if interval.in_segment >= start && !has_barrier {
+                interval.in_segment = interval.in_segment.max(end);
             }
         }
         self.next = end;
-        debug_assert!(op.num_regions() > 0);
     }
+}
+
+fn is_barrier(op: Op<'_>) -> bool {
+    matches!(op.name(), "regrain.barrier" | "regrain.barrier_reduce")
 }
 
 fn costs_nothing(value: Value<'_>) -> bool {

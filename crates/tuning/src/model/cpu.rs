@@ -1,22 +1,40 @@
 //! The model of a CPU: blocks run one after the other on each core, the threads of a block as vectorised loops between
-//! barriers.
+//! barriers, the original threads that coarsening put into one thread side by side in the body of such a loop.
 //!
-//!   time of a block = start + regions * (start of a loop + threads * work of a thread / lanes) + spills + cache misses
+//!   time of a block = start + loops * start of a loop + rows * iterations of a row * work of a thread * interleaving * spills
 //!
-//! Not modelled: what the vectoriser declines.
+//! `rows` are the threads beside the first dimension; a row shorter than a vector takes nearly as long as a whole one. The
+//! work is told by its memory accesses, each of which stands for the arithmetic around it, and by its floating-point
+//! operations: addresses cost little, as most of them are computed once for a row. Copies side by side were measured to cost
+//! more than one after the other, as the compiler's vectoriser and register allocation see larger bodies.
+//!
+//! The constants are fitted to measurements of the programs of `rodinia` (`bench.py rank` repeats them; ARCHITECTURE.md says
+//! how well it ranks). Not modelled: what the vectoriser declines.
 
 use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
 use crate::limits::CpuLimits;
-use crate::statistics::{Kind, Memory, Pattern, Space, Statistics};
+use crate::statistics::{Kind, Memory, Pattern};
 
 /// Cycles to begin a block.
-const BLOCK: f64 = 60.0;
+const BLOCK: f64 = 140.0;
 /// Cycles to begin a loop over the threads.
-const LOOP: f64 = 12.0;
-/// Cycles of an access whose addresses do not lie side by side, for each thread.
-const SCATTERED: f64 = 1.5;
-/// Cycles of a cache line from the second-level cache.
+const LOOP: f64 = 1.0;
+/// Cycles of a memory access for a vector of threads, with the arithmetic around it.
+const ACCESS: f64 = 3.0;
+/// By how much an access whose addresses do not lie side by side is dearer.
+const SCATTERED: f64 = 1.2;
+/// Cycles of a division, a root or a function for a vector.
+const SLOW: f64 = 8.0;
+/// Cycles of a call, of a function or a warp operation, for a vector.
+const CALL: f64 = 20.0;
+/// What `n` copies side by side cost: `n` to the power of this, each.
+const INTERLEAVING: f64 = 0.28;
+/// A row of `x` threads of a vector's `n` costs `(x / n)` to the power of this.
+const NARROW: f64 = 0.7;
+/// How much dearer a body is all of whose values are in memory.
+const SPILL: f64 = 1.0;
+/// Cycles of a cache line that the first-level cache has no place for.
 const LINE: f64 = 6.0;
 
 /// What the model says of an alternative.
@@ -24,51 +42,83 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &CpuLimits) -> 
     let statistics = candidate.statistics;
     let bindings = shape.bindings();
     let value = |count: &Expr| count.evaluate(&bindings).max(0.0);
-    let threads = statistics.block.iter().map(|size| value(size).floor().max(1.0)).product::<f64>();
-    let lanes = f64::from(limits.vector_bytes / 4).min(threads);
+    let [x, y, z] = [0, 1, 2].map(|axis: usize| value(&statistics.block[axis]).floor().max(1.0));
+    let lanes = f64::from(limits.vector_bytes / 4).max(1.0);
+    let row = if x < lanes { (x / lanes).powf(NARROW) } else { x / lanes };
     let count = |kind| value(&statistics.count(kind));
-    let cheap = count(Kind::Integer) + count(Kind::F32) + count(Kind::F16) + count(Kind::Select) + count(Kind::Other);
-    let wide = 2.0 * (count(Kind::F64) + count(Kind::Conversion));
-    let slow = 8.0 * (count(Kind::FloatDivision) + count(Kind::F64Special) + count(Kind::IntegerDivision))
-        + 20.0 * (count(Kind::Special) + count(Kind::Call));
-    let branches = count(Kind::DivergentBranch) + count(Kind::UniformBranch) / lanes;
-    let warp = 32.0 * count(Kind::Warp);
-    let arithmetic = (cheap + wide + slow + branches + warp) / (2.0 * lanes);
-    let access: f64 = statistics.memory.iter().map(|memory| access(memory, value(&memory.count), lanes)).sum();
-    let loops = 1.0 + count(Kind::Barrier);
-    let spilled = f64::from(statistics.live.saturating_sub(limits.vector_registers));
-    let spills = spilled * loops.sqrt() / lanes;
-    let footprint = footprint(statistics, threads, &value);
-    let missing = (footprint - limits.l1 as f64).max(0.0) / 64.0 * LINE;
-    let time = BLOCK + loops * LOOP + threads * (arithmetic + access + spills) + missing;
-    let merged = statistics.grain().block_total() as f64;
-    let bound = if access > arithmetic { Bound::LoadStore } else { Bound::Issue };
+    let access: f64 = statistics.memory.iter().map(|memory| access(memory, value(&memory.count))).sum();
+    let float = count(Kind::F32) + count(Kind::F16) + 2.0 * (count(Kind::F64) + count(Kind::Conversion));
+    let slow = SLOW * (count(Kind::FloatDivision) + count(Kind::F64Special) + count(Kind::IntegerDivision))
+        + CALL * (count(Kind::Special) + count(Kind::Call) + count(Kind::Warp));
+    let copies = statistics.original_threads().max(1) as f64;
+    let values = f64::from(statistics.live_in_segment.max(1));
+    let spilled = (1.0 - f64::from(limits.vector_registers.max(16)) / values).max(0.0);
+    let work = (access + float + slow).max(1.0) * copies.powf(INTERLEAVING) * (1.0 + SPILL * spilled);
+    let loops = 1.0 + count(Kind::Barrier) + count(Kind::Warp);
+    let shared = statistics.static_shared as f64 + value(&statistics.dynamic_shared);
+    let missing = (shared - limits.l1 as f64).max(0.0) / 64.0 * LINE;
+    let start = BLOCK + loops * LOOP;
+    let threads = y * z * row * work;
+    let blocks = statistics.grain().block_total().max(1) as f64;
+    let bound = if access > float + slow { Bound::LoadStore } else { Bound::Issue };
     let terms = vec![
-        ("threads", threads),
-        ("lanes", lanes),
-        ("arithmetic", arithmetic),
+        ("threads", x * y * z),
+        ("row", row),
         ("access", access),
+        ("float", float),
+        ("slow", slow),
+        ("copies", copies),
+        ("values", values),
+        ("work", work),
         ("loops", loops),
-        ("spills", spills),
-        ("footprint", footprint),
+        ("start", start),
+        ("cache", missing),
     ];
-    Prediction { time: time / merged, bound, terms }
+    Prediction { time: (start + threads + missing) / blocks, bound, terms }
 }
 
-/// Cycles of accesses for one thread.
-fn access(memory: &Memory, count: f64, lanes: f64) -> f64 {
+/// Cycles of accesses for a vector of threads.
+fn access(memory: &Memory, count: f64) -> f64 {
     match memory.pattern {
-        Pattern::Uniform => count / lanes,
-        Pattern::Coalesced => count / lanes,
-        Pattern::Strided(_) | Pattern::Gather => count * SCATTERED,
+        Pattern::Uniform | Pattern::Coalesced => ACCESS * count,
+        Pattern::Strided(_) | Pattern::Gather => ACCESS * SCATTERED * count,
     }
 }
 
-/// Bytes that a block keeps: shared memory, and what lives across barriers.
-fn footprint(statistics: &Statistics, threads: f64, value: &impl Fn(&Expr) -> f64) -> f64 {
-    let shared = statistics.static_shared as f64 + value(&statistics.dynamic_shared);
-    let kept = if statistics.count(Kind::Barrier).is_zero() { 0.0 } else { threads * f64::from(statistics.live) };
-    let global = statistics.memory.iter().filter(|memory| memory.space == Space::Global);
-    let touched: f64 = global.map(|memory| threads * value(&memory.count) * f64::from(memory.bytes)).sum();
-    shared + kept + touched
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CPU_MARGIN, choose};
+    use crate::statistics::{Access, Space, Statistics};
+
+    fn sample(accesses: f64, blocks: i64, x: f64, y: f64) -> Statistics {
+        let mut made = Statistics { blocks: [blocks, 1, 1], live_in_segment: 5 * blocks as u32, ..Statistics::default() };
+        made.block = [x.into(), y.into(), 1.0.into()];
+        let (space, access, pattern) = (Space::Global, Access::Load, Pattern::Coalesced);
+        let count = Expr::constant(accesses * blocks as f64);
+        made.add_memory(Memory { space, access, pattern, bytes: 4, count, transactions: 4.0, lines: 1.0, reused: Expr::zero() });
+        made
+    }
+
+    fn time(statistics: &Statistics) -> Prediction {
+        predict(&Candidate { statistics, resources: None, epilogues: 0 }, &Shape::default(), &CpuLimits::default())
+    }
+
+    #[test]
+    fn blocks_with_little_work_are_joined() {
+        let both = [time(&sample(2.0, 1, 16.0, 1.0)), time(&sample(2.0, 4, 16.0, 1.0))];
+        assert_eq!(choose(&both, CPU_MARGIN), 1, "{both:?}");
+    }
+
+    #[test]
+    fn blocks_with_much_work_are_not() {
+        let both = [time(&sample(60.0, 1, 16.0, 16.0)), time(&sample(60.0, 4, 16.0, 16.0))];
+        assert_eq!(choose(&both, CPU_MARGIN), 0, "{both:?}");
+    }
+
+    #[test]
+    fn narrow_rows_cost() {
+        let (wide, narrow) = (time(&sample(60.0, 1, 16.0, 16.0)), time(&sample(60.0, 1, 4.0, 64.0)));
+        assert!(narrow.time > wide.time, "{narrow} {wide}");
+    }
 }
