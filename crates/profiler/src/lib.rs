@@ -13,7 +13,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `REGRAIN_TUNING_DB` | the database (default: `<executable>.regrain-tuning`, beside the executable) |
-//! | `REGRAIN_TUNING_SAMPLES` | samples of each candidate, over all grids and at least one for each (default: 5) |
+//! | `REGRAIN_TUNING_SAMPLES` | samples of each candidate, over all grids, and at least three of each grid (default: 5) |
 
 // `unsafe` is confined to the C ABI and the calls of the CUDA API; each block says why it holds.
 #![allow(clippy::missing_safety_doc)]

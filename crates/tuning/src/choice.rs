@@ -30,7 +30,7 @@ pub struct Query<'q> {
 /// When measurements are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// Samples of each candidate, over all grids together, and at least one for each grid.
+    /// Samples of each candidate, over all grids together; see [`needed`].
     pub samples: usize,
     /// By what part of its time the original must be beaten.
     pub margin: f64,
@@ -38,13 +38,14 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { samples: 3, margin: 0.01 }
+        Self { samples: 3, margin: 0.02 }
     }
 }
 
-/// How many samples of each candidate a grid needs when there are `grids` of them.
+/// How many samples of each candidate a grid needs when there are `grids` of them: together they give `samples`, but each
+/// has at least three, so that one wild sample does not move its median.
 pub fn needed(samples: usize, grids: usize) -> usize {
-    samples.div_ceil(grids.max(1)).max(1)
+    samples.div_ceil(grids.max(1)).max(samples.min(3)).max(1)
 }
 
 /// The grain that was fastest.
@@ -234,7 +235,7 @@ fn pick(grains: &[Grain], mut totals: Vec<Total>, policy: &Policy, shapes: usize
     let beats = |index: &usize| {
         let total = &mut totals[*index];
         let doubt = (original.variance + total.variance).sqrt().max(policy.margin * original.time);
-        original.time - total.time > doubt && total.typical_ratio() < 1.0
+        original.time - total.time > doubt && total.typical_ratio() <= 1.0 - policy.margin
     };
     let best = order.into_iter().find(beats).unwrap_or(0);
     let time = totals[best].time / launches;
@@ -285,7 +286,7 @@ mod tests {
         assert_eq!((choice.grain, choice.shapes, choice.candidates), (grain("b2x1x1"), 1, 3));
         assert!((choice.gain() - 101.0 / 51.0).abs() < 1e-9);
         // The other grid is launched so often that its winner is the winner of all.
-        let often = record(2, 10_000, &[("original", &[100, 101]), ("b2x1x1", &[120, 121]), ("b4x1x1", &[90, 91])]);
+        let often = record(2, 10_000, &[("original", &[100, 101, 102]), ("b2x1x1", &[120, 121, 122]), ("b4x1x1", &[90, 91, 92])]);
         assert_eq!(database([fast, often]).winner(&QUERY, &POLICY).unwrap().grain, grain("b4x1x1"));
     }
 
@@ -295,7 +296,7 @@ mod tests {
         assert!(database([small]).winner(&QUERY, &POLICY).unwrap().grain.is_original());
         let noisy = record(1, 1, &[("original", &[900, 1000, 1400]), ("b2x1x1", &[500, 980, 1500])]);
         assert!(database([noisy]).winner(&QUERY, &POLICY).unwrap().grain.is_original());
-        let outlier = |grid, original| record(grid, 1, &[("original", &[original]), ("b2x1x1", &[110])]);
+        let outlier = |grid, original| record(grid, 1, &[("original", &[original; 3]), ("b2x1x1", &[110; 3])]);
         let many = (1..=40).map(|grid| outlier(grid, if grid == 7 { 900 } else { 100 }));
         assert!(database(many).winner(&QUERY, &POLICY).unwrap().grain.is_original());
     }
@@ -342,9 +343,14 @@ mod tests {
     }
 
     #[test]
+    fn every_grid_needs_three_samples_or_all_that_are_asked_for() {
+        assert_eq!([(5, 1), (5, 2), (5, 100), (9, 2), (2, 1), (2, 9), (1, 1), (0, 0)].map(|(n, g)| needed(n, g)), [5, 3, 3, 5, 2, 2, 1, 1]);
+    }
+
+    #[test]
     fn grids_that_are_launched_rarely_may_lack_samples() {
-        let full = record(1, 9, &[("original", &[100, 100]), ("b2x1x1", &[60, 60])]);
-        let lacking = record(2, 1, &[("original", &[100, 100]), ("b2x1x1", &[])]);
+        let full = record(1, 9, &[("original", &[100; 3]), ("b2x1x1", &[60; 3])]);
+        let lacking = record(2, 1, &[("original", &[100; 3]), ("b2x1x1", &[60; 2])]);
         assert_eq!(database([full.clone(), lacking.clone()]).winner(&QUERY, &POLICY).unwrap().shapes, 1);
         let often = Record { launches: 20, ..lacking };
         assert_eq!(database([full, often]).winner(&QUERY, &POLICY), None);

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// REGRAIN_APPEND_FLAGS, and in the end with those for the winners
     #[arg(long, value_name = "COMMAND")]
     build: Option<String>,
-    /// Samples of each candidate, over all grids and at least one for each
+    /// Samples of each candidate, over all grids, and at least three for each grid
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(3..=1000))]
     samples: u16,
     /// Runs at most
