@@ -344,3 +344,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         Ok(serves)
     }
 }
+
+#[cfg(test)]
+#[path = "dispatch_tests.rs"]
+mod tests;
