@@ -47,7 +47,9 @@ use crate::{
     form_parallel::{COMDAT, LINKAGE},
     launch_function,
 };
-pub use host::{Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, take_host};
+pub use host::{
+    Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, retain_versions, take_host,
+};
 use parameters::Outside;
 
 /// Beginning of the names of launch functions.

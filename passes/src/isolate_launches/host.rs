@@ -246,7 +246,12 @@ pub(super) fn remove_unused_versions(module: Op<'_>) {
         function.set_attr(STATIC_SHARED, module.ctx().i64_attr(most as i64));
         used.extend(dispatcher.versions);
     }
-    for version in versions.into_iter().filter(|version| !used.contains(&version.name)) {
+    retain_versions(module, &used);
+}
+
+/// Keeps of the kernels that were made here those in `wanted`, with their launch functions.
+pub fn retain_versions(module: Op<'_>, wanted: &HashSet<String>) {
+    for version in super::versions(module).into_iter().filter(|version| !wanted.contains(&version.name)) {
         for symbol in [format!("{LAUNCH_PREFIX}{}", version.name), format!("{HANDLE_PREFIX}{}", version.name), version.name] {
             if let Some(op) = module.lookup_symbol(&symbol) {
                 op.erase();

@@ -1,5 +1,7 @@
 // RUN: %regrain-opt %s --regrain-keep-launches --regrain-expand-alternatives='space=blocks=1,2,4:threads=1' \
 // RUN:   --regrain-isolate-launches | FileCheck %s
+// RUN: %regrain-opt %s --regrain-keep-launches --regrain-expand-alternatives='space=blocks=1,2,4:threads=1' \
+// RUN:   --regrain-isolate-launches --regrain-select-alternative='grain=b4x1x1' --regrain-outline-kernels | FileCheck %s --check-prefix=CHOSEN
 
 // Each alternative launches its own kernels; what blocks of either size leave over is one kernel.
 
@@ -16,6 +18,13 @@
 // CHECK: llvm.mlir.addressof @__regrain_handle.k$b4x1x1
 // CHECK: llvm.mlir.addressof @__regrain_handle.k$original$rest0
 // CHECK: regrain.yield
+
+// One of them can be chosen behind it.
+// CHOSEN-LABEL: llvm.func @__regrain_dispatch.k(
+// CHOSEN-NOT: regrain.alternatives
+// CHOSEN-NOT: @__regrain_handle.k$b2x1x1
+// CHOSEN: llvm.mlir.addressof @__regrain_handle.k$b4x1x1
+// CHOSEN: llvm.mlir.addressof @__regrain_handle.k$original$rest0
 llvm.func ptx_kernelcc @k(!llvm.ptr)
 llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
