@@ -26,8 +26,7 @@ pub const THREAD_GRAIN: &str = "regrain.thread_grain";
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
 
-/// On a wrapper that is still the launch that the program wrote, and may change.
-pub const ORIGINAL: &str = "regrain.original";
+pub use crate::optimise::ORIGINAL;
 
 /// On a wrapper that nothing may make coarser: it stays the launch that the program wrote.
 pub const KEPT: &str = "regrain.kept";

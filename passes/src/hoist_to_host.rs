@@ -34,7 +34,7 @@ use crate::{
 const NAME: &str = "regrain-hoist-to-host";
 
 /// What a value must cost, in simple operations, to be worth one more argument.
-const WORTH: u32 = 10;
+pub const WORTH: u32 = 10;
 /// The most arguments that a kernel gets for this.
 const MOST: usize = 16;
 
@@ -191,7 +191,7 @@ fn fast_flags(op: Op<'_>) -> Vec<String> {
     inner.split(',').map(str::trim).filter(|flag| !flag.is_empty() && *flag != "none").map(str::to_owned).collect()
 }
 
-fn own_cost(op: Op<'_>) -> u32 {
+pub fn own_cost(op: Op<'_>) -> u32 {
     let name = op.name();
     let short = name.split_once('.').map_or(name, |(_, short)| short);
     match short {

@@ -3,7 +3,7 @@
 //!
 //! `regrain-keep-launches` copies each launch function, so that the kernel stays there as it was while the copy changes:
 //! ```mlir
-//! llvm.func @__regrain_launch.k(...)   { regrain.gpu_wrapper @k ... attributes {regrain.kept} }
+//! llvm.func @__regrain_launch.k(...)   { regrain.gpu_wrapper @k ... attributes {regrain.kept, regrain.original} }
 //! llvm.func @__regrain_dispatch.k(...) { regrain.gpu_wrapper @k ... attributes {regrain.original} }
 //! ```
 //! Coarsening leaves the first alone. `regrain-isolate-launches`, before:
@@ -22,7 +22,7 @@
 //! ```
 //! Launch functions made here are as `regrain-form-parallel` makes them, so that every lowering takes them as any other
 //! kernel. What a wrapper takes from outside is computed again where it follows from constants, arguments and the sizes of
-//! its own launch; the rest becomes further parameters behind those of the original kernel. With a constant block shape the
+//! its own launch, and is cheap; the rest becomes further parameters behind those of the original kernel. With a constant block shape the
 //! name ends in `$s16x16x1`, the shape that the original is launched with.
 //!
 //! A wrapper that is still `regrain.original` becomes a launch of the original kernel. Where one wrapper cannot be isolated
@@ -163,7 +163,9 @@ pub fn keep_launches(module: Op<'_>) {
         for changing in copy.find_named("regrain.gpu_wrapper") {
             changing.set_attr(ORIGINAL, module.ctx().unit_attr());
         }
-        wrapper.set_attr(KEPT, module.ctx().unit_attr());
+        for mark in [KEPT, ORIGINAL] {
+            wrapper.set_attr(mark, module.ctx().unit_attr());
+        }
     }
 }
 

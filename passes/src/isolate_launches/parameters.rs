@@ -2,7 +2,7 @@
 //!
 //! ```mlir
 //! %q = arith.divui %n, %c2 : index            // the size of the launch: the new function has it as its own
-//! %b = arith.muli %q, %c2 : index             // follows from it: computed again
+//! %b = arith.muli %q, %c2 : index             // follows from it, and is cheap: computed again
 //! regrain.gpu_wrapper grid(%q, ...) { <uses %b, %gx> }      // %gx, the original size: another parameter
 //! ```
 
@@ -15,6 +15,7 @@ use super::Refusal;
 use crate::{
     coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN},
     facts::constant,
+    hoist_to_host::{WORTH, own_cost},
     launch_function::{KERNEL_ARG, Launch},
 };
 
@@ -122,7 +123,7 @@ impl<'c> Outside<'c> {
             }
             let pure = op.num_regions() == 0 && op.is_pure();
             // What a parameter is cast to costs nothing to compute again.
-            if pure && (is_cast(op) || op.operands().into_iter().all(|operand| self.is_at_hand(operand))) {
+            if pure && (is_cast(op) || op.operands().into_iter().all(|operand| self.is_at_hand(operand)) && !is_dear(op)) {
                 return Some(Role::Copy(op));
             }
         }
@@ -212,6 +213,16 @@ fn set_bounds<'c>(nest: Op<'c>, low: &[Value<'c>], high: &[Value<'c>], step: &[V
 
 fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
     value.parent_block().and_then(|block| block.parent_op()).is_some_and(|holder| op.is_ancestor_of(holder))
+}
+
+/// Whether an operation, with all that it comes from, costs more than a parameter.
+fn is_dear(op: Op<'_>) -> bool {
+    let (mut cost, mut seen, mut work) = (0, HashSet::from([op]), vec![op]);
+    while let Some(op) = work.pop() {
+        cost += own_cost(op);
+        work.extend(op.operands().into_iter().filter_map(Value::defining_op).filter(|operand| operand.is_pure() && seen.insert(*operand)));
+    }
+    cost >= WORTH
 }
 
 fn is_cast(op: Op<'_>) -> bool {

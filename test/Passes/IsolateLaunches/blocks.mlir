@@ -12,7 +12,7 @@
 // CHECK-DAG: llvm.func ptx_kernelcc @k$original$rest0(!llvm.ptr {llvm.noalias}, i32, i32) attributes {{{.*}}regrain.version_of = "k"
 
 // CHECK-LABEL: llvm.func @__regrain_launch.k(
-// CHECK: regrain.gpu_wrapper @k {{.*}} attributes {regrain.kept}
+// CHECK: regrain.gpu_wrapper @k {{.*}} attributes {regrain.kept, regrain.original}
 
 // CHECK-LABEL: llvm.func @__regrain_dispatch.k(
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %[[GX:[^:]*]]: i32, %[[GY:[^:]*]]: i32, %[[GZ:[^:]*]]: i32, %[[BX:[^:]*]]: i32, %[[BY:[^:]*]]: i32, %[[BZ:[^:]*]]: i32, %[[SHMEM:[^:]*]]: i64, %[[STREAM:[^:]*]]: !llvm.ptr
