@@ -16,7 +16,7 @@ use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::isolate_launches::{self, Version};
 use regrain_passes::launch_function::kernel_of_launch;
-use regrain_passes::{content_hash, profile_alternatives, raise};
+use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
 use regrain_tuning::{Grain, Space};
 
@@ -193,6 +193,8 @@ impl Stages<'_> {
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
         }
+        optimise::optimise_all(op);
+        self.show("optimized", module);
         Ok(())
     }
 
@@ -211,6 +213,7 @@ impl Stages<'_> {
         let limit = isolate_launches::SHARED_LIMIT as i64;
         let request = expand_alternatives::Request { space: Space::none(), shared_limit: limit, dynamic_shared_limit: limit };
         search.left_out(&expand_alternatives::expand_all(op, &request));
+        optimise::optimise_all(op);
         self.show("alternatives", module);
         let mut launches = candidates::launches(op);
         let mut kept = Kept::new();
