@@ -35,7 +35,7 @@ mod parameters;
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::{
-    ir::{Attr, Builder, Loc, Mapping, Op, Value},
+    ir::{Attr, Builder, Loc, Mapping, Op, Type, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::GpuWrapper;
@@ -73,6 +73,9 @@ pub const REST: &str = "$rest";
 /// Static and dynamic shared memory that every block may have, bytes.
 pub const SHARED_LIMIT: u64 = 48 << 10;
 
+/// Parameters that a kernel may have on every chip, bytes.
+const PARAMETER_LIMIT: u64 = 4 << 10;
+
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
 
@@ -105,6 +108,7 @@ pub enum Refusal {
     Loops,
     HostValue,
     SharedMemory,
+    Parameters,
 }
 
 /// All reasons.
@@ -126,6 +130,7 @@ impl Refusal {
             Self::LaunchBounds => "its kernel's launch bounds forbid blocks of this shape",
             Self::Loops => "its loops do not run over the whole launch",
             Self::HostValue => "it uses a value that the host alone has",
+            Self::Parameters => "its kernel would have more than 4 KiB of parameters",
             Self::SharedMemory => "its blocks would take more than 48 KiB of static shared memory",
         }
     }
@@ -253,6 +258,9 @@ impl<'c> Isolation<'c> {
             return Err(Refusal::SharedMemory);
         }
         let outside = Outside::collect(dispatch, wrapper)?;
+        if parameter_bytes(kernel, &outside.extra_types()) > PARAMETER_LIMIT {
+            return Err(Refusal::Parameters);
+        }
         let base = version_name(name, target, wrapper);
         let version = self.version(kernel, &base, wrapper, &outside, shared)?;
         let count = launch_function::parameters(kernel).len();
@@ -291,6 +299,15 @@ fn version_name(kernel: &str, target: &str, wrapper: GpuWrapper<'_>) -> String {
         name += &format!("{REST}{axis}");
     }
     name
+}
+
+/// Bytes of a kernel's parameters with further ones behind them.
+fn parameter_bytes<'c>(kernel: Op<'c>, extras: &[Type<'c>]) -> u64 {
+    let own = launch_function::parameters(kernel).into_iter().map(|parameter| parameter.byval.unwrap_or(parameter.ty));
+    own.chain(extras.iter().copied()).fold(0, |bytes: u64, ty| {
+        let (size, alignment) = ty.layout(kernel);
+        bytes.next_multiple_of(alignment.max(1)) + size
+    })
 }
 
 /// A list of three factors; 1 each without.
