@@ -10,6 +10,9 @@ use crate::database::{Database, Shape};
 use crate::grain::Grain;
 use crate::record::Summary;
 
+/// How many standard errors of a difference are noise: the best of many candidates is a lucky one.
+const SIGMAS: f64 = 2.0;
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'q> {
@@ -234,7 +237,7 @@ fn pick(grains: &[Grain], mut totals: Vec<Total>, policy: &Policy, shapes: usize
     order.sort_by(|a, b| totals[*a].time.total_cmp(&totals[*b].time));
     let beats = |index: &usize| {
         let total = &mut totals[*index];
-        let doubt = (original.variance + total.variance).sqrt().max(policy.margin * original.time);
+        let doubt = (SIGMAS * (original.variance + total.variance).sqrt()).max(policy.margin * original.time);
         original.time - total.time > doubt && total.typical_ratio() <= 1.0 - policy.margin
     };
     let best = order.into_iter().find(beats).unwrap_or(0);
