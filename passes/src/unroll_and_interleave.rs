@@ -29,11 +29,11 @@ mod masks;
 mod trips;
 
 use mlir_bridge::{
-    ir::{Builder, Op, Value},
+    ir::{Builder, Mapping, Op, Value},
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::{facts::constant, kernel_checks::Functions};
+use crate::{facts::constant, kernel_checks::Functions, split_barriers::BARRIERS};
 pub use emit::{region_alignment, round_up};
 pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation, loop_of};
 
@@ -90,7 +90,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let mut outermost = module.find_named("scf.parallel");
     outermost.retain(|nest| nest.parent_of_name("scf.parallel").is_none());
     for nest in outermost {
-        if let Err(refusal) = unroll_constant(nest, &unroll, &mut functions) {
+        if let Err(refusal) = unroll_any(nest, &unroll, &mut functions) {
             nest.remark(format!("not unrolled and interleaved: {refusal}"));
         }
     }
@@ -106,18 +106,40 @@ pub fn parse_indexing(text: &str) -> Result<Indexing, String> {
     }
 }
 
-/// Unrolls a loop whose number of iterations is a constant multiple of the factor.
-fn unroll_constant<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+/// Unrolls a loop of any number of iterations. Those that are left over are a loop of their own behind it, unless the loop
+/// synchronises its iterations: they could not meet there.
+fn unroll_any<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -> Result<(), Refusal> {
     let plan = check(nest, unroll, functions)?;
     let rank = nest.body().num_args();
-    let bound = |number: usize| constant(nest.operand(number * rank + unroll.dimension));
-    let (Some(low), Some(high), Some(step)) = (bound(0), bound(1), bound(2)) else { return Err(Refusal::NotDivisible) };
-    let (step, factor) = (step.max(1), unroll.factor as i64);
-    let count = ((high - low).max(0) + step - 1) / step;
-    if count % factor != 0 {
+    let [low, high, step] = [0, 1, 2].map(|number| nest.operand(number * rank + unroll.dimension));
+    let factor = unroll.factor as i64;
+    let b = Builder::before(nest);
+    let known = constant(low).zip(constant(high)).zip(constant(step));
+    let known = known.map(|((low, high), step)| ((high - low).max(0) + step.max(1) - 1) / step.max(1));
+    if let Some(count) = known.filter(|count| count % factor == 0) {
+        apply(nest, unroll, &plan, b.const_index(count / factor));
+        return Ok(());
+    }
+    if nest.contains(|op| is_warp_operation(op) || (synchronises(op) && loop_of(op) == Some(nest))) {
         return Err(Refusal::NotDivisible);
     }
-    let extent = Builder::before(nest).const_index(count / factor);
+    let count = match known {
+        Some(count) => b.const_index(count),
+        None => {
+            let length = b.arith("maxsi", b.arith("subi", high, low), b.const_index(0));
+            b.arith("divui", b.arith("addi", length, b.arith("subi", step, b.const_index(1))), step)
+        }
+    };
+    let extent = b.arith("divui", count, b.const_index(factor));
+    let done = b.arith("muli", b.arith("muli", extent, b.const_index(factor)), step);
+    let first = b.arith("addi", low, done);
+    let rest = Builder::after(nest).clone_op(nest, &mut Mapping::new());
+    rest.set_operand(unroll.dimension, first);
     apply(nest, unroll, &plan, extent);
     Ok(())
+}
+
+/// Whether an operation concerns all iterations of a loop.
+fn synchronises(op: Op<'_>) -> bool {
+    BARRIERS.contains(&op.name()) || matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")
 }

@@ -1,5 +1,6 @@
 // RUN: %regrain-opt %s --regrain-unroll-and-interleave='factor=2' --split-input-file --verify-diagnostics
 
+// Iterations that are left over would have to come to the same barrier.
 func.func @do_not_unroll_by_non_divisor(%a: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -8,6 +9,7 @@ func.func @do_not_unroll_by_non_divisor(%a: !llvm.ptr) {
   scf.parallel (%i) = (%c0) to (%c15) step (%c1) {
     %s1 = arith.index_cast %i : index to i64
     llvm.store %s1, %a : i64, !llvm.ptr
+    regrain.barrier(%i)
     scf.reduce
   }
   func.return
