@@ -4,6 +4,7 @@
   bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c)
   bench.py cpu            the CPU target against the OpenMP references, and split against coroutine mode
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
+  bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
 
 Each figure is the median of interleaved runs, so that a slow moment of the machine meets all sides alike. The tables
 name the machine that they come from.
@@ -20,6 +21,8 @@ import tempfile
 import time
 from math import exp, log
 from pathlib import Path
+
+import grain
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -167,6 +170,19 @@ def device(options):
     write("device.md", lines)
 
 
+def grain_matrix(options):
+    options.archs = options.archs.split(",")
+    options.driver = Path(options.driver).resolve()
+    programs = options.programs.split(",")
+    found = grain.measure(options, programs)
+    rows = grain.table(options, found, programs)
+    counts = grain.summary(options, found, rows, programs)
+    path = HERE / "results/grain.html"
+    path.write_text(grain.page(options, rows, counts, machine()))
+    write("grain.md", grain.markdown(options, found, rows, programs, machine()))
+    return any(row["cpu"] == "differs" for row in rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -174,8 +190,16 @@ def main():
     commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
     commands.add_parser("cpu")
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
+    matrix = commands.add_parser("grain")
+    matrix.add_argument("--archs", default="sm_80,sm_90")
+    matrix.add_argument("--programs", default=",".join(PROGRAMS))
+    matrix.add_argument("--driver", default=str(REGRAIN))
+    matrix.add_argument("--jobs", type=int, default=os.cpu_count())
+    matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
+    matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
     options = parser.parse_args()
-    {"compile-time": compile_time, "cpu": cpu, "device": device}[options.command](options)
+    sides = {"compile-time": compile_time, "cpu": cpu, "device": device, "grain": grain_matrix}
+    sys.exit(sides[options.command](options))
 
 
 if __name__ == "__main__":
