@@ -141,6 +141,8 @@ pub struct Helper {
 pub struct Kernel {
     pub blocks: [[u8; 3]; 2],
     pub grid: [u8; 3],
+    /// What threads of a block agree on is the same in all blocks, too.
+    pub alike: bool,
     /// Dynamic shared memory beyond what the kernel uses.
     pub more_bytes: u8,
     pub bounds: bool,
@@ -296,10 +298,12 @@ pub fn kernel() -> impl Strategy<Value = Kernel> {
     let more_bytes = prop_oneof![2 => Just(0u8), 1 => 1..40u8];
     let body = prop_oneof![2 => statements(1), 3 => statements(2), 1 => statements(3)];
     let blocks = (block(), block()).prop_map(|(a, b)| [a, b]);
-    (blocks, grid, more_bytes, any::<bool>(), any::<bool>(), vec(helper, 2), body).prop_map(
-        |(blocks, grid, more_bytes, bounds, restrict, helpers, body)| Kernel {
+    let launch = (blocks, grid, prop::bool::weighted(0.6), more_bytes);
+    (launch, any::<bool>(), any::<bool>(), vec(helper, 2), body).prop_map(
+        |((blocks, grid, alike, more_bytes), bounds, restrict, helpers, body)| Kernel {
             blocks,
             grid,
+            alike,
             more_bytes,
             bounds,
             restrict,

@@ -37,8 +37,8 @@ fn factors(totals: &'static [u32], most: [u32; 3]) -> impl Strategy<Value = Stri
 /// The grains that a program is tried at: blocks, threads, and both. Code grows by the product of all factors: large ones
 /// are rare.
 pub fn grains() -> impl Strategy<Value = [Grain; 3]> {
-    let blocks = prop_oneof![9 => factors(&[2, 3, 4, 5, 6, 7], [3, 2, 1]), 1 => factors(&[8, 11, 13, 16], [1, 4, 3])];
-    let threads = prop_oneof![9 => factors(&[2, 3, 4, 5, 8], [2, 2, 1]), 1 => factors(&[7, 16, 32], [1, 4, 2])];
+    let blocks = prop_oneof![19 => factors(&[2, 3, 4, 5, 6, 7], [3, 2, 1]), 1 => factors(&[8, 11, 13], [1, 4, 3])];
+    let threads = prop_oneof![19 => factors(&[2, 3, 4, 5, 8], [2, 2, 1]), 1 => factors(&[7, 16], [1, 4, 2])];
     let both = (factors(&[2, 3], [2, 1, 2]), factors(&[2, 4], [2, 2, 1]));
     (blocks, threads, both).prop_map(|(b, t, (both, and))| {
         let grain = |blocks: String, threads: String| Grain { blocks, threads };

@@ -59,6 +59,8 @@ pub struct Printer<'k> {
     helpers: &'k [Helper],
     name: String,
     helper: bool,
+    /// What threads agree on is the same in all blocks.
+    pub alike: bool,
 }
 
 impl<'k> Printer<'k> {
@@ -77,6 +79,7 @@ impl<'k> Printer<'k> {
             helpers,
             name: name.to_owned(),
             helper,
+            alike: false,
         }
     }
 
@@ -410,6 +413,7 @@ pub fn kernel(name: &str, k: &Kernel) -> String {
         text += &helper(name, index, &k.helpers);
     }
     let mut p = Printer::new(name, &k.helpers, false);
+    p.alike = k.alike;
     p.phase.own = (1 << SHARED.len()) - 1;
     for stmt in &k.body {
         p.statement(stmt);

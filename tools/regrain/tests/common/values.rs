@@ -17,6 +17,7 @@ pub struct Place {
 
 const UNIFORM: [&str; 9] =
     ["blockIdx.x", "blockIdx.y", "gridDim.x", "blockDim.x", "(unsigned)n", "p.a[1]", "(unsigned)p.s", "s0", "s1"];
+const ALIKE: [&str; 5] = ["gridDim.x", "blockDim.x", "(unsigned)n", "p.a[1]", "(unsigned)p.s"];
 const DIVERGENT: [&str; 12] = [
     "tid", "threadIdx.x", "u0", "u1", "u2", "lane", "threadIdx.y", "threadIdx.z", "(unsigned)n", "blockIdx.x", "p.a[2]", "s0",
 ];
@@ -37,11 +38,13 @@ impl Printer<'_> {
                 let (c, a, b) = (self.cond(c, at), self.expr(a, at), self.expr(b, at));
                 format!("({c} ? {a} : {b})")
             }
+            Expr::Input(a) if at.uniform && self.alike => self.expr(a, at),
             Expr::Input(a) => format!("in[{} & 255u]", self.expr(a, at)),
             Expr::Local(a) if at.uniform => self.expr(a, at),
             Expr::Local(a) => format!("la[{} & 3u]", self.expr(a, at)),
             Expr::Own(n) if at.uniform || !at.memory || self.in_helper() => self.leaf(*n, at),
             Expr::Own(n) => self.slot(usize::from(*n) % SHARED_WORDS, "tid"),
+            Expr::Other(_, index) if at.uniform && self.alike => self.expr(index, at),
             Expr::Other(n, index) => {
                 let index = self.expr(index, at);
                 let array = usize::from(*n) % SHARED_WORDS;
@@ -53,7 +56,7 @@ impl Printer<'_> {
             }
             Expr::Call(f, a, b) => {
                 let (a, b) = (self.expr(a, at), self.expr(b, at));
-                match self.callee(*f) {
+                match self.callee(*f).filter(|_| !(at.uniform && self.alike)) {
                     Some(name) => format!("{name}({a}, {b}, in)"),
                     None => format!("({a} - {b})"),
                 }
@@ -65,6 +68,7 @@ impl Printer<'_> {
         let n = usize::from(n);
         let fixed: &[&str] = match (self.in_helper(), at.uniform) {
             (true, _) => &HELPER,
+            (false, true) if self.alike => &ALIKE,
             (false, true) => &UNIFORM,
             (false, false) => &DIVERGENT,
         };
@@ -118,7 +122,7 @@ impl Printer<'_> {
             Real::Cast(r) => format!("({ty}){}", self.real(r, !double, at)),
             Real::Other(index) => {
                 let index = self.expr(index, at);
-                if self.may_read(SHARED_FLOAT, at) {
+                if !(at.uniform && self.alike) && self.may_read(SHARED_FLOAT, at) {
                     format!("({ty}){}", self.slot(SHARED_FLOAT, &format!("{index} % nt")))
                 } else {
                     format!("({ty}){index}")
