@@ -363,7 +363,7 @@ def reasons(rows):
 
 def markdown(options, found, rows, programs, machine):
     lines = ["# All programs at every grain", "",
-             f"Block totals {{{','.join(map(str, BLOCKS))}}} times thread totals {{{','.join(map(str, THREADS))}}}, each forced on every kernel. "
+             f"Block totals {{{','.join(map(str, BLOCKS))}}} times thread totals {{{','.join(map(str, THREADS))}}}. "
              f"Machine: {machine}. Written by `rodinia/bench.py grain`; [grain.html](grain.html) has every row and the heat maps.", ""]
     lines += [f"- {line}" for line in summary(options, found, rows, programs)]
     lines += ["", "| kernel | target | assembled | registers | shared, bytes | resident warps | spills |", "|---|---|--:|--:|--:|--:|--:|"]
