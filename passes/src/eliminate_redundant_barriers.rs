@@ -27,7 +27,7 @@ use tracing::debug;
 
 use crate::{
     accesses::{Effects, Memory},
-    optimise::ORIGINAL,
+    optimise::targets,
     phases::{Phases, is_plain},
     split_barriers::BARRIERS,
     unroll_and_interleave::loop_of,
@@ -49,24 +49,22 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    eliminate(root);
+    for target in targets(root) {
+        eliminate(target);
+    }
     Ok(())
 }
 
-/// Removes the redundant barriers in `root`; gives their number.
-pub fn eliminate(root: Op<'_>) -> usize {
+/// Removes the redundant barriers of a launch or loop; gives their number.
+pub fn eliminate(target: Op<'_>) -> usize {
     let mut removed = 0;
-    root.walk_pre(|op| {
-        if op.has_attr(ORIGINAL) {
-            return Walk::Skip;
-        }
+    target.walk_pre(|op| {
         removed += op.regions().into_iter().flat_map(|region| region.blocks()).map(clean).sum::<usize>();
         Walk::Advance
     });
     let loops: HashSet<_> =
-        root.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
-    let wanted = |nest: &Op<'_>| !nest.parent_of_name("regrain.gpu_wrapper").is_some_and(|wrapper| wrapper.has_attr(ORIGINAL));
-    removed += loops.into_iter().filter(wanted).map(eliminate_in).sum::<usize>();
+        target.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
+    removed += loops.into_iter().map(eliminate_in).sum::<usize>();
     debug!(target: NAME, "removed {removed} barriers");
     removed
 }

@@ -26,7 +26,7 @@ use tracing::debug;
 use crate::{
     accesses::{Access, Effects, Memory, Who, same_object},
     merge_common_values::sweep,
-    optimise::thread_loops,
+    optimise::{targets, thread_loops},
     phases::{Phases, is_plain},
     split_barriers::{BARRIERS, STRUCTURES},
     unroll_and_interleave::loop_of,
@@ -45,7 +45,9 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    forward(root);
+    for target in targets(root) {
+        forward(target);
+    }
     Ok(())
 }
 
@@ -56,10 +58,10 @@ pub struct Forwarded {
     pub stores: usize,
 }
 
-/// Forwards in all loops over threads in `root`.
-pub fn forward(root: Op<'_>) -> Forwarded {
+/// Forwards in all loops over threads of a target.
+pub fn forward(target: Op<'_>) -> Forwarded {
     let mut all = Forwarded::default();
-    for block in thread_loops(root) {
+    for block in thread_loops(target) {
         all.loads += forward_loads(block);
         all.stores += erase_stores(block);
         sweep(block);
@@ -230,9 +232,11 @@ fn is_overwritten<'c>(view: &View<'_, 'c>, store: Op<'c>) -> bool {
     let (false, [place]) = (effects.unknown, &effects.accesses[..]) else { return false };
     let mut at = store.next();
     while let Some(op) = at.filter(|op| !op.is_terminator()) {
-        let met = op.contains(|inner| BARRIERS.contains(&inner.name()));
-        if met && (view.all.unknown || view.all.reads().any(|read| view.memory.may_meet(place, read, Who::Other))) {
-            return false;
+        for barrier in op.find_all(|inner| BARRIERS.contains(&inner.name())) {
+            let around = view.around(barrier);
+            if around.unknown || around.reads().any(|read| view.memory.may_meet(place, read, Who::Other)) {
+                return false;
+            }
         }
         let next = view.memory.effects(op);
         if next.unknown || next.reads().any(|read| view.memory.may_meet(read, place, Who::Same)) {

@@ -27,7 +27,7 @@ use crate::{
     accesses::{Access, Effects, Memory, Who},
     counted_loop::is_outside,
     facts::{constant, range},
-    optimise::thread_loops,
+    optimise::{targets, thread_loops},
     phases::Phases,
     split_barriers::BARRIERS,
     uniformity::{computes, free_values, may_trap, repeatable},
@@ -46,14 +46,17 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    hoist(root);
+    for target in targets(root) {
+        hoist(target);
+        hoist_from_parallel(target);
+    }
     Ok(())
 }
 
-/// Moves what is invariant out of the loops in `root`; gives the number of operations.
-pub fn hoist(root: Op<'_>) -> usize {
+/// Moves what is invariant out of the serial loops of a target; gives the number of operations.
+pub fn hoist(target: Op<'_>) -> usize {
     let mut moved = 0;
-    for block in thread_loops(root) {
+    for block in thread_loops(target) {
         let mut loops = block.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
         loops.reverse();
         let mut memory = Memory::new(block);
@@ -68,10 +71,14 @@ pub fn hoist(root: Op<'_>) -> usize {
                 memory = Memory::new(block);
             }
         }
-        moved += out_of_parallel(block);
     }
     debug!(target: NAME, "moved {moved} operations");
     moved
+}
+
+/// Moves computation out of the parallel loops of a target; gives the number of operations.
+pub fn hoist_from_parallel(target: Op<'_>) -> usize {
+    thread_loops(target).into_iter().map(out_of_parallel).sum()
 }
 
 /// Moves computation out of a parallel loop, and out of those around it.

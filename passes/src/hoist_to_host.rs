@@ -28,7 +28,7 @@ use crate::{
     counted_loop::is_outside,
     facts::{constant, width},
     merge_common_values::sweep,
-    optimise::ORIGINAL,
+    optimise::targets,
 };
 
 const NAME: &str = "regrain-hoist-to-host";
@@ -49,17 +49,14 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    for wrapper in root.find_named("regrain.gpu_wrapper") {
+    for wrapper in targets(root).into_iter().filter(|target| target.is("regrain.gpu_wrapper")) {
         hoist_to_host(wrapper);
     }
     Ok(())
 }
 
-/// Moves values of one launch to the host, unless it is marked as [`ORIGINAL`]; gives their number.
+/// Moves values of one launch to the host; gives their number.
 pub fn hoist_to_host(wrapper: Op<'_>) -> usize {
-    if wrapper.has_attr(ORIGINAL) {
-        return 0;
-    }
     let mut host = Host { wrapper, floats: !flushes_denormals(wrapper), known: HashMap::new() };
     let mut moved = 0;
     for op in wrapper.find_all(|op| op != wrapper && op.num_results() == 1) {

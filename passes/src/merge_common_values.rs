@@ -17,7 +17,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::{optimise::ORIGINAL, uniformity::repeatable};
+use crate::{optimise::targets, uniformity::repeatable};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -30,7 +30,9 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    merge(root);
+    for target in targets(root) {
+        merge(target);
+    }
     Ok(())
 }
 
@@ -43,18 +45,10 @@ struct Key<'c> {
     types: Vec<Type<'c>>,
 }
 
-/// Merges equal values in the parallel loops of `root`; gives how many operations went.
-pub fn merge(root: Op<'_>) -> usize {
-    let mut seen = HashMap::new();
-    let mut merged = 0;
-    let outermost = root.find_all(|op| {
-        let launch = op.is("regrain.gpu_wrapper") && !op.has_attr(ORIGINAL);
-        launch || (op.is("scf.parallel") && op.parent_of_name("regrain.gpu_wrapper").is_none())
-    });
-    for op in outermost.into_iter().filter(|op| op.parent_of_name("scf.parallel").is_none()) {
-        merged += regions(op, &mut seen);
-        sweep(op);
-    }
+/// Merges equal values in a launch or loop; gives how many operations went.
+pub fn merge(target: Op<'_>) -> usize {
+    let merged = regions(target, &mut HashMap::new());
+    sweep(target);
     merged
 }
 

@@ -5,15 +5,17 @@
 //! are chosen last, when nothing more moves.
 
 use mlir_bridge::ir::Op;
+use regrain_dialects::ops::GpuWrapper;
 use tracing::debug;
 
 use crate::{
-    eliminate_redundant_barriers::eliminate, forward_stores::forward, hoist_invariants::hoist, hoist_to_host::hoist_to_host,
+    coarsening::{KEPT, ORIGINAL},
+    eliminate_redundant_barriers::eliminate, forward_stores::forward, hoist_invariants::{hoist, hoist_from_parallel}, hoist_to_host::hoist_to_host,
     merge_common_values::merge,
 };
 
-/// On a launch whose kernel stays as it is.
-pub const ORIGINAL: &str = "regrain.original";
+/// On a launch that was optimised.
+pub const OPTIMISED: &str = "regrain.optimised";
 
 const NAME: &str = "regrain-optimize-parallel";
 
@@ -33,10 +35,12 @@ pub struct Outcome {
     pub host: usize,
 }
 
-/// Optimises one launch (`regrain.gpu_wrapper`), unless it is marked as [`ORIGINAL`].
-pub fn optimise(wrapper: Op<'_>) -> Outcome {
+/// Optimises one launch (`regrain.gpu_wrapper`), once. With `host`, what is the same for a block, or for the whole grid, moves
+/// out of the parallel loops, and out of the launch if it is dear. The CPU does without: a host compiler moves such values by
+/// itself, and knows better which of them to compute in the loop over the threads.
+pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
     let mut done = Outcome::default();
-    if wrapper.has_attr(ORIGINAL) {
+    if wrapper.has_attr(OPTIMISED) {
         return done;
     }
     for _ in 0..2 {
@@ -48,25 +52,47 @@ pub fn optimise(wrapper: Op<'_>) -> Outcome {
         done.hoisted += hoist(wrapper);
     }
     done.merged += merge(wrapper);
-    done.host = hoist_to_host(wrapper);
+    if host {
+        done.hoisted += hoist_from_parallel(wrapper);
+        done.host = hoist_to_host(wrapper);
+    }
+    wrapper.set_attr(OPTIMISED, wrapper.ctx().unit_attr());
     debug!(target: NAME, "{:?}: {done:?}", wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()));
     done
 }
 
-/// Optimises every launch in `root` that is not marked as [`ORIGINAL`].
-pub fn optimise_all(root: Op<'_>) -> Vec<Outcome> {
-    root.find_named("regrain.gpu_wrapper").into_iter().map(optimise).collect()
+/// Optimises every launch in `root` that is no longer the original.
+pub fn optimise_changed(root: Op<'_>) -> Vec<Outcome> {
+    let changed = root.find_all(|op| op.is("regrain.gpu_wrapper") && !is_kept(op));
+    changed.into_iter().map(|wrapper| optimise(wrapper, true)).collect()
 }
 
-/// The loops over threads in `root` that are to be optimised: those of launches, or outside of launches the innermost.
-pub fn thread_loops(root: Op<'_>) -> Vec<Op<'_>> {
-    let innermost = root.find_all(|op| op.is("scf.parallel") && !op.contains(|inner| inner != op && inner.is("scf.parallel")));
-    innermost
-        .into_iter()
-        .filter_map(|nest| match nest.parent_of_name("regrain.gpu_wrapper") {
-            Some(wrapper) if wrapper.has_attr(ORIGINAL) => None,
-            Some(wrapper) => regrain_dialects::ops::GpuWrapper::cast(wrapper)?.block_loop().filter(|block| *block == nest),
-            None => Some(nest),
-        })
-        .collect()
+/// Optimises every launch in `root`, originals too, where the host has no part in launches.
+pub fn optimise_all(root: Op<'_>) -> Vec<Outcome> {
+    root.find_named("regrain.gpu_wrapper").into_iter().map(|wrapper| optimise(wrapper, false)).collect()
+}
+
+/// Whether the kernel of a launch stays as it is.
+fn is_kept(wrapper: Op<'_>) -> bool {
+    wrapper.has_attr(ORIGINAL) || wrapper.has_attr(KEPT)
+}
+
+/// What a pass runs on: the launches in `root` that are no longer the original, and parallel loops outside of launches.
+pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
+    root.find_all(|op| match op.name() {
+        "regrain.gpu_wrapper" => !is_kept(op),
+        "scf.parallel" => {
+            let inside = |name| op.parent_of_name(name).is_some();
+            !inside("scf.parallel") && !inside("regrain.gpu_wrapper")
+        }
+        _ => false,
+    })
+}
+
+/// The loops over threads in a target: the block loop of a launch, or outside of launches the innermost parallel loops.
+pub fn thread_loops(target: Op<'_>) -> Vec<Op<'_>> {
+    if let Some(wrapper) = GpuWrapper::cast(target) {
+        return wrapper.block_loop().into_iter().collect();
+    }
+    target.find_all(|op| op.is("scf.parallel") && !op.contains(|inner| inner != op && inner.is("scf.parallel")))
 }

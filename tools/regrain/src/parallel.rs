@@ -122,6 +122,8 @@ impl Stages<'_> {
     pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(SplitForm<'ctx>, Versions)> {
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
+            optimise::optimise_all(module_op(module));
+            self.show("optimized", module);
             regrain_passes::cpu::split(module_op(module));
             self.show("split", module);
             let lowered = regrain_passes::cpu::lower_to_blocks(module_op(module));
@@ -175,6 +177,7 @@ impl Stages<'_> {
                 self.expand(module, search)
             }
         };
+        optimise::optimise_changed(op);
         isolate_launches::isolate_launches(op);
         self.show("isolated", module);
         let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
