@@ -83,17 +83,22 @@ impl<'c> Memory<'c> {
     }
 
     fn find_objects(&mut self) {
-        let Some(function) = self.block.parent_of_name("llvm.func").or_else(|| self.block.parent_of_name("func.func")) else {
-            return;
-        };
-        let objects = function.find_all(|op| matches!(object_kind(op), Some(Kind::Shared | Kind::Dynamic | Kind::Local)));
-        let dynamic = objects.iter().any(|op| object_kind(*op) == Some(Kind::Dynamic) && escapes(op.result(0)));
+        let wrapper = self.block.parent_of_name("regrain.gpu_wrapper");
+        let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.block.parent_of_name(name));
+        let Some(function) = function else { return };
+        let kind = |op: Op<'c>| object_kind(op).filter(|kind| matches!(kind, Kind::Shared | Kind::Dynamic | Kind::Local));
+        let objects = wrapper.unwrap_or(function).find_all(|op| kind(op).is_some());
+        let dynamic = objects.iter().any(|op| kind(*op) == Some(Kind::Dynamic) && escapes(op.result(0)));
         for op in objects {
-            let together = dynamic && object_kind(op) == Some(Kind::Dynamic);
+            let together = dynamic && kind(op) == Some(Kind::Dynamic);
             self.escapes.insert(op.result(0), together || escapes(op.result(0)));
         }
-        for op in function.find_all(|op| op.has_attr(KERNEL_ARG) && op.num_results() == 1) {
-            self.noalias.insert(op.result(0), is_noalias(op));
+        let kernel = || function.parent()?.lookup_symbol(wrapper?.attr("kernel")?.as_symbol()?);
+        let attributes = kernel().and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
+        for op in function.body().ops().into_iter().filter(|op| op.num_results() == 1) {
+            let number = op.attr(KERNEL_ARG).and_then(|number| usize::try_from(number.as_int()?).ok());
+            let own = number.and_then(|number| attributes.get(number)?.get("llvm.noalias"));
+            self.noalias.insert(op.result(0), own.is_some());
         }
     }
 
@@ -397,18 +402,6 @@ fn only_read(pointer: Value<'_>) -> bool {
         "llvm.intr.memcpy" | "llvm.intr.memmove" => used.operand == 1,
         _ => false,
     })
-}
-
-/// Whether the kernel says of a pointer that it passes that nothing else points there.
-fn is_noalias(argument: Op<'_>) -> bool {
-    let number = argument.attr(KERNEL_ARG).and_then(|number| number.as_int()).unwrap_or(-1);
-    let kernel = || {
-        let function = argument.parent_of_name("llvm.func")?;
-        let name = function.find_named("regrain.gpu_wrapper").first()?.attr("kernel")?.as_symbol()?;
-        let kernel = function.parent()?.lookup_symbol(name)?;
-        kernel.attr("arg_attrs")?.as_array()?.get(usize::try_from(number).ok()?)?.get("llvm.noalias")
-    };
-    kernel().is_some()
 }
 
 fn is_constant_global(address: Op<'_>) -> bool {

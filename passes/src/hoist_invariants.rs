@@ -241,9 +241,12 @@ impl<'a, 'c> Loads<'a, 'c> {
             "regrain.shared" => object.attr("type").and_then(|ty| ty.as_type()).map(|ty| ty.layout(object).0),
             _ => None,
         };
-        let bytes = load.result(0).ty().layout(load).0;
-        let found = address.offset.map(|offset| offset.range());
-        size.zip(found).is_some_and(|(size, found)| found.low >= 0 && found.high + i128::from(bytes) <= i128::from(size))
+        let (bytes, alignment) = load.result(0).ty().layout(load);
+        let stated = load.attr("alignment").and_then(|stated| stated.as_int()).map_or(alignment, |stated| stated as u64);
+        let (Some(size), Some(offset)) = (size, address.offset) else { return false };
+        let found = offset.range();
+        let aligned = offset.terms.iter().map(|term| term.factor).chain([offset.constant]).all(|part| part % i128::from(stated.max(1)) == 0);
+        aligned && found.low >= 0 && found.high + i128::from(bytes) <= i128::from(size)
     }
 }
 

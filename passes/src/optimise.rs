@@ -48,8 +48,13 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
         let forwarded = forward(wrapper);
         done.loads += forwarded.loads;
         done.stores += forwarded.stores;
-        done.barriers += eliminate(wrapper);
-        done.hoisted += hoist(wrapper);
+        let barriers = eliminate(wrapper);
+        let hoisted = hoist(wrapper);
+        done.barriers += barriers;
+        done.hoisted += hoisted;
+        if barriers + hoisted == 0 {
+            break;
+        }
     }
     done.merged += merge(wrapper);
     if host {

@@ -26,6 +26,7 @@
 mod emit;
 mod legality;
 mod masks;
+mod serial;
 mod trips;
 
 use mlir_bridge::{
@@ -71,6 +72,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "dimension", default: "0", description: "the dimension to unroll" },
         PassOption { name: "factor", default: "2", description: "how many iterations become one" },
         PassOption { name: "indexing", default: "adjacent", description: "adjacent or strided" },
+        PassOption { name: "serial", default: "false", description: "unroll innermost serial loops instead" },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
@@ -86,6 +88,10 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         indexing: parse_indexing(pass.option("indexing"))?,
         whole_warps: false,
     };
+    if pass.option_bool("serial")? {
+        unroll_serial_loops(module, unroll.factor);
+        return Ok(());
+    }
     let mut functions = Functions::new(module);
     let mut outermost = module.find_named("scf.parallel");
     outermost.retain(|nest| nest.parent_of_name("scf.parallel").is_none());
@@ -95,6 +101,17 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         }
     }
     Ok(())
+}
+
+/// Unrolls the innermost serial loops, with a remark where that is not possible.
+fn unroll_serial_loops(module: Op<'_>, factor: usize) {
+    let mut loops = module.find_named("scf.for");
+    loops.retain(|nest| !nest.contains(|inner| inner != *nest && inner.is("scf.for")));
+    for nest in loops {
+        if let Err(refusal) = serial::unroll(nest, factor) {
+            nest.remark(format!("not unrolled and interleaved: {refusal}"));
+        }
+    }
 }
 
 /// `adjacent` or `strided`.
