@@ -3,6 +3,7 @@
 
   bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c)
   bench.py cpu            the CPU target against the OpenMP references, and split against coroutine mode
+  bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
 
@@ -10,6 +11,7 @@ Each figure is the median of interleaved runs, so that a slow moment of the mach
 name the machine that they come from.
 """
 import argparse
+import json
 import os
 import platform
 import re
@@ -145,6 +147,111 @@ def cpu(options):
     write("cpu.md", lines)
 
 
+# The kernels that take most of the time; those of one program work on equally many blocks.
+MAIN = {
+    "hotspot": ["advance_tile"],
+    "lud": ["update_inner"],
+    "pathfinder": ["advance_rows"],
+    "nw": ["fill_upper_left", "fill_lower_right"],
+    "bfs": ["expand_frontier"],
+    "backprop": ["forward_layer", "adjust_weights"],
+    "srad": ["find_coefficients", "diffuse"],
+}
+# Totals of blocks and threads.
+GRAINS = [(1, 1), (2, 1), (3, 1), (4, 1), (8, 1), (1, 2), (1, 4), (2, 2), (4, 2)]
+# A clock that counts the time of the process alone: other load on the machine does not matter.
+CLOCK = """#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *t) {
+  return syscall(SYS_clock_gettime, id == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : id, t);
+}
+"""
+
+
+def total(factors):
+    product = 1
+    for factor in re.findall(r"\d+", factors or ""):
+        product *= int(factor)
+    return product
+
+
+def predictions(program, folder):
+    """Predicted time of each pair of totals, summed over the main kernels; a grain that is declined is the original."""
+    report = Path(folder) / f"{program}.jsonl"
+    lists = [",".join(map(str, sorted({g[i] for g in GRAINS}))) for i in (0, 1)]
+    seconds([str(REGRAIN), "--offload-arch=cpu", "-O3", "-march=native", f"-fregrain-alternatives=blocks={lists[0]}:threads={lists[1]}",
+             f"-fregrain-report={report}", "-c", str(HERE / program / f"{program}.cu"), "-o", f"{folder}/{program}.o"])
+    found = {}
+    for line in report.read_text().splitlines():
+        row = json.loads(line)
+        if row["prediction"] is None or not any(name in row["kernel"] for name in MAIN[program]):
+            continue
+        blocks, threads = re.fullmatch(r"(?:b([\dx]+))?(?:t([\dx]+))?", row["grain"].replace("original", "")).groups()
+        times = found.setdefault(row["kernel"], {})
+        # The launch with a constant shape of the block is the one that runs.
+        if row["block"] is not None or (total(blocks), total(threads)) not in times:
+            times[total(blocks), total(threads)] = row["prediction"]["time"]
+    return {grain: sum(times.get(grain, times[1, 1]) for times in found.values()) for grain in GRAINS}
+
+
+def ranks(values):
+    """Ranks from 1; equal values share the mean of theirs."""
+    ordered = sorted(values)
+    return [(ordered.index(v) + 1 + len(ordered) - ordered[::-1].index(v)) / 2 for v in values]
+
+
+def spearman(a, b):
+    a, b = ranks(a), ranks(b)
+    return statistics.correlation(a, b) if len(set(a)) > 1 and len(set(b)) > 1 else 0.0
+
+
+def rank(options):
+    margin = 0.1
+    lines = ["# The cost model against measured times on the CPU", "",
+             "Kernel time of each program with a grain forced on all its kernels (`-fregrain-coarsen-blocks=`, `-threads=`) by the",
+             f"original's, in processor time of one OS thread, the least of {options.rounds} interleaved runs; in brackets what the model predicts.",
+             f"rho: Spearman's. Regret: the time of the model's choice (the original, unless another is predicted {margin:.0%} better) by that of",
+             f"the best grain. Machine: {machine()}. Written by `rodinia/bench.py rank`.", "",
+             "| program | " + " | ".join(f"b{b} t{t}" for b, t in GRAINS) + " | rho | choice | regret | original's regret |",
+             "|---|" + "--:|" * len(GRAINS) + "--:|---|--:|--:|"]
+    scores, regrets, slower = [], [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        clock = Path(folder) / "clock.so"
+        clock.with_suffix(".c").write_text(CLOCK)
+        seconds([str(CLANG.with_name("clang")), "-O2", "-shared", "-fPIC", str(clock.with_suffix(".c")), "-o", str(clock)])
+        environment = {"LD_PRELOAD": str(clock), "REGRAIN_CPU_THREADS": "1"}
+        for program in PROGRAMS:
+            predicted = predictions(program, folder)
+            sources = [str(HERE / program / f"{program}.cu"), str(HERE / program / f"{program}_omp.cpp")]
+            for b, t in GRAINS:
+                asked = [f"-fregrain-coarsen-blocks={b}"] * (b > 1) + [f"-fregrain-coarsen-threads={t}"] * (t > 1)
+                seconds([str(REGRAIN), "--offload-arch=cpu", "-O3", "-march=native", "-fopenmp", *asked, *sources,
+                         "-o", f"{folder}/{program}.{b}.{t}"])
+            runs = {grain: [] for grain in GRAINS}
+            for _ in range(options.rounds):
+                for b, t in GRAINS:
+                    command = [f"{folder}/{program}.{b}.{t}", "--time", "--digest", "--no-check", *SIZES[program]]
+                    runs[b, t].append(run_program(command, environment))
+            if len({run[1] for side in runs.values() for run in side}) != 1:
+                sys.exit(f"{program}: results differ between grains")
+            times = {grain: min(run[0]["kernel"] for run in side) for grain, side in runs.items()}
+            best = min(GRAINS, key=lambda grain: predicted[grain])
+            choice = best if predicted[best] < (1 - margin) * predicted[1, 1] else (1, 1)
+            least = min(times.values())
+            scores.append(spearman([predicted[g] for g in GRAINS], [times[g] for g in GRAINS]))
+            regrets.append(times[choice] / least)
+            slower += times[choice] > 1.02 * times[1, 1]
+            cells = [f"{times[g] / times[1, 1]:.2f} ({predicted[g] / predicted[1, 1]:.2f})" for g in GRAINS]
+            lines.append(f"| {program} | " + " | ".join(cells) + f" | {scores[-1]:.2f} | b{choice[0]} t{choice[1]} "
+                         f"| {regrets[-1]:.2f} | {times[1, 1] / least:.2f} |")
+            print(lines[-1], file=sys.stderr)
+    lines += ["", f"Mean rho {statistics.mean(scores):.2f}, geometric mean of the regrets {geomean(regrets):.2f}; the choice is slower than the",
+              f"original (by more than 2%) in {slower} of {len(PROGRAMS)} programs."]
+    write("rank-cpu.md", lines)
+
+
 def device(options):
     """`device NAME=FOLDER ...`: executables built elsewhere, one folder for each compiler; the first is the baseline."""
     sides = dict(side.split("=", 1) for side in options.sides)
@@ -189,6 +296,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
     commands.add_parser("cpu")
+    commands.add_parser("rank")
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90")
@@ -198,7 +306,7 @@ def main():
     matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
     matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "cpu": cpu, "device": device, "grain": grain_matrix}
+    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "device": device, "grain": grain_matrix}
     sys.exit(sides[options.command](options))
 
 

@@ -9,7 +9,8 @@
 //!
 //! The time of a block is the largest of them, made smooth. A warp alone takes its instructions' latencies, divided by the
 //! independent instructions that coarsening gives it, and a wait for each run of loads: that is Little's law. Waves: a full
-//! one takes the time of a block times the blocks resident, the last one has fewer. Launches cost what they cost.
+//! one takes the time of a block times the blocks resident, the last one has fewer. Launches cost what they cost. Where the grid
+//! is not known the time is the geometric mean over a small, a middling and a large one.
 //!
 //! Not modelled: hits in caches but for accesses near each other, and contention of atomics.
 
@@ -45,6 +46,10 @@ const INSTRUCTION_CACHE: f64 = 128.0 * 1024.0;
 const L2_BYTES: f64 = 64.0;
 /// Seconds that a further launch on the same stream takes, when the device is busy.
 const LAUNCH: f64 = 2.0e-6;
+/// Original blocks for each multiprocessor that are assumed where the grid is not known.
+const USUAL_GRIDS: [f64; 3] = [16.0, 128.0, 1024.0];
+/// Of two that are nearly equal the finer is taken: `n` original threads in one cost `n` to the power of this.
+const CAUTION: f64 = 0.01;
 /// How sharply the largest bound rules: the exponent of a norm.
 const SHARPNESS: f64 = 5.0;
 
@@ -90,15 +95,14 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &Limits) -> Pre
     let block = Block::new(&work, statistics, warps, limits);
     let per_sm = f64::from(resident.blocks);
     let (bound, _) = block.time(per_sm);
-    let merged = statistics.grain().block_total() as f64;
-    let blocks = (shape.blocks() / merged).floor().max(1.0);
-    let cycles = waves(&block, blocks, per_sm, f64::from(limits.sms));
-    let launches = launches(candidate, shape, merged) * LAUNCH * limits.clock * 1e9;
-    let covered = (blocks * merged).min(shape.blocks().max(1.0)).max(1.0);
-    let time = (cycles + launches) / covered * f64::from(limits.sms);
+    let launch = Launch { block: &block, merged: statistics.grain().block_total() as f64, per_sm, limits };
+    let time = match shape.grid {
+        Some(_) => launch.time(shape.blocks(), further(candidate, shape)),
+        // Small, middling and large: that neither wins alone.
+        None => USUAL_GRIDS.map(|each| launch.time(each * f64::from(limits.sms), further(candidate, shape))).iter().product::<f64>().cbrt(),
+    } * (statistics.original_threads() as f64).powf(CAUTION);
     terms.extend([("instructions", work.instructions), ("waits", work.waits)]);
     terms.extend(block.bounds(per_sm).map(|(bound, cycles)| (name(bound), cycles)));
-    terms.extend([("blocks", blocks), ("launch cycles", launches)]);
     Prediction { time, bound, terms }
 }
 
@@ -260,26 +264,49 @@ impl Block {
     }
 }
 
-/// Cycles of a launch of `blocks` blocks.
-fn waves(block: &Block, blocks: f64, resident: f64, sms: f64) -> f64 {
-    let full = (blocks / (resident * sms)).floor();
-    let rest = blocks - full * resident * sms;
-    let last = (rest / sms).ceil();
-    let tail = if last > 0.0 { last * block.time(last).1 } else { 0.0 };
-    full * resident * block.time(resident).1 + tail
+/// A kernel on a device.
+struct Launch<'a> {
+    block: &'a Block,
+    /// Original blocks in a block.
+    merged: f64,
+    /// Blocks that a multiprocessor holds.
+    per_sm: f64,
+    limits: &'a Limits,
+}
+
+impl Launch<'_> {
+    /// Cycles of a multiprocessor for each of `original` blocks, with `further` launches beside the main one.
+    fn time(&self, original: f64, further: f64) -> f64 {
+        let sms = f64::from(self.limits.sms);
+        let blocks = (original / self.merged).floor().max(1.0);
+        let covered = (blocks * self.merged).min(original).max(1.0);
+        (self.waves(blocks) + further * LAUNCH * self.limits.clock * 1e9) / covered * sms
+    }
+
+    /// Cycles of `blocks` blocks.
+    fn waves(&self, blocks: f64) -> f64 {
+        let sms = f64::from(self.limits.sms);
+        let full = (blocks / (self.per_sm * sms)).floor();
+        let rest = blocks - full * self.per_sm * sms;
+        let last = (rest / sms).ceil();
+        let tail = if last > 0.0 { last * self.block.time(last).1 } else { 0.0 };
+        full * self.per_sm * self.block.time(self.per_sm).1 + tail
+    }
 }
 
 /// Further launches: whether they are empty is known where the grid is.
-fn launches(candidate: &Candidate<'_>, shape: &Shape, merged: f64) -> f64 {
-    let likely = match shape.grid {
+fn further(candidate: &Candidate<'_>, shape: &Shape) -> f64 {
+    let factors = candidate.statistics.blocks;
+    match shape.grid {
         Some(grid) => {
-            let factors = candidate.statistics.blocks;
             let left = grid.iter().zip(factors).filter(|(size, factor)| **size % (*factor).max(1).unsigned_abs() != 0);
-            return left.count().min(candidate.epilogues as usize) as f64;
+            left.count().min(candidate.epilogues as usize) as f64
         }
-        None => (merged - 1.0) / merged,
-    };
-    f64::from(candidate.epilogues) * likely
+        None => {
+            let merged = candidate.statistics.grain().block_total() as f64;
+            f64::from(candidate.epilogues) * (merged - 1.0) / merged
+        }
+    }
 }
 
 #[cfg(test)]
