@@ -14,11 +14,12 @@
 //! factor divides its block, the launch at the grain it had stays in the other branch and its blocks are not coarsened.
 //!
 //! A grain is left out, with a remark, where coarsening declines, where a block would have fewer than one thread or more
-//! static shared memory than `shared-limit`, and where a constant grid has fewer blocks than one coarse block holds.
+//! static shared memory than `shared-limit`, where a constant grid has fewer blocks than one coarse block holds, and where the
+//! body would become too large.
 //! Alternatives inside alternatives are made one list (`flatten`).
 
 use mlir_bridge::{
-    ir::{Builder, Op},
+    ir::{Builder, Op, Walk},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::ops::{Alternatives, GpuWrapper, yield_results};
@@ -49,6 +50,10 @@ pub const PASS: PassInfo = PassInfo {
 /// On a launch function: which grains are tried for it, in place of the request's.
 pub const SPACE: &str = "regrain.space";
 
+/// The most operations that the body of an alternative may have; assemblers take minutes for larger ones, and no instruction
+/// cache holds them.
+const MOST_OPERATIONS: i64 = 8_000;
+
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -69,6 +74,9 @@ pub enum LeftOut {
     /// It takes more static shared memory than there is.
     #[error("its {needed} bytes of static shared memory are over the limit of {limit}")]
     SharedMemory { needed: i64, limit: i64 },
+    /// It would be unrolled to more than is worth compiling.
+    #[error("its body would have {needed} operations, over the limit of {limit}")]
+    Size { needed: i64, limit: i64 },
     /// The constant grid does not hold one coarse block.
     #[error("the grid has {size} blocks in dimension {axis}, fewer than the {factor} of one coarse block")]
     SmallGrid { axis: usize, size: i64, factor: i64 },
@@ -235,7 +243,22 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
     if grain.block_total() > 1 && needed > request.shared_limit {
         return Err(LeftOut::SharedMemory { needed, limit: request.shared_limit });
     }
+    let copies = grain.block_total() * grain.thread_total();
+    let needed = operations(wrapper.op()).saturating_mul(copies);
+    if copies > 1 && needed > MOST_OPERATIONS {
+        return Err(LeftOut::Size { needed, limit: MOST_OPERATIONS });
+    }
     Ok(())
+}
+
+/// Operations of the body of a launch.
+fn operations(wrapper: Op<'_>) -> i64 {
+    let mut count = 0;
+    wrapper.walk_pre(|_| {
+        count += 1;
+        Walk::Advance
+    });
+    count
 }
 
 /// Makes alternatives that are a whole alternative of another one alternatives of that one.
