@@ -26,7 +26,8 @@ pub const THREAD_GRAIN: &str = "regrain.thread_grain";
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
 
-pub use crate::optimise::ORIGINAL;
+/// On a launch of a kernel as the program wrote it, in a function that may be changed.
+pub const ORIGINAL: &str = "regrain.original";
 
 /// On a wrapper that nothing may make coarser: it stays the launch that the program wrote.
 pub const KEPT: &str = "regrain.kept";

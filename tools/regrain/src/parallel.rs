@@ -177,7 +177,6 @@ impl Stages<'_> {
                 self.expand(module, search)
             }
         };
-        optimise::optimise_changed(op);
         isolate_launches::isolate_launches(op);
         self.show("isolated", module);
         let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
@@ -196,7 +195,7 @@ impl Stages<'_> {
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
         }
-        optimise::optimise_all(op);
+        optimise::optimise_changed(op);
         self.show("optimized", module);
         Ok(())
     }
@@ -216,7 +215,7 @@ impl Stages<'_> {
         let limit = isolate_launches::SHARED_LIMIT as i64;
         let request = expand_alternatives::Request { space: Space::none(), shared_limit: limit, dynamic_shared_limit: limit };
         search.left_out(&expand_alternatives::expand_all(op, &request));
-        optimise::optimise_all(op);
+        optimise::optimise_changed(op);
         self.show("alternatives", module);
         let mut launches = candidates::launches(op);
         let mut kept = Kept::new();
