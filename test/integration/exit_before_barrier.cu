@@ -2,6 +2,8 @@
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-coarsen-threads=2 %s -o %t.coarse
+// RUN: %t.coarse
 #include "check.h"
 
 __global__ void leave(unsigned *out, unsigned *seen, unsigned limit) {

@@ -11,7 +11,8 @@
 //! A thread comes to the one barrier if any of its copies did: all threads that a copy's barrier waited for still meet there,
 //! and whoever meets nobody in any copy stays away as before. What has an effect, or may trap, runs under the mask of its
 //! copy; computation does not. A copy that stays away has poison where it computed nothing; what all copies share (bounds of
-//! loops, say) is taken from one that takes part.
+//! loops, say) is taken from one that takes part. The branch without barriers comes first: what a thread wrote before it left,
+//! others see behind the barrier.
 //!
 //! Declines where both branches hold barriers, and where a warp operation is within: it may name lanes that have left, but
 //! not lanes that wait for another copy.
@@ -48,6 +49,8 @@ impl<'c> Emitter<'_, 'c> {
         let has_other = op.region(1 - held).first_block().is_some_and(|block| block.ops().len() > 1 || !results.is_empty());
         let others: Vec<_> = (0..self.copies.len()).filter(|_| has_other).map(|number| own(number, 1 - held)).collect();
 
+        // What threads did that have left is seen by those that come to a barrier later.
+        let other: Vec<Vec<_>> = others.into_iter().enumerate().map(|(number, mask)| self.other(op, 1 - held, number, mask, b)).collect();
         let any = masks[1..].iter().fold(masks[0], |any, mask| b.arith("ori", any, *mask));
         let made = b.scf_if(any, &self.types(&results), false);
         self.masks = Some(masks.clone());
@@ -57,8 +60,6 @@ impl<'c> Emitter<'_, 'c> {
         if !results.is_empty() {
             yield_poison(made.region(1).entry(), made);
         }
-        self.masks = None;
-        let other: Vec<Vec<_>> = others.into_iter().enumerate().map(|(number, mask)| self.other(op, 1 - held, number, mask, b)).collect();
         self.bind(&results, &made.results());
         for (number, values) in other.into_iter().enumerate() {
             for (result, value) in results.iter().zip(values) {

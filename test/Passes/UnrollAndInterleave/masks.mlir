@@ -77,6 +77,8 @@ func.func @mask_results(%a: !llvm.ptr, %n: index) {
     // CHECK: %[[M0:.*]] = arith.cmpi slt
     // CHECK: %[[M1:.*]] = arith.cmpi slt
     %in = arith.cmpi slt, %i, %n : index
+    // CHECK: %[[O0:.*]] = scf.if %{{.*}} -> (i1) {
+    // CHECK: %[[O1:.*]] = scf.if %{{.*}} -> (i1) {
     // CHECK: %[[R:.*]]:2 = scf.if %{{.*}} -> (i1, i1) {
     // CHECK: %[[P0:.*]] = arith.select %[[M0]], %{{.*}}, %[[FALSE:.*]] : i1
     // CHECK: %[[P1:.*]] = arith.select %[[M1]], %{{.*}}, %[[FALSE]] : i1
@@ -84,8 +86,6 @@ func.func @mask_results(%a: !llvm.ptr, %n: index) {
     // CHECK: regrain.barrier_reduce or %[[P]]
     // CHECK-NOT: regrain.barrier_reduce
     // CHECK: } else {
-    // CHECK: %[[O0:.*]] = scf.if %{{.*}} -> (i1) {
-    // CHECK: %[[O1:.*]] = scf.if %{{.*}} -> (i1) {
     // CHECK: arith.select %[[M0]], %[[R]]#0, %[[O0]] : i1
     // CHECK: arith.select %[[M1]], %[[R]]#1, %[[O1]] : i1
     %r = scf.if %in -> i1 {
