@@ -215,8 +215,8 @@ pub fn isolate_launches(module: Op<'_>) {
 
 struct Isolation<'c> {
     module: Op<'c>,
-    /// Kernels made so far, by the name that they were to have: their text without the name, and the name they got.
-    made: HashMap<String, Vec<(String, String)>>,
+    /// Kernels made so far, by the name that they were to have: declaration, launch function, and the name they got.
+    made: HashMap<String, Vec<(Op<'c>, Op<'c>, String)>>,
 }
 
 impl<'c> Isolation<'c> {
@@ -274,13 +274,17 @@ impl<'c> Isolation<'c> {
         let made = declare(kernel, &name, wrapper, outside, shared);
         let launch = launch_function::create(self.module, made, None).map_err(|_| Refusal::NoKernel)?;
         outside.fill(wrapper, &launch);
-        let text = format!("{made}{}", launch.func).replace(&name, "");
-        if let Some((_, same)) = known.iter().find(|(other, _)| *other == text) {
-            launch.func.erase();
-            made.erase();
-            return Ok(same.clone());
+        // Kernels are alike if they read alike but for their names.
+        let text = |made: Op<'c>, launch: Op<'c>, name: &str| (made.to_local_string() + &launch.to_local_string()).replace(name, "");
+        if !known.is_empty() {
+            let new = text(made, launch.func, &name);
+            if let Some((_, _, same)) = known.iter().find(|(made, launch, name)| text(*made, *launch, name) == new) {
+                launch.func.erase();
+                made.erase();
+                return Ok(same.clone());
+            }
         }
-        known.push((text, name.clone()));
+        known.push((made, launch.func, name.clone()));
         Ok(name)
     }
 }
