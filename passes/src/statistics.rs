@@ -66,9 +66,9 @@ fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     Ok(())
 }
 
-/// What a thread of a wrapper does; `None` where it has no block loop.
+/// What a thread of a wrapper does; `None` where it has no block loop of three dimensions.
 pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
-    let nest = wrapper.block_loop()?;
+    let nest = wrapper.block_loop().filter(|nest| nest.body().num_args() == 3)?;
     let mut symbolic = symbolic::Symbolic::default();
     let mut sizes = |values: Vec<_>| {
         let sizes: Vec<Expr> = values.into_iter().map(|size| symbolic.expr(size).unwrap_or_else(|| Expr::symbol("size"))).collect();

@@ -19,6 +19,9 @@ use crate::uniformity::repeatable;
 /// Iterations of an innermost loop whose loads the compiler brings together.
 const UNROLLED: f64 = 4.0;
 
+/// Larger accesses, of whole structures, count as this many bytes.
+const MOST_BYTES: u32 = 1024;
+
 /// What is on the way to an operation.
 struct Scope {
     /// How often it runs in each run of a thread.
@@ -160,7 +163,7 @@ impl<'a, 'c> Counter<'a, 'c> {
     }
 
     fn access(&mut self, op: Op<'c>, pointer: Value<'c>, access: Access, ty: Type<'c>) {
-        let bytes = u32::try_from(ty.layout(op).0).unwrap_or(u32::MAX).max(1);
+        let bytes = u32::try_from(ty.layout(op).0).unwrap_or(MOST_BYTES).clamp(1, MOST_BYTES);
         let space = address::space(pointer);
         let form = self.lanes.form(pointer);
         let layout = address::layout(form.as_deref(), space, bytes, self.lanes);

@@ -24,6 +24,8 @@ use crate::uniformity::repeatable;
 pub const WARP: usize = 32;
 /// The most threads of a block.
 const MOST_THREADS: i64 = 1024;
+/// Longer chains of operations are given up.
+const MOST_DEPTH: u32 = 256;
 /// Larger polynomials are given up.
 const MOST_TERMS: usize = 24;
 
@@ -198,6 +200,8 @@ pub struct Lanes<'c> {
     /// The order in which `known` grew.
     log: Vec<Value<'c>>,
     symbols: u32,
+    /// How deep in operands the analysis is.
+    depth: u32,
     /// Values that compute the same, as found by the caller.
     same: HashMap<Value<'c>, Value<'c>>,
 }
@@ -210,7 +214,7 @@ impl<'c> Lanes<'c> {
         let x = sizes[0].filter(|x| *x >= 1).unwrap_or(total);
         let y = sizes[1].filter(|y| *y >= 1).unwrap_or(total);
         let threads = (0..total).map(|t| [t % x, t / x % y, t / x / y]).collect();
-        Self { nest, threads, known: HashMap::new(), log: Vec::new(), symbols: 0, same: HashMap::new() }
+        Self { nest, threads, known: HashMap::new(), log: Vec::new(), symbols: 0, depth: 0, same: HashMap::new() }
     }
 
     /// How many threads are looked at.
@@ -248,10 +252,15 @@ impl<'c> Lanes<'c> {
         if let Some(known) = self.known.get(&value) {
             return known.clone();
         }
+        if self.depth == MOST_DEPTH {
+            return None;
+        }
+        self.depth += 1;
         let found = match value.defining_op() {
             Some(op) => self.of_op(op, value),
             None => self.of_argument(value),
         };
+        self.depth -= 1;
         // Arguments of loops are learnt with what is in the loop.
         if !self.known.contains_key(&value) {
             self.learn(value, found.clone());

@@ -17,7 +17,7 @@ use crate::limits::CpuLimits;
 use crate::statistics::{Kind, Memory, Pattern};
 
 /// Cycles to begin a block.
-const BLOCK: f64 = 140.0;
+const BLOCK: f64 = 60.0;
 /// Cycles to begin a loop over the threads.
 const LOOP: f64 = 1.0;
 /// Cycles of a memory access for a vector of threads, with the arithmetic around it.
@@ -48,7 +48,9 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &CpuLimits) -> 
     let count = |kind| value(&statistics.count(kind));
     let access: f64 = statistics.memory.iter().map(|memory| access(memory, value(&memory.count))).sum();
     let float = count(Kind::F32) + count(Kind::F16) + 2.0 * (count(Kind::F64) + count(Kind::Conversion));
-    let slow = SLOW * (count(Kind::FloatDivision) + count(Kind::F64Special) + count(Kind::IntegerDivision))
+    // What integers are divided by is mostly the same for a row, and so is the result.
+    let slow = count(Kind::IntegerDivision)
+        + SLOW * (count(Kind::FloatDivision) + count(Kind::F64Special))
         + CALL * (count(Kind::Special) + count(Kind::Call) + count(Kind::Warp));
     let copies = statistics.original_threads().max(1) as f64;
     let values = f64::from(statistics.live_in_segment.max(1));
