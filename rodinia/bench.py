@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Measures the programs of this folder and writes the tables of results/.
 
-  bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c)
+  bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, the
+                          usual search, 16 versions of each kernel, with an empty and with a full cache
+  bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
   bench.py cpu            the CPU target against the OpenMP references, and split against coroutine mode
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
@@ -25,6 +27,7 @@ from math import exp, log
 from pathlib import Path
 
 import grain
+import tune
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -91,19 +94,23 @@ def compile_time(options):
     if not shutil.which("fatbinary") and not (Path(toolkit()) / "bin/fatbinary").exists():
         sys.exit("clang++ needs NVIDIA's fatbinary, which some toolkits lack: put one on PATH")
     lines = ["# Compile time", "", f"`--offload-arch={options.arch} -O3 -c`, median of {options.rounds} interleaved runs, seconds.",
+             "In brackets by clang's. Without alternatives nothing is taken from the cache. Cold: with an empty cache; warm: again.",
              f"Machine: {machine()}. Written by `rodinia/bench.py compile-time`.", "",
-             "| program | clang++ | regrain | ratio |", "|---|--:|--:|--:|"]
-    ratios = []
+             "| program | clang++ | original grain | usual search, cold | warm | 16 versions, cold | warm |", "|---|" + "--:|" * 6]
+    ratios = {}
     with tempfile.TemporaryDirectory() as folder:
         for program in PROGRAMS:
             source = HERE / program / f"{program}.cu"
             common = [f"--offload-arch={options.arch}", "-O3", "-c", str(source), "-o", f"{folder}/{program}.o"]
             clang = [str(CLANG), f"--cuda-path={toolkit()}", "-Wno-unknown-cuda-version", *common]
-            ours = [str(REGRAIN), *common]
-            theirs, mine = interleaved([clang, ours], options.rounds)
-            ratios.append(mine / theirs)
-            lines.append(f"| {program} | {theirs:.2f} | {mine:.2f} | {mine / theirs:.2f} |")
-    lines.append(f"| geometric mean | | | {geomean(ratios):.2f} |")
+            times = tune.compile_times(program, options, clang, [str(REGRAIN), *common], seconds)
+            cells = []
+            for name, time_taken in list(times.items())[1:]:
+                ratios.setdefault(name, []).append(time_taken / times["clang"])
+                cells.append(f"{time_taken:.2f} ({ratios[name][-1]:.2f})")
+            lines.append(f"| {program} | {times['clang']:.2f} | " + " | ".join(cells) + " |")
+            print(lines[-1], file=sys.stderr)
+    lines.append("| geometric mean | | " + " | ".join(f"{geomean(values):.2f}" for values in ratios.values()) + " |")
     write("compile-time.md", lines)
 
 
@@ -277,6 +284,10 @@ def device(options):
     write("device.md", lines)
 
 
+def tuning(options):
+    write("tune-cpu.md", tune.table(options, HERE, REGRAIN, SIZES, figures, machine(), geomean))
+
+
 def grain_matrix(options):
     options.archs = options.archs.split(",")
     options.driver = Path(options.driver).resolve()
@@ -297,6 +308,7 @@ def main():
     commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
     commands.add_parser("cpu")
     commands.add_parser("rank")
+    commands.add_parser("tune")
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90")
@@ -306,7 +318,7 @@ def main():
     matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
     matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "device": device, "grain": grain_matrix}
+    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "device": device, "grain": grain_matrix}
     sys.exit(sides[options.command](options))
 
 
