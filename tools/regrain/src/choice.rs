@@ -204,3 +204,22 @@ pub fn promising(launch: &Launch, chips: &[Chip<'_>], most: usize) -> Vec<usize>
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     found.into_iter().take(most).map(|(_, at)| at).collect()
 }
+
+/// What to say of the alternatives that are not assembled because those in `promising` look better; without any the original
+/// is chosen here.
+pub fn passed_before_assembly(launch: &Launch, chips: &[Chip<'_>], promising: &[usize]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for chip in chips {
+        for (at, mut one) in weigh(launch, chip).into_iter().enumerate() {
+            match at {
+                0 if promising.is_empty() => one.row.decision = Decision::ChosenByModel,
+                0 => continue,
+                at if promising.contains(&at) => continue,
+                _ => {}
+            }
+            one.row.reason = Some("by estimated registers, without assembling it".into());
+            rows.push(one.row);
+        }
+    }
+    rows
+}

@@ -1,7 +1,7 @@
 //! The search for the grain of each launch: which alternatives are tried, and which of them stay.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -56,7 +56,7 @@ impl<'s> Searcher<'s> {
             std::fs::metadata(path).with_context(|| format!("cannot read tuning database '{}'", path.display()))?;
             let database = Database::open(path)?;
             for warning in database.warnings() {
-                eprintln!("regrain: warning: {warning}");
+                eprintln!("{warning}");
             }
             Ok::<_, anyhow::Error>(database)
         });
@@ -129,7 +129,11 @@ impl<'s> Searcher<'s> {
 
     /// Gives the remarks, and writes the report.
     pub fn publish(&self) -> Result<()> {
-        publish(&self.rows.borrow(), self.args.remarks, self.args.report.as_deref())
+        // What holds for all chips was said once for each of them.
+        let mut rows = self.rows.borrow().clone();
+        let mut said = HashSet::new();
+        rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
+        publish(&rows, self.args.remarks, self.args.report.as_deref())
     }
 }
 
@@ -166,7 +170,9 @@ impl Search for Searcher<'_> {
             Target::Cpu(_) => self.decide(std::slice::from_ref(launch), BTreeMap::new()).remove(&launch.symbol).unwrap_or_default(),
             Target::Gpus(_) if self.args.profile_generate || self.args.alternatives.is_some() => all(),
             Target::Gpus(_) => {
-                let found = choice::promising(launch, &self.chips(BTreeMap::new()), MOST_ASSEMBLED);
+                let chips = self.chips(BTreeMap::new());
+                let found = choice::promising(launch, &chips, MOST_ASSEMBLED);
+                self.rows.borrow_mut().extend(choice::passed_before_assembly(launch, &chips, &found));
                 std::iter::once(0).chain(found).map(|at| launch.candidates[at].grain).collect()
             }
         }
