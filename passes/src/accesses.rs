@@ -429,3 +429,42 @@ pub fn is_read_only_struct(load: Op<'_>) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tries every value of every digit.
+    fn meets(meeting: &Meeting, at: usize, sum: i128, differ: bool, sizes: [i128; 2]) -> bool {
+        let Some(digit) = meeting.digits.get(at) else { return differ && -sizes[0] < sum && sum < sizes[1] };
+        (digit.range.low..=digit.range.high).any(|number| {
+            meets(meeting, at + 1, sum + digit.factor * number, differ || (digit.thread && number != 0), sizes)
+        })
+    }
+
+    #[test]
+    fn the_search_finds_what_trying_everything_finds() {
+        let mut state = 1u64;
+        let mut random = |count: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            i128::from((state >> 33) % count)
+        };
+        let (mut some, mut none) = (0, 0);
+        for _ in 0..20_000 {
+            let mut meeting = Meeting { constant: random(81) - 40, digits: Vec::new(), any_thread: random(4) == 0 };
+            for _ in 0..random(4) {
+                let (low, extent) = (-random(4), random(8));
+                let thread = random(2) == 0;
+                let range = if thread { Range { low: -extent, high: extent } } else { Range { low, high: low + extent } };
+                meeting.digit(random(61) - 30, range, thread);
+            }
+            let sizes = [1 + random(8), 1 + random(8)];
+            let expected = meets(&meeting, 0, meeting.constant, meeting.any_thread, sizes);
+            if expected { some += 1 } else { none += 1 }
+            let digits: Vec<_> = meeting.digits.iter().map(|digit| (digit.factor, digit.range, digit.thread)).collect();
+            let found = meeting.can_be_within(sizes[0], sizes[1]);
+            assert_eq!(found, expected, "{digits:?} and sizes {sizes:?}");
+        }
+        assert!(some > 1000 && none > 1000, "{some} meet and {none} do not");
+    }
+}
