@@ -152,8 +152,8 @@ pub struct Memory {
     pub transactions: f64,
     /// 128-byte lines that a warp touches each time; 1 in shared memory.
     pub lines: f64,
-    /// The part of [`Self::count`] that reads what an access just before it has brought in already: the same sectors of the
-    /// same array but for a small distance.
+    /// The part of [`Self::count`] that is in a cache already: sectors that an access before it, or another warp of the block
+    /// in the same access, has brought in.
     pub reused: Expr,
 }
 
@@ -348,7 +348,7 @@ impl fmt::Display for Statistics {
             let what = if *space == Space::Shared { "passes" } else { "sectors" };
             let mut rest = format!(" of {bytes} bytes, {} {what}", number(memory.transactions));
             if !memory.reused.is_zero() {
-                rest += &format!(", {} near others", memory.reused);
+                rest += &format!(", {} cached", memory.reused);
             }
             line(f, &format!("{space} {access}, {pattern}"), &memory.count, &rest)?;
         }

@@ -234,18 +234,17 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Remembers an access; gives the part of it, 0 to 1, that was touched before.
-    pub fn touch(&mut self, form: &Form, bytes: u32, threads: usize) -> f64 {
+    /// Remembers an access of all threads, whose warps touch `transactions` sectors each; gives the part of them, 0 to 1, that was
+    /// touched before or that another warp touches as well.
+    pub fn touch(&mut self, form: &Form, bytes: u32, threads: usize, transactions: f64) -> f64 {
         let names: Vec<u32> = form.symbolic().flat_map(|(monomial, _)| monomial.iter().copied().chain([u32::MAX])).collect();
-        let mut own = BTreeSet::new();
+        let before = self.sectors.len();
         for (part, offset) in places(form, threads) {
             for sector in offset.div_euclid(SECTOR)..=(offset + i64::from(bytes.max(1)) - 1).div_euclid(SECTOR) {
-                own.insert((names.clone(), part.clone(), sector));
+                self.sectors.insert((names.clone(), part.clone(), sector));
             }
         }
-        let all = own.len().max(1) as f64;
-        let before = own.iter().filter(|sector| self.sectors.contains(sector)).count() as f64;
-        self.sectors.extend(own);
-        before / all
+        let fresh = (self.sectors.len() - before) as f64;
+        (1.0 - fresh / (transactions * threads.div_ceil(WARP) as f64).max(1.0)).clamp(0.0, 1.0)
     }
 }

@@ -14,6 +14,7 @@ use super::address::{self, Touched};
 use super::classify;
 use super::lanes::{Coefficient, Lanes, WARP};
 use super::symbolic::Symbolic;
+use crate::facts::constant;
 use crate::uniformity::repeatable;
 
 /// Iterations of an innermost loop whose loads the compiler brings together.
@@ -107,7 +108,7 @@ impl<'a, 'c> Counter<'a, 'c> {
             "llvm.atomicrmw" | "llvm.cmpxchg" => self.access(op, op.operand(0), Access::Atomic, op.operand(1).ty()),
             "llvm.alloca" => self.alloca(op),
             _ => {
-                if let Some(kind) = classify::kind(op) {
+                if let Some(kind) = classify::kind(op).map(|kind| if constant_once_unrolled(op) { Kind::Integer } else { kind }) {
                     let depth = self.depth(op);
                     let weight = self.scopes[depth].weight.clone();
                     self.statistics.add(kind, &weight);
@@ -170,7 +171,7 @@ impl<'a, 'c> Counter<'a, 'c> {
         let count = self.weight();
         let near = match &form {
             Some(form) if space == Space::Global && access != Access::Atomic => {
-                self.touched.touch(form, bytes, self.lanes.threads())
+                self.touched.touch(form, bytes, self.lanes.threads(), layout.transactions)
             }
             _ => 0.0,
         };
@@ -210,7 +211,7 @@ impl<'a, 'c> Counter<'a, 'c> {
 
     fn alloca(&mut self, op: Op<'c>) {
         let size = op.attr("elem_type").and_then(|ty| ty.as_type()).map_or(0, |ty| ty.layout(op).0);
-        let count = crate::facts::constant(op.operand(0)).and_then(|count| u64::try_from(count).ok()).unwrap_or(1);
+        let count = constant(op.operand(0)).and_then(|count| u64::try_from(count).ok()).unwrap_or(1);
         self.statistics.local += size * count;
     }
 
@@ -311,6 +312,24 @@ impl<'a, 'c> Counter<'a, 'c> {
         self.statistics.size += 1;
         let blocks: Vec<_> = op.regions().into_iter().filter_map(|region| region.first_block()).collect();
         self.body(op, &weight, &blocks);
+    }
+}
+
+/// A division by what a loop began with as a constant: once the loop is unrolled it divides by a constant.
+fn constant_once_unrolled(op: Op<'_>) -> bool {
+    if classify::kind(op) != Some(Kind::IntegerDivision) {
+        return false;
+    }
+    let mut by = op.operand(1);
+    // Twice the step, and the like.
+    while let Some(of) = by.defining_op().filter(|of| of.num_operands() > 0 && constant(of.operand(of.num_operands() - 1)).is_some()) {
+        by = of.operand(0);
+    }
+    let Some((owner, number)) = by.block_arg().and_then(|(block, number)| Some((block.parent_op()?, number))) else { return false };
+    match owner.name() {
+        "scf.for" => (0..3).all(|bound| constant(owner.operand(bound)).is_some()),
+        "scf.while" => owner.operands().get(number).is_some_and(|first| constant(*first).is_some()),
+        _ => false,
     }
 }
 

@@ -56,7 +56,7 @@ func.func @loads(%p: !llvm.ptr, %g: index) -> i32 {
 // THREADS: loads in flight: 2
 
 // NAIVE-LABEL: statistics of k at grain t2x1x1
-// NAIVE: global load, strided by 8 bytes: 2 of 4 bytes, 8 sectors, 1 near others; per original thread 1
+// NAIVE: global load, strided by 8 bytes: 2 of 4 bytes, 8 sectors, 1 cached; per original thread 1
 // NAIVE: shared store, strided by 8 bytes: 2 of 4 bytes, 2 passes; per original thread 1
 
 // BOTH-LABEL: statistics of k at grain b2x1x1t2x1x1{{$}}

@@ -52,7 +52,7 @@ func.func @columns(%p: !llvm.ptr, %g: index, %n: i32, %q: !llvm.ptr) -> i32 {
 
 // Every second element, and then those between: the same sectors again.
 // CHECK-LABEL: statistics of pairs
-// CHECK: global load, strided by 8 bytes: 2 of 4 bytes, 8 sectors, 1 near others
+// CHECK: global load, strided by 8 bytes: 2 of 4 bytes, 8 sectors, 1 cached
 func.func @pairs(%p: !llvm.ptr, %g: index, %n: i32, %q: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
