@@ -288,6 +288,10 @@ def tuning(options):
     write("tune-cpu.md", tune.table(options, HERE, REGRAIN, SIZES, figures, machine(), geomean))
 
 
+def sizes_of(options):
+    print(*SIZES[options.program])
+
+
 def grain_matrix(options):
     options.archs = options.archs.split(",")
     options.driver = Path(options.driver).resolve()
@@ -309,6 +313,7 @@ def main():
     commands.add_parser("cpu")
     commands.add_parser("rank")
     commands.add_parser("tune")
+    commands.add_parser("sizes", help="the sizes that a program is measured at").add_argument("program", choices=PROGRAMS)
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90")
@@ -318,7 +323,7 @@ def main():
     matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
     matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "device": device, "grain": grain_matrix}
+    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix}
     sys.exit(sides[options.command](options))
 
 
