@@ -5,7 +5,8 @@
 //!                                                      attributes {regrain.content = "5d41402abc4b2a76..."}
 //!
 //! The hash covers the launch function in parallel form and all functions and variables that it reaches, without source
-//! locations: it says whether times measured earlier are still those of this kernel, wherever its source lies now.
+//! locations: it says whether times measured earlier are still those of this kernel, wherever its source lies now. The chip
+//! is no part of it, so that a kernel that is the same for two chips has one hash.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +50,7 @@ fn hash(module: Op<'_>, function: Op<'_>) -> String {
     let mut seen = BTreeSet::new();
     let mut open = vec![function.to_string()];
     while let Some(text) = open.pop() {
-        hasher.update(text.as_bytes());
+        hasher.update(without_chip(&text).as_bytes());
         for name in symbols(&text) {
             if seen.insert(name.to_owned())
                 && let Some(symbol) = module.lookup_symbol(name).filter(|symbol| *symbol != function)
@@ -59,6 +60,16 @@ fn hash(module: Op<'_>, function: Op<'_>) -> String {
         }
     }
     hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Printed IR without the attributes that name the chip.
+fn without_chip(text: &str) -> String {
+    let named = [("[\"target-cpu\", \"", "\"]"), ("target_cpu = \"", "\""), ("target_features = #llvm.target_features<", ">")];
+    named.into_iter().fold(text.to_owned(), |text, (begin, end)| {
+        let mut pieces = text.split(begin);
+        let first = pieces.next().unwrap_or_default().to_owned();
+        pieces.fold(first, |kept, piece| kept + piece.split_once(end).map_or(piece, |(_, rest)| rest))
+    })
 }
 
 /// The symbols that printed IR names, in the order of their appearance.
@@ -71,6 +82,18 @@ fn symbols(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn leaves_out_the_chip() {
+        let of = |chip: &str| {
+            super::without_chip(&format!(
+                "passthrough = [\"x\", [\"target-cpu\", \"{chip}\"]], target_cpu = \"{chip}\", \
+                 target_features = #llvm.target_features<[\"+ptx88\", \"+{chip}\"]>}} {{ body }}"
+            ))
+        };
+        assert_eq!(of("sm_80"), of("sm_90"));
+        assert!(of("sm_80").ends_with("} { body }"));
+    }
+
     #[test]
     fn finds_symbols() {
         let text = r#"llvm.call @f(%0) : ... @"g h"() , @_ZN1aEv$b2.c)"#;
