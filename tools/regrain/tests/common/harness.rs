@@ -17,6 +17,7 @@ struct Form {
 }
 
 const REMARKS: &str = "-Rpass-missed=regrain";
+const ORIGINAL: &str = "-fregrain-alternatives=none";
 
 /// The first is clang's IR untransformed, which the others are measured by. With `REGRAIN_PROPTEST_FORMS=coarse` there are
 /// only those at other grains beside it.
@@ -28,8 +29,10 @@ fn forms(grains: &[Grain]) -> Vec<Form> {
         coarse: false,
     };
     let mut all = vec![
-        form("coroutine", &[REMARKS], true),
-        form("split", &[REMARKS], false),
+        form("coroutine", &[ORIGINAL, REMARKS], true),
+        form("split", &[ORIGINAL, REMARKS], false),
+        // Whatever the model chooses.
+        form("search", &[], false),
         form("round trip", &["-fregrain-round-trip", REMARKS], true),
     ];
     if std::env::var("REGRAIN_PROPTEST_FORMS").is_ok_and(|forms| forms == "coarse") {
