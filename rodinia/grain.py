@@ -301,7 +301,7 @@ def heat_map(rows, key, more_is_better):
             share = (value - low) / (high - low) if high > low else 0.5
             step, text = f"h{round(8 * (share if more_is_better else 1 - share))}", str(value)
         best = value is not None and high > low and value == (high if more_is_better else low)
-        note = html.escape(row.get("why") or f"{row.get('registers')} registers, {row.get('spills')} bytes spilled, "
+        note = html.escape(row.get("why", "")[:60] or f"{row.get('registers')} registers, {row.get('spills')} bytes spilled, "
                            f"{row.get('shared')} bytes shared, {row.get('warps')} warps")
         parts.append(f'<g><title>blocks {row["blocks"]}, threads {row["threads"]}: {note}</title>'
                      f'<rect class="{step}{" best" if best else ""}" x="{x + 1}" y="{y + 1}" width="{width - 2}" height="{height - 2}" rx="3"/>'
@@ -322,7 +322,7 @@ def page(options, rows, counts, machine):
                 if not own:
                     continue
                 shown = [(title, heat_map(own, key, more)) for title, key, more in METRICS
-                         if any(row.get(key) is not None for row in own)]
+                         if any(row.get(key) is not None for row in own) and (key != "registers" or name == "update_inner")]
                 cells = "".join(f"<figure><figcaption>{title}</figcaption>{svg}</figure>" for title, svg in shown)
                 text = f"<section><h3>{program}: <code>{name}</code> on {arch}</h3><div class=row>{cells}</div></section>"
                 (figures if name == "update_inner" else maps).append(text)
