@@ -49,9 +49,8 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    for target in targets(root) {
-        eliminate(target);
-    }
+    let removed: usize = targets(root).into_iter().map(eliminate).sum();
+    debug!(target: NAME, "removed {removed} barriers");
     Ok(())
 }
 
@@ -64,9 +63,7 @@ pub fn eliminate(target: Op<'_>) -> usize {
     });
     let loops: HashSet<_> =
         target.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
-    removed += loops.into_iter().map(eliminate_in).sum::<usize>();
-    debug!(target: NAME, "removed {removed} barriers");
-    removed
+    removed + loops.into_iter().map(eliminate_in).sum::<usize>()
 }
 
 /// Removes the redundant barriers of one loop over threads.

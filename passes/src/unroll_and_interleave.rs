@@ -28,6 +28,7 @@ mod legality;
 mod masks;
 mod serial;
 mod trips;
+mod warps;
 
 use mlir_bridge::{
     ir::{Builder, Mapping, Op, Value},

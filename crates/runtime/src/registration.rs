@@ -41,9 +41,13 @@ impl Kernel {
     /// The kernel's name as in the source, where the program's C++ library can tell.
     pub fn source_name(&self) -> &str {
         self.source_name.get_or_init(|| {
-            // A version of a kernel carries its grain behind a dollar sign.
-            let (kernel, grain) = self.name.split_at(self.name.find('$').unwrap_or(self.name.len()));
-            crate::report::demangle(kernel) + grain
+            // A version of a kernel carries its grain behind a dollar sign, and more that only the compiler minds.
+            let mut parts = self.name.split('$');
+            let kernel = crate::report::demangle(parts.next().unwrap_or_default());
+            match parts.next() {
+                None | Some("original") => kernel,
+                Some(grain) => format!("{kernel} at grain {grain}"),
+            }
         })
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::{Unroll, masks, trips};
+use super::{Unroll, masks, trips, warps};
 use crate::{
     kernel_checks::Functions,
     split_barriers::{BARRIERS, STRUCTURES, WARP, may_wait},
@@ -30,6 +30,7 @@ pub enum Refusal {
     ThreadRegisters,
     Calls,
     SplitWarps,
+    PartedWarps,
     NotDivisible,
     BlockSizeNotConstant,
     NoBlockLoop,
@@ -51,6 +52,7 @@ pub const REFUSALS: &[Refusal] = &[
     Refusal::ThreadRegisters,
     Refusal::Calls,
     Refusal::SplitWarps,
+    Refusal::PartedWarps,
     Refusal::NotDivisible,
     Refusal::BlockSizeNotConstant,
     Refusal::NoBlockLoop,
@@ -73,6 +75,7 @@ impl Refusal {
             Refusal::ThreadRegisters => "it reads registers of its thread",
             Refusal::Calls => "it calls a function that may know its thread or synchronise",
             Refusal::SplitWarps => "whole warps would not stay whole",
+            Refusal::PartedWarps => "lanes of a warp may part before a warp operation, some copies of them going on",
             Refusal::NotDivisible => "the factor does not divide the number of iterations",
             Refusal::BlockSizeNotConstant => "block size not constant",
             Refusal::NoBlockLoop => "it has no grid loop with one block loop inside",
@@ -206,14 +209,14 @@ impl<'c> Check<'_, 'c> {
     fn shares(&mut self, op: Op<'c>) -> Result<bool, Refusal> {
         let held = self.holds.get(&op).map_or(&[][..], Vec::as_slice);
         if !is_structure(op) || (op.is("scf.parallel") && op.num_results() > 0) {
-            return if held.is_empty() { Ok(false) } else { Err(Refusal::Unstructured) };
+            return if held.is_empty() { self.apart(op) } else { Err(Refusal::Unstructured) };
         }
         let decisive = decisive(op);
         if self.strict.all_uniform(&decisive) || (op.is("scf.for") && trips::are_same(op, &self.strict)) {
             return Ok(true);
         }
         if held.is_empty() {
-            return Ok(false);
+            return self.apart(op);
         }
         let own = held.iter().all(|owner| *owner == self.nest);
         if own && self.by_rule.all_uniform(&decisive) {
@@ -225,6 +228,24 @@ impl<'c> Check<'_, 'c> {
             return Ok(true);
         }
         Err(if own { Refusal::DivergentBarrier } else { Refusal::BarrierDuplicated })
+    }
+
+    /// Each copy runs a piece of control flow by itself. A lane that left, in one copy, is alive in the others: a warp operation
+    /// that names it, as one may name lanes that exited, would wait for it. So the lanes of a warp must go together.
+    fn apart(&self, op: Op<'c>) -> Result<bool, Refusal> {
+        let of = |inner: Op<'c>| WARP.contains(&inner.name());
+        let together = |inner: Op<'c>| {
+            let mut at = Some(inner);
+            let own = loop_of(inner);
+            while let Some(structure) = at.and_then(Op::parent).filter(|parent| op.is_ancestor_of(*parent)) {
+                if !is_structure(structure) || !decisive(structure).into_iter().all(|value| own.is_some_and(|own| warps::is_same_in_warp(value, own))) {
+                    return false;
+                }
+                at = Some(structure);
+            }
+            true
+        };
+        if op.find_all(of).into_iter().all(together) { Ok(false) } else { Err(Refusal::PartedWarps) }
     }
 
     /// A barrier that all copies share.
