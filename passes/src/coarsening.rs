@@ -100,10 +100,9 @@ fn is_whole(nest: Op<'_>, sizes: &[Value<'_>]) -> bool {
         && operands[6..].iter().all(|step| constant(*step) == Some(1))
 }
 
-/// The grain of a wrapper.
-pub fn grain(wrapper: Op<'_>) -> [i64; 3] {
-    let list = wrapper.attr(GRAIN).and_then(Attr::as_i64_array).unwrap_or_default();
-    list.try_into().unwrap_or([1; 3])
+/// The factors that an operation carries under `name`, as [`GRAIN`] and [`THREAD_GRAIN`]; 1 each without.
+pub fn factors(op: Op<'_>, name: &str) -> [i64; 3] {
+    op.attr(name).and_then(Attr::as_i64_array).and_then(|list| list.try_into().ok()).unwrap_or([1; 3])
 }
 
 /// Bytes of static shared memory that the blocks of a launch have.
@@ -118,10 +117,9 @@ pub fn static_shared_bytes(wrapper: Op<'_>) -> i64 {
 }
 
 /// Multiplies the factors that a wrapper carries under `name` by further ones.
-pub fn multiply_grain(wrapper: Op<'_>, name: &str, factors: [i64; 3]) {
-    let list = wrapper.attr(name).and_then(Attr::as_i64_array).unwrap_or_default();
-    let mut all: [i64; 3] = list.try_into().unwrap_or([1; 3]);
-    for (all, factor) in all.iter_mut().zip(factors) {
+pub fn multiply_grain(wrapper: Op<'_>, name: &str, by: [i64; 3]) {
+    let mut all = factors(wrapper, name);
+    for (all, factor) in all.iter_mut().zip(by) {
         *all *= factor;
     }
     wrapper.set_attr(name, wrapper.ctx().i64_array_attr(&all));

@@ -42,21 +42,15 @@ use regrain_dialects::ops::GpuWrapper;
 use regrain_tuning::grain::Grain;
 
 use crate::{
-    coarsening::{EPILOGUE, GRAIN, KEPT, ORIGINAL, THREAD_GRAIN, loops, static_shared_bytes},
+    coarsening::{EPILOGUE, GRAIN, KEPT, ORIGINAL, THREAD_GRAIN, factors, loops, static_shared_bytes},
     facts::constant,
     form_parallel::{COMDAT, LINKAGE},
-    launch_function,
+    launch_function::{self, DISPATCH_PREFIX, LAUNCH_PREFIX},
 };
 pub use host::{
     Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, retain_versions, take_host,
 };
 use parameters::Outside;
-
-/// Beginning of the names of launch functions.
-pub const LAUNCH_PREFIX: &str = "__regrain_launch.";
-
-/// Beginning of the names of the host functions that launch versions of a kernel.
-pub const DISPATCH_PREFIX: &str = "__regrain_dispatch.";
 
 /// On the declaration of a kernel that is made here: the name of the original kernel.
 pub const VERSION: &str = "regrain.version_of";
@@ -119,6 +113,7 @@ pub const REFUSALS: &[Refusal] = &[
     Refusal::Loops,
     Refusal::HostValue,
     Refusal::SharedMemory,
+    Refusal::Parameters,
 ];
 
 impl Refusal {
@@ -312,11 +307,6 @@ fn parameter_bytes<'c>(kernel: Op<'c>, extras: &[Type<'c>]) -> u64 {
         let (size, alignment) = ty.layout(kernel);
         bytes.next_multiple_of(alignment.max(1)) + size
     })
-}
-
-/// A list of three factors; 1 each without.
-fn factors(op: Op<'_>, name: &str) -> [i64; 3] {
-    op.attr(name).and_then(Attr::as_i64_array).and_then(|list| list.try_into().ok()).unwrap_or([1; 3])
 }
 
 /// Declares a version of a kernel: its attributes, and further parameters.

@@ -18,6 +18,12 @@ use std::fmt::Write;
 
 use mlir_bridge::ir::{Op, Type, Value, Walk};
 
+/// Beginning of the names of launch functions.
+pub const LAUNCH_PREFIX: &str = "__regrain_launch.";
+
+/// Beginning of the names of the host functions that launch versions of a kernel.
+pub const DISPATCH_PREFIX: &str = "__regrain_dispatch.";
+
 /// Marks the value that stands for a kernel argument, with its number.
 pub const KERNEL_ARG: &str = "regrain.kernel_arg";
 
@@ -47,14 +53,14 @@ pub struct Launch<'c> {
 /// The name of the launch function of a kernel.
 pub fn launch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
     match shape {
-        None => format!("__regrain_launch.{kernel}"),
-        Some([x, y, z]) => format!("__regrain_launch.{kernel}.b{x}x{y}x{z}"),
+        None => format!("{LAUNCH_PREFIX}{kernel}"),
+        Some([x, y, z]) => format!("{LAUNCH_PREFIX}{kernel}.b{x}x{y}x{z}"),
     }
 }
 
 /// The kernel and the constant block shape that a launch function of this name is for.
 pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
-    let target = name.strip_prefix("__regrain_launch.").or_else(|| name.strip_prefix("__regrain_dispatch."))?;
+    let target = name.strip_prefix(LAUNCH_PREFIX).or_else(|| name.strip_prefix(DISPATCH_PREFIX))?;
     let shape = |suffix: &str| {
         let sizes: Option<Vec<u32>> = suffix.split('x').map(|size| size.parse().ok()).collect();
         <[u32; 3]>::try_from(sizes?).ok()

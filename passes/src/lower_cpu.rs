@@ -41,9 +41,9 @@ use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
     coarsening::static_shared_bytes,
-    isolate_launches::{LAUNCH_PREFIX, VERSION, max_threads},
+    isolate_launches::{VERSION, max_threads},
     kernel_checks,
-    launch_function::{self, KERNEL_ARG},
+    launch_function::{self, KERNEL_ARG, LAUNCH_PREFIX},
     split_barriers,
 };
 

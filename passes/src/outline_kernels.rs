@@ -33,10 +33,11 @@ use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 
 use crate::coarsening::THREAD_GRAIN;
+use crate::counted_loop::is_outside;
 use crate::facts::constant;
 use crate::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
-use crate::isolate_launches::{LAUNCH_PREFIX, VERSION, STATIC_SHARED, drop_kernel, plain_location};
-use crate::launch_function::KERNEL_ARG;
+use crate::isolate_launches::{STATIC_SHARED, VERSION, drop_kernel, plain_location};
+use crate::launch_function::{KERNEL_ARG, LAUNCH_PREFIX};
 use crate::nvvm_operations;
 
 /// The row of the table of passes.
@@ -209,7 +210,7 @@ impl<'c> Body<'c> {
         for op in wrapper.find_all(|op| op != wrapper) {
             // How much dynamic shared memory there is says the launch, not the kernel.
             let operands = if op.is("regrain.dynamic_shared") { Vec::new() } else { op.operands() };
-            outer.extend(operands.into_iter().filter(|value| !is_inside(*value, wrapper)));
+            outer.extend(operands.into_iter().filter(|value| is_outside(*value, wrapper)));
         }
         outer.into_iter().try_for_each(|value| self.map_outer(value).map(drop))
     }
@@ -281,14 +282,6 @@ impl<'c> Body<'c> {
 fn launch_argument_itself(launch: Op<'_>, value: Value<'_>) -> Option<usize> {
     let (block, index) = value.block_arg()?;
     (block.parent_op() == Some(launch)).then_some(index)
-}
-
-fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
-    let holder = match value.defining_op() {
-        Some(definition) => definition.parent(),
-        None => value.block_arg().and_then(|(block, _)| block.parent_op()),
-    };
-    holder.is_some_and(|holder| op.is_ancestor_of(holder))
 }
 
 /// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.

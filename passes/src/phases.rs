@@ -19,7 +19,7 @@ use crate::{
     accesses::{Effects, Memory},
     split_barriers::{BARRIERS, STRUCTURES},
     uniformity::{Trust, Uniformity},
-    unroll_and_interleave::loop_of,
+    unroll_and_interleave::{decisive, is_structure, loop_of},
 };
 
 /// Whether all threads of the loop that a barrier belongs to meet there: it has no number, no count, and warps arrive whole.
@@ -74,14 +74,8 @@ impl<'a, 'c> Phases<'a, 'c> {
 
     /// Whether all threads that are still there take part in a piece of control flow.
     fn is_shared(&self, op: Op<'c>) -> bool {
-        let regions = op.regions().into_iter().all(|region| region.is_empty() || region.single_block().is_some());
-        let decisive = match op.name() {
-            "scf.if" | "scf.index_switch" => vec![op.operand(0)],
-            "scf.for" => op.operands()[..3].to_vec(),
-            "scf.while" => op.region(0).entry().terminator().map(|end| vec![end.operand(0)]).unwrap_or_default(),
-            _ => return false,
-        };
-        regions && !decisive.is_empty() && self.by_rule.all_uniform(&decisive)
+        let decisive = decisive(op);
+        STRUCTURES.contains(&op.name()) && is_structure(op) && !decisive.is_empty() && self.by_rule.all_uniform(&decisive)
     }
 
     /// The barriers, in order.

@@ -81,9 +81,9 @@ fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, t
     let mut arguments = vec![site];
     arguments.extend_from_slice(&function.body().args()[1..9]);
     arguments.push(token);
-    let choice = call(b, BEGIN, &arguments, true).ok_or("the profiler gives no choice")?;
+    let choice = b.llvm_call(BEGIN, &arguments, &[b.ctx().int(32)]).result(0);
     let error = switch(b, choice, alternatives);
-    call(Builder::before(op), END, &[site, token, error], false);
+    Builder::before(op).llvm_call(END, &[site, token, error], &[]);
     op.replace_with(&[error]);
     Ok(())
 }
@@ -104,18 +104,6 @@ fn switch<'c>(b: Builder<'c>, choice: Value<'c>, alternatives: Alternatives<'c>)
         }
     }
     made.result(0)
-}
-
-fn call<'c>(b: Builder<'c>, callee: &str, arguments: &[Value<'c>], gives: bool) -> Option<Value<'c>> {
-    let ctx = b.ctx();
-    let sizes = [arguments.len() as i32, 0];
-    let mut spec = b.op("llvm.call").operands(arguments).attr("callee", ctx.symbol_attr(callee));
-    spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes)).attr("op_bundle_sizes", ctx.i32_array_attr(&[]));
-    if gives {
-        spec = spec.result(ctx.int(32));
-    }
-    let made = spec.build();
-    gives.then(|| made.result(0))
 }
 
 fn declare(module: Op<'_>) -> Result<(), String> {

@@ -21,16 +21,16 @@ mod live;
 mod symbolic;
 
 use mlir_bridge::{
-    ir::{Attr, Op},
+    ir::Op,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::{GpuWrapper, Shared};
+use regrain_dialects::ops::GpuWrapper;
 use regrain_tuning::expr::Expr;
 use regrain_tuning::limits::{CpuLimits, limits};
 use regrain_tuning::model::{self, Candidate, Shape, Target};
 use regrain_tuning::statistics::Statistics;
 
-use crate::coarsening::{EPILOGUE, THREAD_GRAIN, grain};
+use crate::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -77,12 +77,12 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
     let (grid, block) = (sizes(wrapper.grid()), sizes(wrapper.block_shape()));
     let mut made = Statistics {
         kernel: wrapper.kernel().unwrap_or_default().to_owned(),
-        blocks: grain(wrapper.op()),
-        threads: thread_grain(wrapper.op()),
+        blocks: factors(wrapper.op(), GRAIN),
+        threads: factors(wrapper.op(), THREAD_GRAIN),
         epilogue: wrapper.op().has_attr(EPILOGUE),
         grid,
         block,
-        static_shared: static_shared(wrapper.op()),
+        static_shared: static_shared_bytes(wrapper.op()).unsigned_abs(),
         ..Statistics::default()
     };
     // Memory that nobody asks for is not given out.
@@ -94,21 +94,4 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
     let live = live::live(nest, |value| lanes.is_uniform(value));
     (made.live, made.live_in_segment) = (live.most, live.most_in_segment);
     Some(made)
-}
-
-/// Original threads of a block in a thread of a wrapper.
-fn thread_grain(wrapper: Op<'_>) -> [i64; 3] {
-    let list = wrapper.attr(THREAD_GRAIN).and_then(Attr::as_i64_array).unwrap_or_default();
-    list.try_into().unwrap_or([1; 3])
-}
-
-/// Bytes of static shared memory of a block.
-fn static_shared(wrapper: Op<'_>) -> u64 {
-    let mut bytes = 0u64;
-    for shared in wrapper.find_named("regrain.shared").into_iter().filter_map(Shared::cast) {
-        let (size, natural) = shared.memory_type().layout(wrapper);
-        let alignment = shared.alignment().and_then(|alignment| u64::try_from(alignment).ok()).unwrap_or(natural).max(1);
-        bytes = bytes.next_multiple_of(alignment) + size;
-    }
-    bytes
 }

@@ -37,7 +37,7 @@ use mlir_bridge::{
 
 use crate::{facts::constant, kernel_checks::Functions, split_barriers::BARRIERS};
 pub use emit::{region_alignment, round_up};
-pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation, loop_of};
+pub use legality::{Plan, REFUSALS, Refusal, check, decisive, is_structure, is_warp_operation, loop_of};
 
 /// Which iterations of the original loop one iteration of the new loop takes, of `n` by `f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,15 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{Alternatives, GpuWrapper};
 
-use super::{DISPATCH_PREFIX, HOST, LAUNCH_PREFIX, STATIC_SHARED, VERSION, parameters::passed_type};
-use crate::{coarsening, content_hash::CONTENT, expand_alternatives::SPACE, launch_function::KERNEL_ARG, outline_kernels::LOWERING, select_alternative};
+use super::{HOST, STATIC_SHARED, VERSION, parameters::passed_type};
+use crate::{
+    coarsening,
+    content_hash::CONTENT,
+    expand_alternatives::SPACE,
+    launch_function::{DISPATCH_PREFIX, KERNEL_ARG, LAUNCH_PREFIX, kernel_of_launch},
+    outline_kernels::LOWERING,
+    select_alternative,
+};
 
 /// Beginning of the names of what stands for kernels in launches.
 const HANDLE_PREFIX: &str = "__regrain_handle.";
@@ -88,9 +95,8 @@ fn call<'c>(
         module.body().parse_into(ctx, &text);
     }
     let handle = b.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(&symbol)).result(ctx.ptr(0)).build().result(0);
-    let spec = b.op("llvm.call").operands(&[handle]).operands(sizes).operands(&[arguments, bytes, stream]);
-    let spec = spec.attr("callee", ctx.symbol_attr(LAUNCHER)).attr("op_bundle_sizes", ctx.i32_array_attr(&[]));
-    spec.attr("operandSegmentSizes", ctx.i32_array_attr(&[10, 0])).result(ctx.int(32)).build().result(0)
+    let operands = [&[handle], sizes, &[arguments, bytes, stream]].concat();
+    b.llvm_call(LAUNCHER, &operands, &[ctx.int(32)]).result(0)
 }
 
 /// The array of pointers to arguments that a launch takes, with those to `extras` behind the first `count`.
@@ -158,15 +164,6 @@ fn region_of(op: Op<'_>) -> Option<(Alternatives<'_>, usize)> {
     None
 }
 
-/// `k` or `k.b16x16x1`, taken apart. Mangled names hold no dot but in suffixes that no shape looks like.
-fn split_name(target: &str) -> Option<(&str, Option<[u32; 3]>)> {
-    let shape = target.rsplit_once(".b").and_then(|(kernel, sizes)| {
-        let sizes: Vec<u32> = sizes.split('x').map(|size| size.parse().ok()).collect::<Option<_>>()?;
-        Some((kernel, Some(<[u32; 3]>::try_from(sizes).ok()?)))
-    });
-    Some(shape.unwrap_or((target, None)))
-}
-
 /// Takes kernel `name` out of the host functions of a module, with the alternatives that launch it.
 pub fn drop_kernel(module: Op<'_>, name: &str) {
     let symbol = format!("{HANDLE_PREFIX}{name}");
@@ -217,7 +214,7 @@ fn handle(op: Op<'_>) -> Option<&str> {
 pub fn dispatchers(host: Op<'_>) -> Vec<Dispatcher> {
     let of = |function: Op<'_>| {
         let symbol = function.symbol_name()?;
-        let (kernel, shape) = split_name(symbol.strip_prefix(DISPATCH_PREFIX)?)?;
+        let (kernel, shape) = kernel_of_launch(symbol)?;
         let mut versions = BTreeSet::new();
         function.walk_pre(|op| {
             versions.extend(handle(op).map(|name| name[HANDLE_PREFIX.len()..].to_owned()).filter(|name| name != kernel));

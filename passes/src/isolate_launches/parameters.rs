@@ -14,6 +14,7 @@ use regrain_dialects::ops::GpuWrapper;
 use super::Refusal;
 use crate::{
     coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN},
+    counted_loop::is_outside,
     facts::constant,
     hoist_to_host::{WORTH, own_cost},
     launch_function::{KERNEL_ARG, Launch},
@@ -66,7 +67,7 @@ impl<'c> Outside<'c> {
             if op == grid || op == block || op.is("regrain.dynamic_shared") {
                 continue;
             }
-            for value in op.operands().into_iter().filter(|value| !is_inside(*value, wrapper.op())) {
+            for value in op.operands().into_iter().filter(|value| is_outside(*value, wrapper.op())) {
                 outside.need(value)?;
             }
         }
@@ -198,7 +199,7 @@ impl<'c> Outside<'c> {
             variable.replace_uses_if(moved, |used| Some(used.owner) != moved.defining_op());
         }
         for op in made.op().find_named("regrain.dynamic_shared") {
-            if !is_inside(op.operand(0), made.op()) {
+            if is_outside(op.operand(0), made.op()) {
                 op.set_operand(0, launch.shared_bytes);
             }
         }
@@ -209,10 +210,6 @@ fn set_bounds<'c>(nest: Op<'c>, low: &[Value<'c>], high: &[Value<'c>], step: &[V
     for (number, value) in low.iter().chain(high).chain(step).enumerate() {
         nest.set_operand(number, *value);
     }
-}
-
-fn is_inside(value: Value<'_>, op: Op<'_>) -> bool {
-    value.parent_block().and_then(|block| block.parent_op()).is_some_and(|holder| op.is_ancestor_of(holder))
 }
 
 /// Whether an operation, with all that it comes from, costs more than a parameter.

@@ -21,7 +21,7 @@ mod hoisted;
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
-use crate::facts::is_nsw;
+use crate::{counted_loop::is_outside, facts::is_nsw};
 use hoisted::Hoisted;
 
 /// Loops with more operations are not doubled.
@@ -220,8 +220,7 @@ impl<'c> Row<'c> {
     }
 
     fn is_outside(self, value: Value<'c>) -> bool {
-        let owner = value.parent_block().and_then(Block::parent_op);
-        owner.is_some_and(|owner| !self.parallel.is_ancestor_of(owner))
+        is_outside(value, self.parallel)
     }
 
     /// Whether a value is the same for all threads of the block and can be made before the loop.

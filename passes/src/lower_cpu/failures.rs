@@ -24,9 +24,7 @@ pub fn name_threads(module: Op<'_>, function: Op<'_>) {
             declare(module);
             let b = Builder::before(op);
             let indices: Vec<_> = parallel.body().args().iter().map(|iv| b.index_cast(*iv, b.ctx().int(32))).collect();
-            let ctx = b.ctx();
-            let sizes = [("op_bundle_sizes", ctx.i32_array_attr(&[])), ("operandSegmentSizes", ctx.i32_array_attr(&[3, 0]))];
-            b.op("llvm.call").operands(&indices).attr("callee", ctx.symbol_attr(SET_THREAD)).attrs(&sizes).build();
+            b.llvm_call(SET_THREAD, &indices, &[]);
         }
     }
 }

@@ -6,13 +6,10 @@ use mlir_bridge::ir::{Op, Value};
 use regrain_tuning::expr::Expr;
 
 use crate::facts::constant;
-use crate::launch_function::KERNEL_ARG;
+use crate::launch_function::{KERNEL_ARG, kernel_of_launch};
 
 /// How deep values are looked through.
 const DEPTH: u32 = 24;
-
-/// The beginning of the names of launch functions, whose arguments are sizes.
-const LAUNCH: &str = "__regrain_launch.";
 
 /// Arguments of launch functions, by number.
 const SIZES: [&str; 8] =
@@ -94,7 +91,7 @@ impl<'c> Symbolic<'c> {
                 let (low, high, step) = (of(self, 0)?, of(self, 1)?, of(self, 2)?);
                 Some((&(&low + &high) - &step).scaled(0.5))
             }
-            "llvm.func" if owner.symbol_name().is_some_and(|name| name.starts_with(LAUNCH)) => {
+            "llvm.func" if owner.symbol_name().and_then(kernel_of_launch).is_some() => {
                 SIZES.get(number).filter(|name| !name.is_empty()).map(|name| Expr::symbol(*name))
             }
             "llvm.func" | "func.func" => Some(Expr::symbol(format!("arg{number}"))),

@@ -150,7 +150,7 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
 }
 
 /// Control flow that copies can share.
-fn is_structure(op: Op<'_>) -> bool {
+pub fn is_structure(op: Op<'_>) -> bool {
     let known = STRUCTURES.contains(&op.name()) || op.is("scf.parallel");
     known && op.regions().into_iter().all(|region| region.is_empty() || region.single_block().is_some())
 }
@@ -301,7 +301,7 @@ impl<'c> Check<'_, 'c> {
 }
 
 /// The values that decide how often the regions of a structure run.
-fn decisive<'c>(op: Op<'c>) -> Vec<Value<'c>> {
+pub fn decisive<'c>(op: Op<'c>) -> Vec<Value<'c>> {
     match op.name() {
         "scf.if" | "scf.index_switch" => vec![op.operand(0)],
         "scf.for" => op.operands()[..3].to_vec(),

@@ -6,7 +6,7 @@
 
 use mlir_bridge::ir::{Op, Value};
 
-use crate::facts::constant;
+use crate::{counted_loop::is_outside, facts::constant};
 
 const WARP_SIZE: i64 = 32;
 
@@ -19,7 +19,7 @@ pub fn is_same_in_warp<'c>(value: Value<'c>, block: Op<'c>) -> bool {
 }
 
 fn same<'c>(value: Value<'c>, block: Op<'c>, depth: usize) -> bool {
-    if !is_inside(value, block) {
+    if is_outside(value, block) {
         return true;
     }
     let Some(op) = value.defining_op().filter(|_| depth > 0) else { return false };
@@ -73,12 +73,4 @@ fn is_linear_index<'c>(value: Value<'c>, block: Op<'c>, depth: usize) -> bool {
     }
     let cast = matches!(op.name(), "arith.index_cast" | "arith.index_castui" | "llvm.zext" | "arith.extui" | "llvm.sext" | "arith.extsi");
     cast && is_linear_index(op.operand(0), block, depth - 1)
-}
-
-fn is_inside<'c>(value: Value<'c>, block: Op<'c>) -> bool {
-    let holder = match value.defining_op() {
-        Some(definition) => definition.parent(),
-        None => value.block_arg().and_then(|(holder, _)| holder.parent_op()),
-    };
-    holder.is_some_and(|holder| block.is_ancestor_of(holder))
 }

@@ -42,7 +42,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let coarsening = Coarsening::of(compilation, &host_module);
     let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
-    let grains = coarsening.grains(Some(&searcher));
+    let grains = coarsening.grains(&searcher);
     let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
     let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
     let (split, mut versions) = split.map_or((None, Versions::default()), |(form, versions)| (Some(form), versions));

@@ -42,12 +42,12 @@ impl Coarsening {
         if allowed { asked } else { Self::Off }
     }
 
-    /// The grains of the stages, with a search where there is one.
-    pub fn grains<'s>(self, search: Option<&'s dyn Search>) -> Grains<'s> {
-        match (self, search) {
-            (Self::Forced, _) => Grains::Forced,
-            (Self::Searched, Some(search)) => Grains::Search(search),
-            _ => Grains::Original,
+    /// The grains of the stages; `search` is asked where one is wanted.
+    pub fn grains<'s>(self, search: &'s dyn Search) -> Grains<'s> {
+        match self {
+            Self::Off => Grains::Original,
+            Self::Forced => Grains::Forced,
+            Self::Searched => Grains::Search(search),
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     };
     let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, archs)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
-    let grains = coarsening.grains(Some(&searcher));
+    let grains = coarsening.grains(&searcher);
     let stages = |arch: String| Stages { compilation, dump: &dump, arch, shapes: &shapes, grains, profiled: profiled.clone() };
     let contexts: Vec<Context> = archs.iter().map(|_| Context::create()).collect();
     let mut units = Vec::new();

@@ -15,10 +15,10 @@ use regrain_passes::candidates::{self, Kept, Launch};
 use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::isolate_launches::{self, Version};
-use regrain_passes::launch_function::kernel_of_launch;
+use regrain_passes::launch_function::{DISPATCH_PREFIX, kernel_of_launch};
 use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
-use regrain_tuning::{Grain, Space};
+use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::compile::Compilation;
 use crate::diagnostics;
@@ -26,9 +26,6 @@ use crate::dump::Dump;
 
 /// Constant block shapes of the launches, by kernel.
 pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
-
-/// The version that measured times are for.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The most threads that CUDA allows in a block.
 const MOST_THREADS: u32 = 1024;
@@ -179,7 +176,7 @@ impl Stages<'_> {
         };
         isolate_launches::isolate_launches(op);
         self.show("isolated", module);
-        let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
+        let host = host_module(mlir, "module {}")?;
         isolate_launches::take_host(op, module_op(&host));
         Ok(Some(Host { module: host, versions: isolate_launches::versions(op), launches }))
     }
@@ -203,10 +200,9 @@ impl Stages<'_> {
     /// Puts alternatives beside every launch and keeps those that the search wants lowered.
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
         let op = module_op(module);
-        let functions = op.find_named("llvm.func").into_iter();
-        let dispatched = functions.filter_map(|f| Some((f, f.symbol_name()?.strip_prefix(isolate_launches::DISPATCH_PREFIX)?)));
-        for (function, _) in dispatched.collect::<Vec<_>>() {
-            let (kernel, shape) = function.symbol_name().and_then(kernel_of_launch).unwrap_or_default();
+        for function in op.find_named("llvm.func") {
+            let Some(name) = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX)) else { continue };
+            let Some((kernel, shape)) = kernel_of_launch(name) else { continue };
             // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
             let is_rare = shape.is_none() && self.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
             let space = if is_rare { Space::none() } else { search.space(shape) };
@@ -240,9 +236,8 @@ impl Stages<'_> {
 
     /// Keeps the alternatives that are wanted, in the host functions and in the list of kernels.
     pub fn choose(&self, versions: &mut Versions, kept: &Kept) -> Result<(), String> {
-        register();
-        let mlir = mlir_bridge::new_context();
-        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        let mlir = mlir_context();
+        let module = host_module(&mlir, &versions.host)?;
         candidates::retain(module_op(&module), kept);
         for launch in &mut versions.launches {
             let grains = kept.get(&launch.symbol).map_or(&[][..], Vec::as_slice);
@@ -255,9 +250,8 @@ impl Stages<'_> {
 
     /// The kernels that do most of the work of each alternative.
     pub fn main_kernels(&self, versions: &Versions) -> Result<Vec<(String, Grain, String)>, String> {
-        register();
-        let mlir = mlir_bridge::new_context();
-        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        let mlir = mlir_context();
+        let module = host_module(&mlir, &versions.host)?;
         Ok(candidates::main_kernels(module_op(&module)))
     }
 
@@ -268,9 +262,8 @@ impl Stages<'_> {
         versions: &Versions,
         most_threads: impl Fn(&Version) -> u32,
     ) -> Result<(Module<'ctx>, Vec<Dispatcher>), String> {
-        register();
-        let mlir = mlir_bridge::new_context();
-        let module = mlir_bridge::parse_module(&mlir, &versions.host, "host").map_err(|error| error.to_string())?;
+        let mlir = mlir_context();
+        let module = host_module(&mlir, &versions.host)?;
         self.show("dispatch", &module);
         if let Some(target) = &self.profiled {
             profile_alternatives::profile_all(module_op(&module), target, VERSION)?;
@@ -313,8 +306,7 @@ impl Stages<'_> {
         let clean = device.clone();
         regrain_frontend::clean::clean_device_module(&clean, &self.arch).map_err(|e| e.to_string())?;
         self.dump.llvm("clean", &clean).map_err(|e| e.to_string())?;
-        register();
-        let mlir = mlir_bridge::new_context();
+        let mlir = mlir_context();
         let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
         self.show("imported", &module);
         let shapes: Shapes = self.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
@@ -354,11 +346,17 @@ fn block_function(block: regrain_passes::cpu::BlockFunction) -> BlockFunction {
     BlockFunction { kernel: block.kernel, symbol: block.symbol, shape: block.shape, version }
 }
 
-fn register() {
+/// A context that knows all dialects and passes.
+fn mlir_context() -> melior::Context {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         regrain_dialects::register();
         mlir_bridge::register_upstream_passes();
         regrain_passes::registry::register();
     });
+    mlir_bridge::new_context()
+}
+
+fn host_module<'c>(mlir: &'c melior::Context, text: &str) -> Result<melior::ir::Module<'c>, String> {
+    mlir_bridge::parse_module(mlir, text, "host").map_err(|error| error.to_string())
 }

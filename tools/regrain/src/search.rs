@@ -14,12 +14,12 @@ use regrain_targets::toolkit::SmArch;
 use regrain_tuning::database::Database;
 use regrain_tuning::limits::{CpuLimits, limits};
 use regrain_tuning::occupancy::Resources;
-use regrain_tuning::{Grain, Space};
+use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::args::Args;
 use crate::choice::{self, Chip};
 use crate::decisions::{Decision, Row, publish};
-use crate::parallel::{Search, VERSION};
+use crate::parallel::Search;
 
 /// Alternatives of a kernel that are assembled where nobody said which to try, beside the original.
 const MOST_ASSEMBLED: usize = 3;
@@ -42,7 +42,7 @@ pub struct Searcher<'s> {
 impl<'s> Searcher<'s> {
     /// A search for the CPU.
     pub fn for_cpu(args: &'s Args, source: &Path) -> Result<Self> {
-        Self::new(args, source, Target::Cpu(this_cpu()))
+        Self::new(args, source, Target::Cpu(CpuLimits::native()))
     }
 
     /// A search for GPUs, all of which run what is chosen.
@@ -208,20 +208,4 @@ fn as_resources(report: &regrain_targets::nvptx::Report) -> Resources {
         static_shared: report.shared,
         dynamic_shared: 0,
     }
-}
-
-/// The machine that this runs on.
-fn this_cpu() -> CpuLimits {
-    let usual = CpuLimits::default();
-    let features = TargetMachine::get_host_cpu_features().to_string_lossy().into_owned();
-    let has = |name: &str| features.split(',').any(|feature| feature == name);
-    let (vector_bytes, vector_registers) = if has("+avx512f") {
-        (64, 32)
-    } else if has("+avx2") || has("+avx") {
-        (32, 16)
-    } else {
-        (16, if has("+neon") { 32 } else { 16 })
-    };
-    let cores = std::thread::available_parallelism().map_or(usual.cores, |n| n.get() as u32);
-    CpuLimits { cores, vector_bytes, vector_registers, ..usual }
 }

@@ -232,6 +232,15 @@ impl<'c> Builder<'c> {
         op
     }
 
+    /// `llvm.call` of a function by its name.
+    pub fn llvm_call(self, callee: &str, operands: &[Value<'c>], results: &[Type<'c>]) -> Op<'c> {
+        let ctx = self.ctx();
+        let sizes = [operands.len() as i32, 0];
+        let spec = self.op("llvm.call").operands(operands).attr("callee", ctx.symbol_attr(callee)).results(results);
+        let spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
+        spec.attr("op_bundle_sizes", ctx.i32_array_attr(&[])).build()
+    }
+
     /// `scf.if` with results; both blocks are there (the second only if `with_else` or results)
     /// and have no terminator yet.
     pub fn scf_if(self, condition: Value<'c>, results: &[Type<'c>], with_else: bool) -> Op<'c> {
