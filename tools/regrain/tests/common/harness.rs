@@ -19,8 +19,29 @@ struct Form {
 const REMARKS: &str = "-Rpass-missed=regrain";
 const ORIGINAL: &str = "-fregrain-alternatives=none";
 
-/// The first is clang's IR untransformed, which the others are measured by. With `REGRAIN_PROPTEST_FORMS=coarse` there are
-/// only those at other grains beside it.
+/// Which forms are tried beside clang's IR untransformed, by `REGRAIN_PROPTEST_FORMS`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// All.
+    All,
+    /// `coarse`: those at other grains.
+    Coarse,
+    /// `outlined`: the kernels that a GPU would get at other grains, run as coroutines. These compile fastest.
+    Outlined,
+}
+
+impl Choice {
+    fn get() -> Self {
+        match std::env::var("REGRAIN_PROPTEST_FORMS").as_deref() {
+            Ok("coarse") => Self::Coarse,
+            Ok("outlined") => Self::Outlined,
+            Ok("all") | Err(_) => Self::All,
+            Ok(other) => panic!("REGRAIN_PROPTEST_FORMS={other}: expected all, coarse or outlined"),
+        }
+    }
+}
+
+/// The first is clang's IR untransformed, which the others are measured by.
 fn forms(grains: &[Grain]) -> Vec<Form> {
     let form = |name: &str, options: &[&str], coroutines| Form {
         name: name.to_owned(),
@@ -28,31 +49,32 @@ fn forms(grains: &[Grain]) -> Vec<Form> {
         coroutines,
         coarse: false,
     };
-    let mut all = vec![
-        form("coroutine", &[ORIGINAL, REMARKS], true),
-        form("split", &[ORIGINAL, REMARKS], false),
-        // Whatever the model chooses.
-        form("search", &[], false),
-        form("round trip", &["-fregrain-round-trip", REMARKS], true),
-    ];
-    if std::env::var("REGRAIN_PROPTEST_FORMS").is_ok_and(|forms| forms == "coarse") {
-        all.truncate(1);
-        all[0].options.extend(grains[0].options());
-        all[0].coarse = true;
-    }
-    for grain in grains {
-        let mut made = form(&grain.name(), &[REMARKS], false);
+    let coarser = |name: &str, options: &[&str], grain: &Grain| {
+        let mut made = form(&format!("{name}{}", grain.name()), options, false);
         made.options.extend(grain.options());
         made.coarse = true;
-        all.push(made);
+        made
+    };
+    // The kernels that a GPU would get.
+    let outlined = |grain: &Grain| coarser("round trip, ", &["-fregrain-round-trip", REMARKS], grain);
+    let choice = Choice::get();
+    let mut all = vec![form("coroutine", &[ORIGINAL, REMARKS], true)];
+    match choice {
+        Choice::All => all.extend([
+            form("split", &[ORIGINAL, REMARKS], false),
+            // Whatever the model chooses.
+            form("search", &[], false),
+            form("round trip", &["-fregrain-round-trip", REMARKS], true),
+        ]),
+        // Coroutine mode keeps the grain: one program less to compile.
+        Choice::Coarse => all = vec![Form { coroutines: true, ..coarser("coroutine, ", &[REMARKS], &grains[0]) }],
+        Choice::Outlined => {
+            all.extend(grains.iter().map(outlined));
+            return all;
+        }
     }
-    // The kernels that a GPU would get, run as coroutines.
-    if let Some(last) = grains.last() {
-        let mut outlined = form(&format!("round trip, {}", last.name()), &["-fregrain-round-trip", REMARKS], false);
-        outlined.options.extend(last.options());
-        outlined.coarse = true;
-        all.push(outlined);
-    }
+    all.extend(grains.iter().map(|grain| coarser("", &[REMARKS], grain)));
+    all.extend(grains.last().map(outlined));
     all
 }
 
@@ -65,13 +87,21 @@ pub struct Outcome {
     pub declined: Vec<String>,
     /// Remarks that a kernel did not go through the parallel form and back.
     pub kept: Vec<String>,
+    /// Wrappers that were to become coarser: those of blocks, those of threads.
+    pub asked: [usize; 2],
     /// Wrappers that were not made coarser.
     pub refused: Refused,
 }
 
 impl Outcome {
-    fn heard(&mut self, form: &Form, said: &str) -> Result<(), String> {
+    /// Takes in what the compiler said of `kernels` kernels.
+    fn heard(&mut self, form: &Form, kernels: usize, said: &str) -> Result<(), String> {
         if form.coarse {
+            for (asked, what) in self.asked.iter_mut().zip(["blocks", "threads"]) {
+                // A kernel has two wrappers: for any shape, and for the one that a launch names.
+                let is_asked = form.options.iter().any(|option| option.contains(&format!("-coarsen-{what}=")));
+                *asked += if is_asked { 2 * kernels } else { 0 };
+            }
             return self.refused.count(said);
         }
         let remarks = said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
@@ -149,7 +179,9 @@ pub fn run(kernels: &[&Kernel], grains: &[Grain]) -> Result<Outcome, String> {
     let (mut expected, mut outcome) = (Vec::new(), Outcome::default());
     for form in forms(grains) {
         let (program, said) = compile(folder.path(), &form, &mut made)?;
-        outcome.heard(&form, &said.unwrap_or_default())?;
+        if let Some(said) = said {
+            outcome.heard(&form, kernels.len(), &said)?;
+        }
         let got = digests(&form, &program)?;
         if expected.is_empty() {
             expected = got;
