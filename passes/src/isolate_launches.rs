@@ -64,7 +64,7 @@ pub const HOST: &str = "regrain.host";
 /// Stands in the names of kernels that run what a coarse launch leaves over.
 pub const REST: &str = "$rest";
 
-/// Static and dynamic shared memory that every block may have, bytes.
+/// Static and dynamic shared memory that every block may have unasked, bytes.
 pub const SHARED_LIMIT: u64 = 48 << 10;
 
 /// Parameters that a kernel may have on every chip, bytes.

@@ -15,6 +15,7 @@
 //!   ...                                                ; shape, else the general one, else what stood there
 //! }
 //! define internal i32 @__regrain_launch_kernel(ptr %handle, i32 %gx, ...) { ... @cudaLaunchKernel(ptr %handle, i64 ...) }
+//!                    ; asks for dynamic shared memory first (`cudaFuncSetAttribute`) where it is more than a kernel has unasked
 //! @"__regrain_handle.k$b2x1x1" = internal global i8 0                               ; registered as the stub is
 //! ```
 //! A launch that CUDA refuses goes to the original kernel, so that the error is CUDA's own. Launches that are not by the stub
@@ -37,6 +38,9 @@ use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCH_KERNEL: &str = "__regrain_launch_kernel";
+const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
+/// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
+const MAX_DYNAMIC_SHARED: u64 = 8;
 
 /// A host function that launches versions of a kernel.
 #[derive(Clone, Debug)]
@@ -185,7 +189,8 @@ impl<'ctx> Unit<'_, 'ctx> {
         builder
     }
 
-    /// `__regrain_launch_kernel`, which launches with sizes as numbers.
+    /// `__regrain_launch_kernel`, which launches with sizes as numbers. Its last parameter is the dynamic shared memory that the
+    /// kernel has unasked, bytes.
     fn define_launch_kernel(&self) -> Result<(), BuilderError> {
         let Some(function) = self.host.get_function(LAUNCH_KERNEL) else { return Ok(()) };
         function.set_linkage(Linkage::Internal);
@@ -199,12 +204,38 @@ impl<'ctx> Unit<'_, 'ctx> {
             shared: parameters[8].into_int_value(),
             stream: parameters[9],
         };
+        let unasked = parameters[10].into_int_value();
+        let context = self.host.get_context();
+        let [ask, refused, start] = ["ask", "refused", "launch"].map(|name| context.append_basic_block(function, name));
+        let more = builder.build_int_compare(IntPredicate::UGT, launch.shared, unasked, "")?;
+        builder.build_conditional_branch(more, ask, start)?;
+        builder.position_at_end(ask);
+        let error = self.ask_for_shared(&builder, &launch)?;
+        let fine = builder.build_int_compare(IntPredicate::EQ, error, error.get_type().const_zero(), "")?;
+        builder.build_conditional_branch(fine, start, refused)?;
+        builder.position_at_end(refused);
+        builder.build_return(Some(&error))?;
+        builder.position_at_end(start);
         let mut arguments: Vec<BasicMetadataValueEnum> = vec![launch.handle.into()];
         for dim in launch.sizes.chunks(3) {
             arguments.extend(self.pack(&builder, dim)?);
         }
         arguments.extend::<[BasicMetadataValueEnum<'ctx>; 3]>([launch.args.into(), launch.shared.into(), launch.stream.into()]);
         self.return_call(&builder, self.launch, &arguments)
+    }
+
+    /// `cudaFuncSetAttribute`, so that a kernel may have as much dynamic shared memory as a launch gives it.
+    fn ask_for_shared(&self, builder: &Builder<'ctx>, launch: &Launch<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let context = self.host.get_context();
+        let word = context.i32_type();
+        let setter = self.host.get_function(SET_ATTRIBUTE).unwrap_or_else(|| {
+            let pointer = context.ptr_type(inkwell::AddressSpace::default());
+            self.host.add_function(SET_ATTRIBUTE, word.fn_type(&[pointer.into(), word.into(), word.into()], false), None)
+        });
+        let bytes = builder.build_int_truncate(launch.shared, word, "")?;
+        let arguments = [launch.handle.into(), word.const_int(MAX_DYNAMIC_SHARED, false).into(), bytes.into()];
+        let error = builder.build_call(setter, &arguments, "error")?.try_as_basic_value().basic();
+        Ok(error.map_or(word.const_zero(), BasicValueEnum::into_int_value))
     }
 
     fn return_call(

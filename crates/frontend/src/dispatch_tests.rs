@@ -10,13 +10,13 @@ use super::{Dispatcher, redirect};
 const FUNCTIONS: &str = r#"
 @"__regrain_handle.k$b2x1x1" = external global i8
 @__regrain_handle.k = external global i8
-declare i32 @__regrain_launch_kernel(ptr, i32, i32, i32, i32, i32, i32, ptr, i64, ptr)
+declare i32 @__regrain_launch_kernel(ptr, i32, i32, i32, i32, i32, i32, ptr, i64, ptr, i64)
 define i32 @__regrain_dispatch.k(ptr %a, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i64 %s, ptr %q) {
-  %e = call i32 @__regrain_launch_kernel(ptr @"__regrain_handle.k$b2x1x1", i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, ptr %a, i64 %s, ptr %q)
+  %e = call i32 @__regrain_launch_kernel(ptr @"__regrain_handle.k$b2x1x1", i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, ptr %a, i64 %s, ptr %q, i64 48128)
   ret i32 %e
 }
 define i32 @__regrain_dispatch.k.b16x2x1(ptr %a, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i64 %s, ptr %q) {
-  %e = call i32 @__regrain_launch_kernel(ptr @__regrain_handle.k, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, ptr %a, i64 %s, ptr %q)
+  %e = call i32 @__regrain_launch_kernel(ptr @__regrain_handle.k, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, ptr %a, i64 %s, ptr %q, i64 -1)
   ret i32 %e
 }
 "#;
@@ -89,6 +89,7 @@ fn launches_of_a_kernel_go_to_its_launcher() {
     assert!(text.contains("call i32 @__cudaRegisterFunction(ptr %f, ptr @\"__regrain_handle.k$b2x1x1\""));
     assert!(text.contains("@__regrain_launch_kernel(ptr @stub, "), "the original is launched by its stub");
     assert!(!text.contains("@__regrain_handle.k ="));
+    assert!(text.contains("call i32 @cudaFuncSetAttribute(ptr %0, i32 8, i32 "), "more shared memory is asked for");
     let special = text.find("call i32 @__regrain_dispatch.k.b16x2x1(").expect("a call");
     let general = text.find("call i32 @__regrain_dispatch.k(").expect("a call");
     assert!(special < general, "the shape is compared first");

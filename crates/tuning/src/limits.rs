@@ -219,6 +219,19 @@ pub fn limits(arch: &str) -> &'static Limits {
     fitting.unwrap_or(&ALL[0])
 }
 
+/// Bytes of shared memory that a block may ask for on every chip that runs code for `archs`: the newest one's PTX is
+/// assembled for later chips too, unless it is for the features of that chip alone (`sm_90a`).
+pub fn shared_opt_in_everywhere<'a>(archs: impl IntoIterator<Item = &'a str>) -> u32 {
+    let place = |arch: &str| ALL.iter().position(|limits| *limits == *self::limits(arch)).unwrap_or(0);
+    let mut least = u32::MAX;
+    for arch in archs {
+        let is_specific = arch.ends_with(|last: char| last.is_ascii_alphabetic());
+        let able = if is_specific { &ALL[place(arch)..=place(arch)] } else { &ALL[place(arch)..] };
+        least = able.iter().map(|limits| limits.shared_opt_in).fold(least, u32::min);
+    }
+    if least == u32::MAX { SM_70.shared_static } else { least }
+}
+
 /// The machine that the CPU target runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CpuLimits {
@@ -276,6 +289,15 @@ mod tests {
         assert_eq!(limits("sm_121").arch, "sm_120");
         assert_eq!(limits("sm_50").arch, "sm_70");
         assert_eq!(limits("sm_100f").arch, "sm_100");
+    }
+
+    #[test]
+    fn shared_memory_is_what_every_chip_has() {
+        let everywhere = |archs: &[&str]| shared_opt_in_everywhere(archs.iter().copied()) / KIB;
+        assert_eq!(everywhere(&["sm_90a"]), 227);
+        assert_eq!(everywhere(&["sm_80"]), 99, "an sm_86 runs it");
+        assert_eq!(everywhere(&["sm_80", "sm_70"]), 64, "an sm_75 runs it");
+        assert_eq!(everywhere(&[]), 48);
     }
 
     #[test]

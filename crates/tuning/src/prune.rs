@@ -1,4 +1,4 @@
-//! Which alternatives are not worth a try, by what is known without running them.
+//! Which alternatives are not worth a try, by what the assembler reports.
 
 use std::fmt;
 
@@ -11,16 +11,12 @@ use crate::occupancy::{Resources, occupancy, registers_for};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// Bytes of static shared memory of a block.
-    StaticShared,
     /// Bytes of static and dynamic shared memory of a block.
     Shared,
     /// Bytes of instructions for want of registers, more than at the original grain.
     Spills,
     /// Registers of a thread, for its block to be launched.
     Registers,
-    /// Threads of a block.
-    Threads,
     /// Warps on a multiprocessor are too few.
     Occupancy,
 }
@@ -29,11 +25,9 @@ impl What {
     /// The name in remarks and reports.
     pub fn name(self) -> &'static str {
         match self {
-            Self::StaticShared => "static shared memory",
             Self::Shared => "shared memory",
             Self::Spills => "spills",
             Self::Registers => "registers",
-            Self::Threads => "threads of a block",
             Self::Occupancy => "resident warps",
         }
     }
@@ -54,26 +48,12 @@ impl fmt::Display for Pruned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, needed, limit } = self;
         match what {
-            What::StaticShared | What::Shared => write!(f, "{}: {needed} bytes, limit {limit}", what.name()),
+            What::Shared => write!(f, "{}: {needed} bytes, limit {limit}", what.name()),
             What::Spills => write!(f, "{}: {needed} bytes, the original has {limit}", what.name()),
-            What::Registers | What::Threads => write!(f, "{}: {needed}, limit {limit}", what.name()),
+            What::Registers => write!(f, "{}: {needed}, limit {limit}", what.name()),
             What::Occupancy => write!(f, "{}: {needed}, floor {limit}", what.name()),
         }
     }
-}
-
-/// Prunes by shared memory and threads, before anything is lowered. The sizes are those of a coarse block: `static_shared` may
-/// take 48 KiB, with `dynamic_shared` (0 where it is not known) all that a block may ask for.
-pub fn before_lowering(limits: &Limits, static_shared: u64, dynamic_shared: u64, threads: Option<u64>) -> Option<Pruned> {
-    let over = |what, needed: u64, limit: u32| (needed > limit.into()).then_some(Pruned { what, needed, limit: limit.into() });
-    over(What::StaticShared, static_shared, limits.shared_static)
-        .or_else(|| over(What::Shared, static_shared + dynamic_shared, shared_limit(limits, dynamic_shared)))
-        .or_else(|| over(What::Threads, threads.unwrap_or(0), limits.threads_per_block))
-}
-
-/// Without dynamic shared memory nobody asks for more than 48 KiB.
-fn shared_limit(limits: &Limits, dynamic_shared: u64) -> u32 {
-    if dynamic_shared > 0 { limits.shared_opt_in } else { limits.shared_static }
 }
 
 /// How much pruning after assembly lets pass.
@@ -123,17 +103,6 @@ pub fn after_assembly(
 mod tests {
     use super::*;
     use crate::limits::limits;
-
-    #[test]
-    fn shared_memory_is_checked_before_lowering() {
-        let sm_80 = limits("sm_80");
-        assert_eq!(before_lowering(sm_80, 48 * 1024, 0, Some(256)), None);
-        let over = before_lowering(sm_80, 48 * 1024 + 4, 0, None).map(|pruned| pruned.to_string());
-        assert_eq!(over.as_deref(), Some("static shared memory: 49156 bytes, limit 49152"));
-        let over = before_lowering(sm_80, 1024, 163 * 1024, None).map(|pruned| (pruned.what, pruned.limit));
-        assert_eq!(over, Some((What::Shared, 163 * 1024)));
-        assert_eq!(before_lowering(sm_80, 1024, 100 * 1024, Some(1024)), None);
-    }
 
     #[test]
     fn reports_are_checked_after_assembly() {

@@ -14,7 +14,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{Alternatives, GpuWrapper};
 
-use super::{HOST, STATIC_SHARED, VERSION, parameters::passed_type};
+use super::{HOST, SHARED_LIMIT, STATIC_SHARED, VERSION, parameters::passed_type};
 use crate::{
     coarsening,
     content_hash::CONTENT,
@@ -70,18 +70,15 @@ pub(super) fn launch<'c>(
         [] => parameters[0],
         _ => argument_array(b, dispatch, parameters[0], count, extras),
     };
-    call(module, b, name, &sizes, arguments, bytes, stream)
+    // What a kernel may have of dynamic shared memory unasked; the original is the program's own matter.
+    let unasked = match wrapper.op().has_attr(coarsening::ORIGINAL) {
+        true => -1,
+        false => (SHARED_LIMIT as i64 - coarsening::static_shared_bytes(wrapper.op())).max(0),
+    };
+    call(module, b, name, &sizes, &[arguments, bytes, stream, b.const_int(long, unasked)])
 }
 
-fn call<'c>(
-    module: Op<'c>,
-    b: Builder<'c>,
-    name: &str,
-    sizes: &[Value<'c>],
-    arguments: Value<'c>,
-    bytes: Value<'c>,
-    stream: Value<'c>,
-) -> Value<'c> {
+fn call<'c>(module: Op<'c>, b: Builder<'c>, name: &str, sizes: &[Value<'c>], rest: &[Value<'c>]) -> Value<'c> {
     let ctx = b.ctx();
     let symbol = format!("{HANDLE_PREFIX}{name}");
     if module.lookup_symbol(&symbol).is_none() {
@@ -90,12 +87,12 @@ fn call<'c>(
     }
     if module.lookup_symbol(LAUNCHER).is_none() {
         let text = format!(
-            "llvm.func @{LAUNCHER}(!llvm.ptr, i32, i32, i32, i32, i32, i32, !llvm.ptr, i64, !llvm.ptr) -> i32 attributes {{{HOST}}}\n"
+            "llvm.func @{LAUNCHER}(!llvm.ptr, i32, i32, i32, i32, i32, i32, !llvm.ptr, i64, !llvm.ptr, i64) -> i32 attributes {{{HOST}}}\n"
         );
         module.body().parse_into(ctx, &text);
     }
     let handle = b.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(&symbol)).result(ctx.ptr(0)).build().result(0);
-    let operands = [&[handle], sizes, &[arguments, bytes, stream]].concat();
+    let operands = [&[handle], sizes, rest].concat();
     b.llvm_call(LAUNCHER, &operands, &[ctx.int(32)]).result(0)
 }
 

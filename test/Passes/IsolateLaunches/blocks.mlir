@@ -27,7 +27,7 @@
 // CHECK: %[[AT:.*]] = llvm.getelementptr %[[ARRAY:.*]][1]
 // CHECK: llvm.store %[[SLOT]], %[[AT]]
 // CHECK: %[[HANDLE:.*]] = llvm.mlir.addressof @__regrain_handle.k$b2x1x1
-// CHECK: llvm.call @__regrain_launch_kernel(%[[HANDLE]], %[[QW]], %[[GY]], %[[GZ]], %[[BX]], %[[BY]], %[[BZ]], %[[ARRAY]], %[[SHMEM]], %[[STREAM]])
+// CHECK: llvm.call @__regrain_launch_kernel(%[[HANDLE]], %[[QW]], %[[GY]], %[[GZ]], %[[BX]], %[[BY]], %[[BZ]], %[[ARRAY]], %[[SHMEM]], %[[STREAM]], %{{.*}})
 // CHECK: scf.if
 // CHECK: arith.index_cast %[[COVERED]] : index to i32
 // CHECK: llvm.mlir.addressof @__regrain_handle.k$original$rest0

@@ -9,7 +9,7 @@
 // CHECK: %[[TWICE:.*]] = arith.muli %{{.*}}, %c2_i64
 // CHECK: llvm.store %[[BYTES]], %{{.*}} : i64, !llvm.ptr
 // CHECK: llvm.mlir.addressof @__regrain_handle.k$b2x1x1
-// CHECK: llvm.call @__regrain_launch_kernel({{.*}}, %[[TWICE]], %
+// CHECK: llvm.call @__regrain_launch_kernel({{.*}}, %[[TWICE]], %{{.*}}, %c49152_i64
 // CHECK: llvm.mlir.addressof @__regrain_handle.k$original$rest0
 // CHECK: llvm.call @__regrain_launch_kernel({{.*}}, %[[BYTES]], %
 

@@ -14,10 +14,10 @@
 // CHECK: %[[WORD:.*]] = arith.index_cast %[[HALF]] : index to i32
 // CHECK: llvm.store %[[BX]], %{{.*}} : i32, !llvm.ptr
 // CHECK: %[[COARSE:.*]] = llvm.mlir.addressof @__regrain_handle.k$t2x1x1
-// CHECK: llvm.call @__regrain_launch_kernel(%[[COARSE]], %[[GX]], %[[GY]], %[[GZ]], %[[WORD]], %[[BY]], %[[BZ]], %{{.*}}, %[[SHMEM]], %[[STREAM]])
+// CHECK: llvm.call @__regrain_launch_kernel(%[[COARSE]], %[[GX]], %[[GY]], %[[GZ]], %[[WORD]], %[[BY]], %[[BZ]], %{{.*}}, %[[SHMEM]], %[[STREAM]], %{{.*}})
 // CHECK: else
 // CHECK: %[[ORIGINAL:.*]] = llvm.mlir.addressof @__regrain_handle.k : !llvm.ptr
-// CHECK: llvm.call @__regrain_launch_kernel(%[[ORIGINAL]], %[[GX]], %[[GY]], %[[GZ]], %[[BX]], %[[BY]], %[[BZ]], %[[ARGS]], %[[SHMEM]], %[[STREAM]])
+// CHECK: llvm.call @__regrain_launch_kernel(%[[ORIGINAL]], %[[GX]], %[[GY]], %[[GZ]], %[[BX]], %[[BY]], %[[BZ]], %[[ARGS]], %[[SHMEM]], %[[STREAM]], %c-1_i64)
 
 // CHECK-LABEL: llvm.func @__regrain_launch.k$t2x1x1(
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %[[BX:[^:]*]]: i32,

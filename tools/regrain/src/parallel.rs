@@ -18,6 +18,7 @@ use regrain_passes::isolate_launches::{self, Version};
 use regrain_passes::launch_function::{DISPATCH_PREFIX, kernel_of_launch};
 use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
+use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
 use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::compile::Compilation;
@@ -185,9 +186,10 @@ impl Stages<'_> {
     fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
         let op = module_op(module);
         let args = &self.compilation.session.args;
-        let asked = [("threads", &args.coarsen_threads), ("blocks", &args.coarsen_blocks)];
-        for (what, factors) in asked.into_iter().filter_map(|(what, factors)| Some((what, factors.as_ref()?))) {
-            let pass = format!("regrain-coarsen-{what}{{{factors}}}");
+        let limit = format!(" dynamic-shared-limit={}", self.dynamic_shared_limit());
+        let asked = [("threads", &args.coarsen_threads, ""), ("blocks", &args.coarsen_blocks, limit.as_str())];
+        for (what, factors, more) in asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more))) {
+            let pass = format!("regrain-coarsen-{what}{{{factors}{more}}}");
             let done = mlir_bridge::pass::run_pipeline(op, &pass);
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
             self.show(&format!("coarse-{what}"), module);
@@ -195,6 +197,16 @@ impl Stages<'_> {
         optimise::optimise_changed(op);
         self.show("optimized", module);
         Ok(())
+    }
+
+    /// Bytes of shared memory that a block may ask for wherever the program runs.
+    fn dynamic_shared_limit(&self) -> i64 {
+        let chips: Vec<String> = self.compilation.session.targets.sm.iter().map(ToString::to_string).collect();
+        let bytes = match chips[..] {
+            [] => limits(&self.arch).shared_opt_in,
+            _ => shared_opt_in_everywhere(chips.iter().map(String::as_str)),
+        };
+        bytes.into()
     }
 
     /// Puts alternatives beside every launch and keeps those that the search wants lowered.
@@ -208,8 +220,11 @@ impl Stages<'_> {
             let space = if is_rare { Space::none() } else { search.space(shape) };
             function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
         }
-        let limit = isolate_launches::SHARED_LIMIT as i64;
-        let request = expand_alternatives::Request { space: Space::none(), shared_limit: limit, dynamic_shared_limit: limit };
+        let request = expand_alternatives::Request {
+            space: Space::none(),
+            shared_limit: isolate_launches::SHARED_LIMIT as i64,
+            dynamic_shared_limit: self.dynamic_shared_limit(),
+        };
         search.left_out(&expand_alternatives::expand_all(op, &request));
         optimise::optimise_changed(op);
         self.show("alternatives", module);
