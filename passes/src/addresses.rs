@@ -119,6 +119,8 @@ pub struct Address<'c> {
 
 /// How deep expressions are looked through.
 const DEPTH: u32 = 12;
+/// The marker of an index that is an operand, in `rawConstantIndices`.
+const OPERAND: i32 = i32::MIN;
 
 /// Offsets as found so far. No operation may be erased while it is in use.
 #[derive(Default)]
@@ -146,30 +148,11 @@ impl<'c> Offsets<'c> {
 
     /// How far a `getelementptr` goes.
     fn step(&self, op: Op<'c>) -> Option<Linear<'c>> {
-        let mut ty = op.attr("elem_type")?.as_type()?;
-        let mut dynamic = op.operands().into_iter().skip(1);
-        let mut sum = Linear::default();
-        for (number, index) in op.attr("rawConstantIndices")?.as_i32_array()?.into_iter().enumerate() {
-            let index = if index == i32::MIN {
-                let value = dynamic.next()?;
-                width(value.ty())?;
-                self.linear(value)
-            } else {
-                Linear::number(index.into())
-            };
-            if number == 0 {
-                sum = sum.plus(&index, stride(ty, op)?);
-            } else if let Some((element, _)) = ty.llvm_array_parts() {
-                ty = element;
-                sum = sum.plus(&index, stride(ty, op)?);
-            } else {
-                let field = usize::try_from(index.constant).ok().filter(|_| index.terms.is_empty())?;
-                let (inner, at) = field_offset(ty, field, op)?;
-                ty = inner;
-                sum.constant += at;
-            }
-        }
-        Some(sum)
+        let Steps { bytes, indices } = steps(op)?;
+        indices.into_iter().try_fold(Linear::number(bytes.into()), |sum, (index, stride)| {
+            width(index.ty())?;
+            Some(sum.plus(&self.linear(index), stride.into()))
+        })
     }
 
     /// An integer as a sum, exactly; modulo 2 to the 64 if it is so wide.
@@ -261,14 +244,47 @@ fn wrapped<'c>(sum: Linear<'c>, value: Value<'c>, bits: u32) -> Linear<'c> {
     sum.plus(&Linear::symbol(Symbol::Wrap(value), Range { low: least, high: most }), size)
 }
 
+/// What a `getelementptr` adds to its base.
+pub struct Steps<'c> {
+    /// A constant.
+    pub bytes: i64,
+    /// Indices, and the bytes that each counts.
+    pub indices: Vec<(Value<'c>, i64)>,
+}
+
+/// What a `getelementptr` adds to its base; `None` for packed structs and what is larger than any memory.
+pub fn steps<'c>(op: Op<'c>) -> Option<Steps<'c>> {
+    let mut ty = op.attr("elem_type")?.as_type()?;
+    let mut dynamic = op.operands().into_iter().skip(1);
+    let mut made = Steps { bytes: 0, indices: Vec::new() };
+    for (number, index) in op.attr("rawConstantIndices")?.as_i32_array()?.into_iter().enumerate() {
+        if number > 0 {
+            match ty.llvm_array_parts() {
+                Some((element, _)) => ty = element,
+                None => {
+                    let (inner, at) = field_offset(ty, usize::try_from(index).ok()?, op)?;
+                    (ty, made.bytes) = (inner, made.bytes.checked_add(at)?);
+                    continue;
+                }
+            }
+        }
+        let stride = stride(ty, op)?;
+        match index {
+            OPERAND => made.indices.push((dynamic.next()?, stride)),
+            _ => made.bytes = made.bytes.checked_add(i64::from(index).checked_mul(stride)?)?,
+        }
+    }
+    Some(made)
+}
+
 /// The distance of neighbouring elements of a type.
-fn stride(ty: Type<'_>, op: Op<'_>) -> Option<i128> {
+fn stride(ty: Type<'_>, op: Op<'_>) -> Option<i64> {
     let (size, alignment) = ty.layout(op);
-    Some(i128::from(size.next_multiple_of(alignment.max(1)))).filter(|stride| *stride <= 1 << 40)
+    i64::try_from(size.next_multiple_of(alignment.max(1))).ok().filter(|stride| *stride <= 1 << 40)
 }
 
 /// The type of a field of a struct, and where it is.
-fn field_offset<'c>(ty: Type<'c>, field: usize, op: Op<'c>) -> Option<(Type<'c>, i128)> {
+fn field_offset<'c>(ty: Type<'c>, field: usize, op: Op<'c>) -> Option<(Type<'c>, i64)> {
     let fields = ty.llvm_struct_fields()?;
     if ty.to_string().contains("packed") {
         return None;
@@ -278,7 +294,7 @@ fn field_offset<'c>(ty: Type<'c>, field: usize, op: Op<'c>) -> Option<(Type<'c>,
         let (size, alignment) = inner.layout(op);
         at = at.next_multiple_of(alignment.max(1));
         if number == field {
-            return Some((inner, at.into()));
+            return Some((inner, i64::try_from(at).ok()?));
         }
         at += size;
     }

@@ -1,15 +1,13 @@
-//! Addresses: how a `getelementptr` adds up, what memory a pointer is into, and how the addresses of a warp lie.
+//! Addresses: what memory a pointer is into, and how the addresses of a warp lie.
 
 use std::collections::{BTreeSet, HashMap};
 
-use mlir_bridge::ir::{Op, Type, Value};
+use mlir_bridge::ir::Value;
 use regrain_tuning::statistics::{Pattern, Space};
 
 use super::lanes::{Form, Lanes, WARP};
 use crate::launch_function::KERNEL_ARG;
 
-/// The marker of an index that is an operand, in `rawConstantIndices`.
-const OPERAND: i32 = i32::MIN;
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
 /// Bytes of a line of the first-level cache.
@@ -20,53 +18,6 @@ const BANKS: i64 = 32;
 const RUN: usize = 8;
 /// How deep a pointer is followed.
 const DEPTH: u32 = 16;
-
-/// What a `getelementptr` adds to its base.
-pub struct Steps<'c> {
-    /// A constant.
-    pub bytes: i64,
-    /// Indices, and the bytes that each counts.
-    pub indices: Vec<(Value<'c>, i64)>,
-}
-
-/// What a `getelementptr` adds to its base.
-pub fn steps<'c>(op: Op<'c>) -> Option<Steps<'c>> {
-    let raw = op.attr("rawConstantIndices")?.as_i32_array()?;
-    let mut ty = op.attr("elem_type")?.as_type()?;
-    let mut made = Steps { bytes: 0, indices: Vec::new() };
-    let mut operands = op.operands().into_iter().skip(1);
-    for (position, index) in raw.into_iter().enumerate() {
-        if position > 0 {
-            if let Some(fields) = ty.llvm_struct_fields() {
-                let field = usize::try_from(index).ok()?;
-                made.bytes += field_offset(&fields, field, op)?;
-                ty = *fields.get(field)?;
-                continue;
-            }
-            ty = ty.llvm_array_parts()?.0;
-        }
-        let stride = i64::try_from(ty.layout(op).0).ok()?;
-        match index {
-            OPERAND => made.indices.push((operands.next()?, stride)),
-            _ => made.bytes += i64::from(index) * stride,
-        }
-    }
-    Some(made)
-}
-
-/// Where a field of a struct lies.
-fn field_offset(fields: &[Type<'_>], field: usize, op: Op<'_>) -> Option<i64> {
-    let mut at = 0u64;
-    for (number, ty) in fields.iter().enumerate() {
-        let (size, alignment) = ty.layout(op);
-        at = at.next_multiple_of(alignment.max(1));
-        if number == field {
-            return i64::try_from(at).ok();
-        }
-        at += size;
-    }
-    None
-}
 
 /// What memory a pointer is into.
 pub fn space(pointer: Value<'_>) -> Space {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::address;
+use crate::addresses::steps;
 use crate::facts::constant;
 use crate::uniformity::repeatable;
 
@@ -391,11 +391,11 @@ impl<'c> Lanes<'c> {
 
     fn of_address(&mut self, op: Op<'c>) -> Known {
         let mut sum = (*self.form(op.operand(0))?).clone();
-        let address::Steps { bytes, indices } = address::steps(op)?;
-        for (index, stride) in indices {
+        let step = steps(op)?;
+        for (index, stride) in step.indices {
             sum = sum.plus(&self.form(index)?.scaled(stride));
         }
-        Some(Rc::new(sum.plus(&Form::number(bytes))))
+        Some(Rc::new(sum.plus(&Form::number(step.bytes))))
     }
 
     fn of_if(&mut self, op: Op<'c>, value: Value<'c>) -> Known {
