@@ -40,6 +40,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::GpuWrapper;
 use regrain_tuning::grain::Grain;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     coarsening::{EPILOGUE, GRAIN, KEPT, ORIGINAL, THREAD_GRAIN, factors, loops, static_shared_bytes},
@@ -132,7 +133,7 @@ impl Refusal {
 }
 
 /// A kernel that was made here.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     pub name: String,
     /// The kernel that it is a version of.

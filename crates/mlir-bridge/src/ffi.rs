@@ -71,6 +71,13 @@ unsafe extern "C" {
         sink: Sink,
         user: *mut c_void,
     ) -> bool;
+    // extract_kernel.cpp
+    pub(crate) fn regrainExtractKernel(
+        bitcode: MlirStringRef,
+        name: MlirStringRef,
+        sink: Sink,
+        user: *mut c_void,
+    ) -> bool;
     // ir.cpp
     pub(crate) fn regrainMappingCreate() -> *mut c_void;
     pub(crate) fn regrainMappingDestroy(mapping: *mut c_void);

@@ -11,6 +11,8 @@ use llvm_sys::debuginfo::{
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
 use llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
 
+use crate::ffi;
+
 /// The source file and line (from 1) of an instruction, if it carries a debug location.
 pub fn source_location(instruction: InstructionValue<'_>) -> Option<(String, u32)> {
     source_frames(instruction).into_iter().next()
@@ -101,6 +103,15 @@ pub fn clone_function<'ctx>(function: FunctionValue<'ctx>, name: &str) -> Functi
     copy.as_global_value().set_name(name);
     clear_comdat(copy.as_global_value());
     copy
+}
+
+/// A module with function `name` of a module in `bitcode`, the functions that it reaches and all variables; as bitcode.
+/// Bodies of other functions are not even read.
+pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
+    let mut out: Vec<u8> = Vec::new();
+    // SAFETY: bytes and name are read during the call; the sink gets a live Vec.
+    let done = unsafe { ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), ffi::append, (&raw mut out).cast()) };
+    if done { Ok(out) } else { Err(String::from_utf8_lossy(&out).into_owned()) }
 }
 
 /// Makes every user of the integer that `instruction` computes use `value`, and removes it.

@@ -11,6 +11,7 @@ use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode};
+use crate::diagnostics::Missed;
 use crate::dispatch::{self, Coarsening};
 use crate::dump::Dump;
 use crate::parallel::{Stages, Versions};
@@ -40,10 +41,11 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let host_module = read_bitcode(&context, &host_path)?;
     let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
     let coarsening = Coarsening::of(compilation, &host_module);
-    let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input)?;
+    let missed = Missed::new(session.args.remarks.missed);
+    let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input, &missed)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = Stages { compilation, dump: &dump, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
+    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
     let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
     let (split, mut versions) = split.map_or((None, Versions::default()), |(form, versions)| (Some(form), versions));
     if options.relocatable {

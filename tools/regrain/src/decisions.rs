@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 use regrain_tuning::Grain;
 use regrain_tuning::model::Prediction;
 use regrain_tuning::occupancy::{Occupancy, Resources};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::args::Remarks;
 
 /// What became of a grain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// It is what launches run, by the model.
@@ -117,25 +117,37 @@ impl Row {
     }
 }
 
+/// A row in the words in which it is given to the user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    decision: Decision,
+    remark: String,
+    row: String,
+}
+
+impl Statement {
+    /// The row as a remark and as a line of the report.
+    pub fn new(row: &Row) -> Result<Self> {
+        let line = serde_json::to_string(row).context("cannot write a row of the report")?;
+        Ok(Self { decision: row.decision, remark: row.remark(), row: line })
+    }
+}
+
 /// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
-pub fn publish(rows: &[Row], remarks: Remarks, report: Option<&Path>) -> Result<()> {
-    for row in rows {
-        let wanted = match row.decision.option() {
+pub fn publish(statements: &[Statement], remarks: Remarks, report: Option<&Path>) -> Result<()> {
+    for statement in statements {
+        let wanted = match statement.decision.option() {
             "-Rpass=regrain" => remarks.passed,
             "-Rpass-analysis=regrain" => remarks.analysis,
             _ => remarks.missed,
         };
         if wanted {
-            eprintln!("{}", row.remark());
+            eprintln!("{}", statement.remark);
         }
     }
-    let Some(path) = report.filter(|_| !rows.is_empty()) else { return Ok(()) };
-    let mut text = Vec::new();
-    for row in rows {
-        serde_json::to_writer(&mut text, row).context("cannot write a row of the report")?;
-        text.push(b'\n');
-    }
+    let Some(path) = report.filter(|_| !statements.is_empty()) else { return Ok(()) };
+    let text: String = statements.iter().map(|statement| format!("{}\n", statement.row)).collect();
     // One write, so that compilations side by side do not mix their lines.
     let file = std::fs::File::options().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(&text)).with_context(|| format!("cannot write '{}'", path.display()))
+    file.and_then(|mut file| file.write_all(text.as_bytes())).with_context(|| format!("cannot write '{}'", path.display()))
 }

@@ -15,6 +15,7 @@ mod dispatch;
 mod dump;
 mod jobs;
 mod link;
+mod memory;
 mod nvidia;
 mod parallel;
 mod search;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `REGRAIN_LOG=<filter>` shows what the passes and the driver do.
+/// `REGRAIN_LOG=<filter>` shows what the passes and the driver do; passes do nothing where the cache has what they lead to.
 fn init_tracing() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("REGRAIN_LOG").unwrap_or_default();
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();

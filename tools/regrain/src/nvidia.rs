@@ -1,23 +1,27 @@
 //! A CUDA source for NVIDIA GPUs: PTX and cubins into a fat binary, that into the host object.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::{clean, launches, specialise};
 use regrain_targets::cpu;
-use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, DeviceImage, Report};
+use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Compiled, DeviceImage, Key, Report};
 use regrain_targets::toolkit::SmArch;
 use regrain_passes::isolate_launches::Version;
 use regrain_tuning::occupancy::occupancy;
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode, write_bitcode};
+use crate::decisions::publish;
+use crate::diagnostics::Missed;
 use crate::dispatch::{self, Coarsening};
 use crate::dump::Dump;
 use crate::jobs::Session;
-use crate::parallel::{LaunchShapes, Stages, Versions};
+use crate::memory::{Found, Memory};
+use crate::parallel::{Grains, LaunchShapes, Stages, Versions};
 use crate::search::{self, Searcher};
 
 /// Compiles one source to the compilation's output.
@@ -43,39 +47,21 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         }
         _ => LaunchShapes::new(),
     };
-    let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, archs)?;
+    let missed = Missed::new(session.args.remarks.missed);
+    let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, &missed, archs)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = |arch: String| Stages { compilation, dump: &dump, arch, shapes: &shapes, grains, profiled: profiled.clone() };
-    let contexts: Vec<Context> = archs.iter().map(|_| Context::create()).collect();
-    let mut units = Vec::new();
-    for ((arch, path), context) in archs.iter().zip(&sides.device).zip(&contexts) {
-        let module = read_bitcode(context, path)?;
-        dump.llvm(&format!("device-{arch}"), &module)?;
-        if session.args.device_only && session.args.emit_llvm {
-            return write_module(compilation, &module, text);
-        }
-        units.push(Unit::new(&stages(arch.to_string()), context, module, *arch));
+    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), shapes: &shapes, grains, profiled };
+    if let (true, true, Some(path)) = (session.args.device_only, session.args.emit_llvm, sides.device.first()) {
+        return write_module(compilation, &read_bitcode(&context, path)?, text);
     }
-    let mut versions = versions_for_all(&stages(String::new()), &units);
-    if coarsening == Coarsening::Searched {
-        choose(&stages(String::new()), &searcher, &units, &mut versions)?;
-        searcher.publish()?;
-    }
-    let mut static_shared = 0;
-    let mut images = Vec::new();
-    for unit in units {
-        let arch = unit.arch;
-        let module = unit.with_versions(&versions)?;
-        if specialised {
-            let machine = clean::nvptx_machine(&module, &arch.to_string())?;
-            static_shared = static_shared.max(specialise::static_shared(&module, &machine));
-            specialise::device(&module, &shapes, &machine)?;
-        }
-        let image = device_image(compilation, &module, arch, text && session.args.device_only)?;
-        dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
-        images.push(image);
-    }
+    let may_recall = coarsening == Coarsening::Searched && !specialised && !dump.is_on();
+    let memory = if may_recall { Memory::of(&stages, &searcher, &sides.device, archs)? } else { None };
+    let made = match memory.as_ref().and_then(|memory| memory.recall(archs)) {
+        Some((found, images)) => say_again(&stages, found, images)?,
+        None => device_side(&stages, &searcher, &sides.device, specialised, memory.as_ref())?,
+    };
+    let Made { images, versions, static_shared } = made;
     if session.args.resource_usage {
         print_reports(&images);
     }
@@ -85,11 +71,88 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     if !versions.is_empty() {
         let most_threads = |version: &Version| most_threads(&images, version);
-        dispatch::redirect(&context, &stages(String::new()), &host, &versions, most_threads, false)?;
+        dispatch::redirect(&context, &stages, &host, &versions, most_threads, false)?;
     }
     nvptx::embed(&host, &nvptx::fat_binary_of(&images)?)?;
     dump.llvm("host", &host)?;
     compilation.deliver(&compilation.host_object(&host)?)
+}
+
+/// What the device side comes to.
+struct Made {
+    images: Vec<DeviceImage>,
+    versions: Versions,
+    static_shared: u64,
+}
+
+/// What was found before, in the same words.
+fn say_again(stages: &Stages<'_>, found: Found, images: Vec<DeviceImage>) -> Result<Made> {
+    for text in &found.missed {
+        stages.missed.say(text);
+    }
+    let args = &stages.compilation.session.args;
+    publish(&found.statements, args.remarks, args.report.as_deref())?;
+    let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new() };
+    Ok(Made { images, versions, static_shared: 0 })
+}
+
+/// Makes the device side from clang's code for each chip, and lets `memory` keep what a search found.
+fn device_side(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    files: &[PathBuf],
+    specialised: bool,
+    memory: Option<&Memory>,
+) -> Result<Made> {
+    let Stages { compilation, dump, .. } = *stages;
+    let session = compilation.session;
+    let archs = &session.targets.sm;
+    let contexts: Vec<Context> = archs.iter().map(|_| Context::create()).collect();
+    let mut units = Vec::new();
+    for ((arch, path), context) in archs.iter().zip(files).zip(&contexts) {
+        let module = read_bitcode(context, path)?;
+        dump.llvm(&format!("device-{arch}"), &module)?;
+        units.push(Unit::new(&stages.for_chip(*arch), context, module, *arch));
+    }
+    let mut versions = versions_for_all(stages, &units);
+    let (mut wholes, mut statements) = (None, Vec::new());
+    if matches!(stages.grains, Grains::Search(_)) {
+        wholes = choose(stages, searcher, &units, &mut versions)?;
+        statements = searcher.publish()?;
+    }
+    // A version that could not be assembled once may be another time.
+    let memory = memory.filter(|_| wholes.as_ref().is_none_or(|wholes| wholes.all_assembled));
+    let mut wholes = wholes.map_or(Vec::new(), |wholes| wholes.compiled).into_iter();
+    let (mut images, mut keys, mut static_shared) = (Vec::new(), Vec::new(), 0);
+    for unit in units {
+        let arch = unit.arch;
+        // Where nothing was chosen, clang's module has been compiled to be compared with.
+        let whole = wholes.next().filter(|_| versions.is_empty() && !specialised && unit.coarse.is_some());
+        let image = match whole {
+            Some(Compiled { key, image }) => {
+                keys.push(key.text());
+                image
+            }
+            None => {
+                let module = unit.with_versions(&versions)?;
+                if specialised {
+                    let machine = clean::nvptx_machine(&module, &arch.to_string())?;
+                    static_shared = static_shared.max(specialise::static_shared(&module, &machine));
+                    specialise::device(&module, stages.shapes, &machine)?;
+                }
+                let (image, key) = device_image(compilation, &module, arch)?;
+                keys.extend(key.map(|key| key.text()));
+                image
+            }
+        };
+        dump.text(&format!("{arch}"), "ptx", &image.ptx)?;
+        images.push(image);
+    }
+    if let Some(memory) = memory {
+        let Versions { kernels, host, .. } = versions.clone();
+        memory.keep(&Found { missed: stages.missed.said(), statements, kernels, host, images: keys });
+    }
+    Ok(Made { images, versions, static_shared })
 }
 
 /// The device side for one chip.
@@ -136,10 +199,18 @@ impl<'ctx> Unit<'ctx> {
     }
 }
 
+/// clang's modules as they are compiled to be compared with.
+struct Wholes {
+    /// One for each chip.
+    compiled: Vec<Compiled>,
+    /// Whether no version failed.
+    all_assembled: bool,
+}
+
 /// Lets the assembler speak and drops what is not chosen. With nothing to choose from nothing is assembled.
-fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], versions: &mut Versions) -> Result<()> {
+fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], versions: &mut Versions) -> Result<Option<Wholes>> {
     if versions.launches.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     let toolkit = stages.compilation.session.toolkit()?;
     let failed = |message: String| anyhow!("internal error: alternatives cannot be chosen from: {message}");
@@ -147,25 +218,25 @@ fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], vers
     let mut jobs = Vec::new();
     for unit in units {
         jobs.push(job(stages.compilation, &unit.module, unit.arch));
-        let coarse = unit.coarse.as_ref().unwrap_or(&unit.module);
-        let machine = clean::nvptx_machine(coarse, &unit.arch.to_string())?;
-        let all = job(stages.compilation, coarse, unit.arch);
-        for (_, _, name) in &mains {
-            jobs.push(nvptx::Job { bitcode: nvptx::extract(&all.bitcode, name, &machine)?, ..all.clone() });
-        }
+        let all = job(stages.compilation, unit.coarse.as_ref().unwrap_or(&unit.module), unit.arch);
+        jobs.extend(mains.iter().map(|(_, _, name)| nvptx::Job { kernel: Some(name.clone()), ..all.clone() }));
     }
-    let mut images = nvptx::compile_all(&jobs, toolkit, &nvptx::Cache::open()).into_iter();
+    let mut results = nvptx::compile_all(&jobs, toolkit, &nvptx::Cache::open()).into_iter();
+    let mut wholes = Wholes { compiled: Vec::new(), all_assembled: true };
     let mut resources = BTreeMap::new();
     for unit in units {
-        let whole = images.next().context("internal error: a module was not compiled")??;
+        let whole = results.next().context("internal error: a module was not compiled")??;
         // A version that the assembler refuses is pruned, no error.
-        let own: Vec<_> = images.by_ref().take(mains.len()).map(Result::ok).collect();
-        resources.insert(unit.arch.to_string(), search::resources(&versions.launches, &mains, &own, &whole));
+        let own: Vec<_> = results.by_ref().take(mains.len()).map(|made| made.ok().map(|made| made.image)).collect();
+        wholes.all_assembled &= own.iter().all(Option::is_some);
+        resources.insert(unit.arch.to_string(), search::resources(&versions.launches, &mains, &own, &whole.image));
+        wholes.compiled.push(whole);
     }
     let mut kept = searcher.decide(&versions.launches, resources);
     // Launches without alternatives have one that was taken before.
     kept.retain(|_, grains| !grains.is_empty());
-    stages.choose(versions, &kept).map_err(failed)
+    stages.choose(versions, &kept).map_err(failed)?;
+    Ok(Some(wholes))
 }
 
 /// One host code launches for all chips: there are versions if they came out alike for each.
@@ -195,15 +266,18 @@ fn specialises(session: &Session, host: &Module<'_>) -> bool {
     session.args.level.unwrap_or(3) > 0 && session.args.specialize && specialise::is_allowed(host)
 }
 
-fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch, ptx_only: bool) -> Result<DeviceImage> {
-    let toolkit = compilation.session.toolkit()?;
+/// The image of a module, and its key in the cache; where only PTX is asked for, only that.
+fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> Result<(DeviceImage, Option<Key>)> {
+    let session = compilation.session;
+    let toolkit = session.toolkit()?;
     let job = job(compilation, module, arch);
-    if ptx_only {
+    if session.args.device_only && session.args.kind == Output::Assembly {
         let ptx = nvptx::compile_to_ptx(module, toolkit, &job.codegen)?;
-        return Ok(DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
+        return Ok((DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() }, None));
     }
-    let mut images = nvptx::compile_all(&[job], toolkit, &nvptx::Cache::open());
-    Ok(images.pop().context("internal error: a module was not compiled")??)
+    let mut results = nvptx::compile_all(&[job], toolkit, &nvptx::Cache::open());
+    let Compiled { key, image } = results.pop().context("internal error: a module was not compiled")??;
+    Ok((image, Some(key)))
 }
 
 /// What compiling a device module takes.
@@ -228,7 +302,7 @@ fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvpt
             assembling.extra.push(value.to_string_lossy().into_owned());
         }
     }
-    nvptx::Job { bitcode: module.write_bitcode_to_memory().as_slice().to_vec(), codegen, assembling }
+    nvptx::Job { bitcode: module.write_bitcode_to_memory().as_slice().into(), kernel: None, codegen, assembling }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

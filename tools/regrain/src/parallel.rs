@@ -18,11 +18,12 @@ use regrain_passes::isolate_launches::{self, Version};
 use regrain_passes::launch_function::{DISPATCH_PREFIX, kernel_of_launch};
 use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
+use regrain_targets::toolkit::SmArch;
 use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
 use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::compile::Compilation;
-use crate::diagnostics;
+use crate::diagnostics::{self, Missed};
 use crate::dump::Dump;
 
 /// Constant block shapes of the launches, by kernel.
@@ -32,11 +33,14 @@ pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
 const MOST_THREADS: u32 = 1024;
 
 /// What the stages share.
+#[derive(Clone)]
 pub struct Stages<'s> {
     /// The source.
     pub compilation: &'s Compilation<'s>,
     /// Where the stages are shown.
     pub dump: &'s Dump,
+    /// What hears why something was not done.
+    pub missed: &'s Missed,
     /// The chip whose `__CUDA_ARCH__` the source saw, as in `sm_80`.
     pub arch: String,
     /// Constant block shapes of the launches.
@@ -116,6 +120,11 @@ struct Host<'c> {
 }
 
 impl Stages<'_> {
+    /// The same for one chip.
+    pub fn for_chip(&self, arch: SmArch) -> Self {
+        Self { arch: arch.to_string(), ..self.clone() }
+    }
+
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
     pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(SplitForm<'ctx>, Versions)> {
         let made = self.attempt(context, device, |mlir, module| {
@@ -346,9 +355,7 @@ impl Stages<'_> {
 
     /// Says something that only `-Rpass-missed` asks for.
     pub fn remark(&self, text: &str) {
-        if self.compilation.session.args.remarks.missed && !text.is_empty() {
-            eprintln!("{text}");
-        }
+        self.missed.say(text);
     }
 }
 

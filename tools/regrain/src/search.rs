@@ -18,7 +18,8 @@ use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::args::Args;
 use crate::choice::{self, Chip};
-use crate::decisions::{Decision, Row, publish};
+use crate::decisions::{Decision, Row, Statement, publish};
+use crate::diagnostics::Missed;
 use crate::parallel::Search;
 
 /// Alternatives of a kernel that are assembled where nobody said which to try, beside the original.
@@ -34,6 +35,7 @@ enum Target {
 pub struct Searcher<'s> {
     args: &'s Args,
     source: String,
+    missed: &'s Missed,
     target: Target,
     database: Option<Database>,
     rows: RefCell<Vec<Row>>,
@@ -41,16 +43,16 @@ pub struct Searcher<'s> {
 
 impl<'s> Searcher<'s> {
     /// A search for the CPU.
-    pub fn for_cpu(args: &'s Args, source: &Path) -> Result<Self> {
-        Self::new(args, source, Target::Cpu(CpuLimits::native()))
+    pub fn for_cpu(args: &'s Args, source: &Path, missed: &'s Missed) -> Result<Self> {
+        Self::new(args, source, missed, Target::Cpu(CpuLimits::native()))
     }
 
     /// A search for GPUs, all of which run what is chosen.
-    pub fn for_gpus(args: &'s Args, source: &Path, archs: &[SmArch]) -> Result<Self> {
-        Self::new(args, source, Target::Gpus(archs.to_vec()))
+    pub fn for_gpus(args: &'s Args, source: &Path, missed: &'s Missed, archs: &[SmArch]) -> Result<Self> {
+        Self::new(args, source, missed, Target::Gpus(archs.to_vec()))
     }
 
-    fn new(args: &'s Args, source: &Path, target: Target) -> Result<Self> {
+    fn new(args: &'s Args, source: &Path, missed: &'s Missed, target: Target) -> Result<Self> {
         let database = args.profile_use.as_deref().map(|path| {
             // A database that is not there yet is an empty one to those who write it, but not to us.
             std::fs::metadata(path).with_context(|| format!("cannot read tuning database '{}'", path.display()))?;
@@ -60,7 +62,8 @@ impl<'s> Searcher<'s> {
             }
             Ok::<_, anyhow::Error>(database)
         });
-        Ok(Self { args, source: source.display().to_string(), target, database: database.transpose()?, rows: RefCell::default() })
+        let (source, rows) = (source.display().to_string(), RefCell::default());
+        Ok(Self { args, source, missed, target, database: database.transpose()?, rows })
     }
 
     /// What the target is called in a tuning database.
@@ -99,11 +102,10 @@ impl<'s> Searcher<'s> {
                 Some(launch.candidates[at].grain)
             }
             Err(missing) => {
-                if self.args.remarks.missed {
-                    let shape = launch.shape.map_or(String::new(), |[x, y, z]| format!(" for blocks of {x}x{y}x{z}"));
-                    let kernel = &launch.kernel;
-                    eprintln!("{}: remark: kernel '{kernel}'{shape}: the model decides: {missing} [-Rpass-missed=regrain]", self.source);
-                }
+                let shape = launch.shape.map_or(String::new(), |[x, y, z]| format!(" for blocks of {x}x{y}x{z}"));
+                let (source, kernel) = (&self.source, &launch.kernel);
+                let text = format!("{source}: remark: kernel '{kernel}'{shape}: the model decides: {missing} [-Rpass-missed=regrain]");
+                self.missed.say(&text);
                 None
             }
         }
@@ -127,13 +129,20 @@ impl<'s> Searcher<'s> {
         kept
     }
 
-    /// Gives the remarks, and writes the report.
-    pub fn publish(&self) -> Result<()> {
+    /// The measured times that it chooses by, all of them.
+    pub fn database_text(&self) -> String {
+        self.database.as_ref().map_or(String::new(), |database| format!("{database:?}"))
+    }
+
+    /// Gives the remarks, and writes the report. What was said comes back.
+    pub fn publish(&self) -> Result<Vec<Statement>> {
         // What holds for all chips was said once for each of them.
         let mut rows = self.rows.borrow().clone();
         let mut said = HashSet::new();
         rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
-        publish(&rows, self.args.remarks, self.args.report.as_deref())
+        let statements = rows.iter().map(Statement::new).collect::<Result<Vec<_>>>()?;
+        publish(&statements, self.args.remarks, self.args.report.as_deref())?;
+        Ok(statements)
     }
 }
 

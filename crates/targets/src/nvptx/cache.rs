@@ -1,7 +1,8 @@
-//! Device images by content: a module that was compiled before, by whichever program, is not compiled again.
+//! Device images by content: a module that was compiled before, by whichever program, is not compiled again. What else is
+//! worth keeping may lie beside them.
 //!
 //! The key is a hash of the module's bitcode, of everything that decides what becomes of it (options, chip, toolkit), and of
-//! this compiler itself. An entry is one file under `REGRAIN_CACHE_DIR`, else `$XDG_CACHE_HOME/regrain`, else
+//! this compiler itself with its LLVM. An entry is one file under `REGRAIN_CACHE_DIR`, else `$XDG_CACHE_HOME/regrain`, else
 //! `~/.cache/regrain`; with `REGRAIN_CACHE_DIR` set to nothing there is no cache. It is written beside and moved into place,
 //! carries a checksum, and whatever is wrong with one is as if it were not there: the cache never makes a compilation fail.
 //! `REGRAIN_CACHE_SIZE` (MiB, 1024 by default) bounds it; the entries that were used longest ago go first.
@@ -13,7 +14,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use super::{AssembleOptions, CodegenOptions, DeviceImage, Report};
-use crate::toolkit::Toolkit;
+use crate::toolkit::{SmArch, Toolkit};
 
 const DEFAULT_SIZE: u64 = 1024;
 const CHECKSUM_SIZE: usize = 32;
@@ -41,17 +42,37 @@ struct Header {
 impl Key {
     /// The key of compiling `bitcode` with these options.
     pub fn new(bitcode: &[u8], toolkit: &Toolkit, codegen: &CodegenOptions, assembling: &AssembleOptions) -> Self {
-        let mut hasher = blake3::Hasher::new();
+        Self::of("image", &format!("{codegen:?} {assembling:?}"), &[bitcode], toolkit)
+    }
+
+    /// The key of what is made of `parts` with `toolkit` by this compiler. `kind` keeps apart what is made of the same;
+    /// `options` is everything else that it depends on.
+    pub fn of(kind: &str, options: &str, parts: &[&[u8]], toolkit: &Toolkit) -> Self {
         let stamp = |path: &Path| {
             let seen = path.metadata().ok();
             let time = seen.as_ref().and_then(|m| m.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok());
             format!("{:?} {:?}", seen.map(|m| m.len()), time)
         };
         let us = std::env::current_exe().map(|path| stamp(&path)).unwrap_or_default();
-        for text in [us, stamp(&toolkit.ptxas), toolkit.version.to_string(), format!("{codegen:?} {assembling:?}")] {
-            hasher.update(text.as_bytes()).update(b"\0");
+        let llvm = format!("{:?}", inkwell::support::get_llvm_version());
+        let tools = [us, llvm, stamp(&toolkit.ptxas), stamp(&toolkit.libdevice), toolkit.version.to_string()];
+        let texts = tools.iter().map(String::as_str).chain([kind, options]).map(str::as_bytes);
+        let mut hasher = blake3::Hasher::new();
+        for part in texts.chain(parts.iter().copied()) {
+            // With its length, so that no other parts are the same bytes.
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
-        Self(hasher.update(bitcode).finalize())
+        Self(hasher.finalize())
+    }
+
+    /// As [`Key::parse`] reads it.
+    pub fn text(&self) -> String {
+        self.0.to_hex().to_string()
+    }
+
+    /// A key from its text.
+    pub fn parse(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(Self)
     }
 }
 
@@ -77,32 +98,29 @@ impl Cache {
         Some(self.root.as_ref()?.join(&name[..2]).join(&name[2..]))
     }
 
-    /// The image that was made for `key`. The name of the chip is not in the entry: the key decides it.
-    pub fn get(&self, key: Key, codegen: &CodegenOptions) -> Option<DeviceImage> {
-        let path = self.path(key)?;
-        let bytes = std::fs::read(&path).ok()?;
-        let content = bytes.get(..bytes.len().checked_sub(CHECKSUM_SIZE)?)?;
-        if blake3::hash(content).as_bytes() != &bytes[content.len()..] {
-            return None;
-        }
-        let line = content.iter().position(|byte| *byte == b'\n')?;
-        let header: Header = serde_json::from_slice(&content[..line]).ok()?;
-        let (ptx, cubin) = content[line + 1..].split_at_checked(header.ptx)?;
-        // The time of the last use, by which entries go.
-        let _ = std::fs::File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
-        Some(DeviceImage {
-            arch: codegen.arch,
-            ptx: String::from_utf8(ptx.to_vec()).ok()?,
-            cubin: cubin.to_vec(),
-            reports: header.reports,
-            warnings: header.warnings,
-        })
+    /// Whether anything is kept at all.
+    pub fn is_on(&self) -> bool {
+        self.root.is_some()
     }
 
-    /// Keeps an image.
-    pub fn put(&self, key: Key, image: &DeviceImage) {
+    /// What was kept under `key`.
+    pub fn read(&self, key: Key) -> Option<Vec<u8>> {
+        let path = self.path(key)?;
+        let mut bytes = std::fs::read(&path).ok()?;
+        let (content, checksum) = bytes.split_at_checked(bytes.len().checked_sub(CHECKSUM_SIZE)?)?;
+        if blake3::hash(content).as_bytes() != checksum {
+            return None;
+        }
+        bytes.truncate(content.len());
+        // The time of the last use, by which entries go.
+        let _ = std::fs::File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        Some(bytes)
+    }
+
+    /// Keeps `content`.
+    pub fn write(&self, key: Key, content: &[u8]) {
         if let Some(path) = self.path(key)
-            && let Err(error) = write(&path, image)
+            && let Err(error) = write(&path, content)
         {
             tracing::debug!(target: "cache", "{}: {error}", path.display());
         }
@@ -110,6 +128,26 @@ impl Cache {
         if key.0.as_bytes()[31] < 8 {
             self.trim();
         }
+    }
+
+    /// The image that was made for `key`. The name of the chip is not in the entry: the key decides it.
+    pub fn get(&self, key: Key, arch: SmArch) -> Option<DeviceImage> {
+        let content = self.read(key)?;
+        let line = content.iter().position(|byte| *byte == b'\n')?;
+        let header: Header = serde_json::from_slice(&content[..line]).ok()?;
+        let (ptx, cubin) = content[line + 1..].split_at_checked(header.ptx)?;
+        let ptx = String::from_utf8(ptx.to_vec()).ok()?;
+        Some(DeviceImage { arch, ptx, cubin: cubin.to_vec(), reports: header.reports, warnings: header.warnings })
+    }
+
+    /// Keeps an image.
+    pub fn put(&self, key: Key, image: &DeviceImage) {
+        let header = Header { ptx: image.ptx.len(), reports: image.reports.clone(), warnings: image.warnings.clone() };
+        let Ok(mut content) = serde_json::to_vec(&header) else { return };
+        content.push(b'\n');
+        content.extend_from_slice(image.ptx.as_bytes());
+        content.extend_from_slice(&image.cubin);
+        self.write(key, &content);
     }
 
     /// Removes what was used longest ago until the rest fits.
@@ -136,30 +174,24 @@ impl Cache {
     }
 }
 
-fn write(path: &Path, image: &DeviceImage) -> std::io::Result<()> {
+fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let header = Header { ptx: image.ptx.len(), reports: image.reports.clone(), warnings: image.warnings.clone() };
-    let mut content = serde_json::to_vec(&header)?;
-    content.push(b'\n');
-    content.extend_from_slice(image.ptx.as_bytes());
-    content.extend_from_slice(&image.cubin);
-    let checksum = blake3::hash(&content);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&content)?;
-    file.write_all(checksum.as_bytes())?;
+    file.write_all(content)?;
+    file.write_all(blake3::hash(content).as_bytes())?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::SmArch;
+
+    const ARCH: SmArch = SmArch { number: 80, specific: false };
 
     fn image(text: &str) -> DeviceImage {
-        let arch = SmArch { number: 80, specific: false };
         let report = Report { name: "k".into(), registers: 32, ..Report::default() };
-        DeviceImage { arch, ptx: text.into(), cubin: vec![0, 10, 255], reports: vec![report], warnings: vec!["w".into()] }
+        DeviceImage { arch: ARCH, ptx: text.into(), cubin: vec![0, 10, 255], reports: vec![report], warnings: vec!["w".into()] }
     }
 
     fn key(text: &str) -> Key {
@@ -170,19 +202,17 @@ mod tests {
     fn gives_back_what_it_got() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
-        assert!(cache.get(key("a"), &codegen).is_none());
+        assert!(cache.get(key("a"), ARCH).is_none());
         cache.put(key("a"), &image("ptx\nof a"));
-        let got = cache.get(key("a"), &codegen).expect("an entry");
+        let got = cache.get(key("a"), ARCH).expect("an entry");
         assert_eq!((got.ptx.as_str(), &got.cubin[..], got.reports[0].registers), ("ptx\nof a", &[0, 10, 255][..], 32));
-        assert!(cache.get(key("b"), &codegen).is_none());
+        assert!(cache.get(key("b"), ARCH).is_none());
     }
 
     #[test]
     fn damage_is_a_miss() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
         cache.put(key("a"), &image("ptx"));
         let path = cache.path(key("a")).expect("a path");
         let whole = std::fs::read(&path).expect("an entry");
@@ -190,17 +220,16 @@ mod tests {
         other[whole.len() / 2] ^= 1;
         for bad in [&whole[..10], &whole[..0], &whole[..whole.len() - 1], &other] {
             std::fs::write(&path, bad).expect("written");
-            assert!(cache.get(key("a"), &codegen).is_none());
+            assert!(cache.get(key("a"), ARCH).is_none());
         }
         std::fs::write(&path, &whole).expect("written");
-        assert!(cache.get(key("a"), &codegen).is_some());
+        assert!(cache.get(key("a"), ARCH).is_some());
     }
 
     #[test]
     fn the_longest_unused_goes_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let one = Cache::at(folder.path(), 1 << 20);
-        let codegen = CodegenOptions::new(SmArch { number: 80, specific: false });
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         for (age, name) in names.iter().enumerate() {
             one.put(key(name), &image(&"x".repeat(1000)));
@@ -210,7 +239,7 @@ mod tests {
             file.set_modified(time).expect("a time");
         }
         Cache::at(folder.path(), 3500).trim();
-        let left: Vec<&String> = names.iter().filter(|name| one.get(key(name), &codegen).is_some()).collect();
+        let left: Vec<&String> = names.iter().filter(|name| one.get(key(name), ARCH).is_some()).collect();
         assert_eq!(left.last(), Some(&&names[9]));
         assert!((1..=3).contains(&left.len()), "{left:?}");
     }
@@ -219,6 +248,6 @@ mod tests {
     fn without_a_folder_nothing_is_kept() {
         let cache = Cache { root: None, size: 0 };
         cache.put(key("a"), &image("ptx"));
-        assert!(cache.get(key("a"), &CodegenOptions::new(SmArch { number: 80, specific: false })).is_none());
+        assert!(cache.get(key("a"), ARCH).is_none());
     }
 }

@@ -15,7 +15,7 @@ mod merge;
 pub mod ptxas;
 pub mod report;
 
-pub use cache::Cache;
+pub use cache::{Cache, Key};
 pub use codegen::{CodegenOptions, compile_to_ptx};
 pub use embed::embed;
 pub use extract::extract;
@@ -24,6 +24,7 @@ pub use merge::merge;
 pub use ptxas::{AssembleOptions, Assembled, assemble};
 pub use report::Report;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use inkwell::context::Context;
@@ -61,37 +62,50 @@ pub fn compile_device(
     Ok(DeviceImage { arch: codegen.arch, ptx, cubin, reports, warnings })
 }
 
-/// A device module that waits to be compiled.
+/// A device module that waits to be compiled, or one kernel of it by itself.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The module as bitcode.
-    pub bitcode: Vec<u8>,
+    pub bitcode: Arc<[u8]>,
+    /// The kernel that is taken out of it; `None` for all that is there.
+    pub kernel: Option<String>,
     /// How PTX is made.
     pub codegen: CodegenOptions,
     /// How it is assembled.
     pub assembling: AssembleOptions,
 }
 
+/// An image, and where the cache has it.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The key in the cache that it was looked up in.
+    pub key: Key,
+    /// The image.
+    pub image: DeviceImage,
+}
+
 impl Job {
-    fn compile(&self, toolkit: &Toolkit, cache: &Cache) -> Result<DeviceImage, Error> {
-        let key = cache::Key::new(&self.bitcode, toolkit, &self.codegen, &self.assembling);
-        if let Some(image) = cache.get(key, &self.codegen) {
-            return Ok(image);
+    fn compile(&self, toolkit: &Toolkit, cache: &Cache) -> Result<Compiled, Error> {
+        let alone = self.kernel.as_ref().map(|kernel| extract(&self.bitcode, kernel)).transpose()?;
+        let bitcode = alone.as_deref().unwrap_or(&self.bitcode);
+        let key = Key::new(bitcode, toolkit, &self.codegen, &self.assembling);
+        if let Some(image) = cache.get(key, self.codegen.arch) {
+            return Ok(Compiled { key, image });
         }
         let context = Context::create();
-        let buffer = MemoryBuffer::create_from_memory_range_copy(&self.bitcode, "device");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "device");
         let module = Module::parse_bitcode_from_buffer(&buffer, &context)
             .map_err(|error| Error::internal("reading a device module", error.to_string()))?;
         let image = compile_device(&module, toolkit, &self.codegen, &self.assembling)?;
         cache.put(key, &image);
-        Ok(image)
+        Ok(Compiled { key, image })
     }
 }
 
 /// Compiles device modules side by side, each of them only if the cache does not have it. Results are in the order of the jobs.
 ///
 /// Under a `make` that shares out its jobs only one is compiled at a time: the parallelism is make's then.
-pub fn compile_all(jobs: &[Job], toolkit: &Toolkit, cache: &Cache) -> Vec<Result<DeviceImage, Error>> {
+pub fn compile_all(jobs: &[Job], toolkit: &Toolkit, cache: &Cache) -> Vec<Result<Compiled, Error>> {
     let shared_out = std::env::var("MAKEFLAGS").is_ok_and(|flags| flags.contains("jobserver"));
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = if shared_out { 1 } else { processors.min(jobs.len()) };
