@@ -23,6 +23,9 @@ pub const GRAIN: &str = "regrain.grain";
 /// On a wrapper: how many original threads one of its threads is, by dimension.
 pub const THREAD_GRAIN: &str = "regrain.thread_grain";
 
+/// On a wrapper: how many of its blocks a CPU's thread takes at once.
+pub const TASKS: &str = "regrain.tasks";
+
 /// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
 pub const EPILOGUE: &str = "regrain.epilogue";
 
@@ -103,6 +106,11 @@ fn is_whole(nest: Op<'_>, sizes: &[Value<'_>]) -> bool {
 /// The factors that an operation carries under `name`, as [`GRAIN`] and [`THREAD_GRAIN`]; 1 each without.
 pub fn factors(op: Op<'_>, name: &str) -> [i64; 3] {
     op.attr(name).and_then(Attr::as_i64_array).and_then(|list| list.try_into().ok()).unwrap_or([1; 3])
+}
+
+/// The blocks of a task that a wrapper asks for.
+pub fn tasks(wrapper: Op<'_>) -> Option<u32> {
+    wrapper.attr(TASKS)?.as_int()?.try_into().ok()
 }
 
 /// Bytes of static shared memory that the blocks of a launch have.

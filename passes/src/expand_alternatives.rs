@@ -17,6 +17,11 @@
 //! static shared memory than `shared-limit`, where a constant grid has fewer blocks than one coarse block holds, and where the
 //! body would become too large.
 //! Alternatives inside alternatives are made one list (`flatten`).
+//!
+//! A grain that says how many blocks a task has (`p16`) is a copy of the launch with that number on it (`regrain.tasks`); what
+//! coarse blocks leave over is too little for it. A kernel that polls memory in a loop gets none but 1: the runtime's own number
+//! lets as many blocks as possible run at once, and a block may count on that. The body is that of the same grain without it, so `regrain-isolate-launches`
+//! makes no second kernel of it.
 
 use mlir_bridge::{
     ir::{Builder, Op, Walk},
@@ -27,9 +32,10 @@ use regrain_tuning::{Factors, Grain, Space};
 
 use crate::{
     coarsen_blocks, coarsen_threads,
-    coarsening::{EPILOGUE, GRAIN, KEPT, Loops, loops, resolve, static_shared_bytes},
+    coarsening::{EPILOGUE, GRAIN, KEPT, Loops, TASKS, loops, resolve, static_shared_bytes},
     facts::constant,
     kernel_checks::Functions,
+    split_barriers::may_wait,
     unroll_and_interleave::{Indexing, Refusal},
 };
 
@@ -39,7 +45,7 @@ pub const PASS: PassInfo = PassInfo {
     summary: "put versions of each launch at several grains beside it",
     anchor: Anchor::Module,
     options: &[
-        PassOption { name: "space", default: "blocks=1,2,4:threads=1,2", description: "the grains, as in blocks=1,2,4:threads=1,2" },
+        PassOption { name: "space", default: "blocks=1,2,4:threads=1,2", description: "the grains, as in blocks=1,2,4:threads=1,2:tasks=auto,16" },
         PassOption { name: "shared-limit", default: "49152", description: "the most bytes of static shared memory of a block" },
         PassOption { name: "dynamic-shared-limit", default: "49152", description: "the same for dynamic shared memory, checked by the launch" },
     ],
@@ -83,6 +89,9 @@ pub enum LeftOut {
     /// The constant block does not hold one coarse thread.
     #[error("the block has {size} threads in dimension {axis}, fewer than the {factor} of one coarse thread")]
     SmallBlock { axis: usize, size: i64, factor: i64 },
+    /// A block would wait for one that comes behind it in its task.
+    #[error("its blocks may wait for one another")]
+    MayWait,
 }
 
 /// A grain that was left out of a launch.
@@ -132,8 +141,8 @@ pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
 pub fn grains(wrapper: GpuWrapper<'_>, space: &Space) -> Result<Vec<Grain>, Refusal> {
     let Loops { grid, block } = loops(wrapper)?;
     let mut grains = Vec::new();
-    for (blocks, threads) in space.pairs() {
-        let grain = Grain { blocks: resolve(blocks, grid, false), threads: resolve(threads, block, true) };
+    for (blocks, threads, tasks) in space.points() {
+        let grain = Grain { blocks: resolve(blocks, grid, false), threads: resolve(threads, block, true), tasks };
         if !grain.is_original() && !grains.contains(&grain) {
             grains.push(grain);
         }
@@ -193,7 +202,10 @@ fn alternative<'c>(
     let copy = Builder::at_end(body, op.loc()).clone_op(op, &mut mlir_bridge::ir::Mapping::new());
     yield_results(Builder::at_end(body, op.loc()), &[copy.result(0)]);
     match coarsen(copy, single, grain, request, functions) {
-        Ok(()) => Ok(single),
+        Ok(()) => {
+            set_tasks(single, grain);
+            Ok(single)
+        }
         Err(refusal) => {
             single.erase();
             Err(LeftOut::Refused(refusal))
@@ -228,6 +240,14 @@ fn coarsen<'c>(
     Ok(())
 }
 
+/// Marks the launches of an alternative with the blocks of their tasks.
+fn set_tasks(single: Op<'_>, grain: Grain) {
+    let Some(tasks) = grain.tasks else { return };
+    for wrapper in single.find_named("regrain.gpu_wrapper").into_iter().filter(|wrapper| !wrapper.has_attr(EPILOGUE)) {
+        wrapper.set_attr(TASKS, wrapper.ctx().i32_attr(tasks.cast_signed()));
+    }
+}
+
 /// What can be said of a grain before it is made.
 fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(), LeftOut> {
     let (grid, block) = (wrapper.grid(), wrapper.block_shape());
@@ -238,6 +258,9 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
         if let Some(size) = constant(block[axis]).filter(|size| *size < grain.threads[axis]) {
             return Err(LeftOut::SmallBlock { axis, size, factor: grain.threads[axis] });
         }
+    }
+    if grain.tasks.is_some_and(|tasks| tasks > 1) && wrapper.op().find_named("scf.while").into_iter().any(may_wait) {
+        return Err(LeftOut::MayWait);
     }
     let needed = static_shared_bytes(wrapper.op()) * grain.block_total();
     if grain.block_total() > 1 && needed > request.shared_limit {

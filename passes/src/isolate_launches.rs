@@ -25,7 +25,8 @@
 //! its own launch, and is cheap; the rest becomes further parameters behind those of the original kernel. With a constant block shape the
 //! name ends in `$s16x16x1`, the shape that the original is launched with.
 //!
-//! A wrapper that is still `regrain.original` becomes a launch of the original kernel. Where one wrapper cannot be isolated
+//! A wrapper that is still `regrain.original` becomes a launch of the original kernel. How many blocks a task has (`regrain.tasks`)
+//! is a matter of the launch alone: kernels that differ in nothing else are one. Where one wrapper cannot be isolated
 //! (`Refusal` lists the reasons), the region of `regrain.alternatives` that it stands in goes; without alternatives, or
 //! where it was the last, the dispatch function goes, and the launch keeps its grain.
 
@@ -43,7 +44,7 @@ use regrain_tuning::grain::Grain;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    coarsening::{EPILOGUE, GRAIN, KEPT, ORIGINAL, THREAD_GRAIN, factors, loops, static_shared_bytes},
+    coarsening::{EPILOGUE, GRAIN, KEPT, ORIGINAL, TASKS, THREAD_GRAIN, factors, loops, static_shared_bytes},
     facts::constant,
     form_parallel::{COMDAT, LINKAGE},
     launch_function::{self, DISPATCH_PREFIX, LAUNCH_PREFIX},
@@ -199,7 +200,7 @@ pub fn isolate_launches(module: Op<'_>) {
     for dispatch in module.find_named("llvm.func") {
         let Some(target) = dispatch.symbol_name().and_then(|name| name.strip_prefix(DISPATCH_PREFIX)) else { continue };
         let wrappers = dispatch.find_named("regrain.gpu_wrapper");
-        if wrappers.iter().all(|wrapper| wrapper.has_attr(ORIGINAL)) && !dispatch.contains(|op| op.is("regrain.alternatives")) {
+        if wrappers.iter().all(|wrapper| wrapper.has_attr(ORIGINAL) && !wrapper.has_attr(TASKS)) && !dispatch.contains(|op| op.is("regrain.alternatives")) {
             dispatch.erase();
             continue;
         }
@@ -288,7 +289,7 @@ impl<'c> Isolation<'c> {
 /// As in `k$b2x1x1$s64x1x1$rest0`.
 fn version_name(kernel: &str, target: &str, wrapper: GpuWrapper<'_>) -> String {
     let op = wrapper.op();
-    let grain = Grain { blocks: factors(op, GRAIN), threads: factors(op, THREAD_GRAIN) };
+    let grain = Grain { blocks: factors(op, GRAIN), threads: factors(op, THREAD_GRAIN), tasks: None };
     let mut name = format!("{kernel}${grain}");
     if let Some(shape) = target.strip_prefix(kernel).and_then(|rest| rest.strip_prefix(".b")) {
         name += &format!("$s{shape}");

@@ -30,7 +30,7 @@ use regrain_tuning::limits::{CpuLimits, limits};
 use regrain_tuning::model::{self, Candidate, Shape, Target};
 use regrain_tuning::statistics::Statistics;
 
-use crate::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes};
+use crate::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -55,7 +55,7 @@ fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
             Some(found) => {
                 wrapper.op().remark(found.to_string());
                 if let Some(target) = &target {
-                    let candidate = Candidate { statistics: &found, resources: None, epilogues: 0 };
+                    let candidate = Candidate { statistics: &found, resources: None, epilogues: 0, tasks: tasks(wrapper.op()) };
                     let said = model::predict(&candidate, &Shape::of(&found), target);
                     wrapper.op().remark(format!("prediction for {} at grain {}: {said}", found.kernel, found.grain()));
                 }

@@ -24,6 +24,7 @@ pub struct Job {
     /// For cooperative launches.
     pub grid_barrier: Option<GridBarrier>,
     pub total: u64,
+    /// Blocks of a task: what a worker takes at once.
     pub chunk: u64,
     pub next: AtomicU64,
     pub has_failed: AtomicBool,

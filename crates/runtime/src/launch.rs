@@ -3,10 +3,12 @@
 //! A launch runs the grid to its end before it returns. Stream order holds trivially. A failure of the kernel itself is not the
 //! launch's result; it surfaces at the next call that uses the device, as on a GPU.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use regrain_tuning::tasks::blocks_per_task;
 
 use crate::abi::{Dim3, Entry};
 use crate::device;
@@ -19,6 +21,8 @@ use crate::stream;
 
 thread_local! {
     static CONFIGURATIONS: RefCell<Vec<(Dim3, Dim3, usize, *mut c_void)>> = const { RefCell::new(Vec::new()) };
+    /// Blocks of a task of this thread's next launch, 0 for the usual number.
+    static TASKS: Cell<u32> = const { Cell::new(0) };
 }
 
 #[unsafe(no_mangle)]
@@ -119,6 +123,13 @@ extern "C" fn __regrain_keeps_grain() -> i32 {
     i32::from(forms() == Forms::Coroutine)
 }
 
+/// Said by host code before a launch: how many blocks an OS thread is to take at once. Holds for the next launch of the calling
+/// thread, whether that succeeds or not, and changes no result: a task runs its blocks one after the other.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_blocks_per_task(blocks: u32) {
+    let _ = TASKS.try_with(|tasks| tasks.set(blocks));
+}
+
 /// The split form for this block shape: the variant made for it, else the general one.
 fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {
@@ -165,6 +176,7 @@ fn launch(
     cooperative: bool,
 ) -> Result {
     static GRIDS: AtomicU32 = AtomicU32::new(1);
+    let tasks = TASKS.try_with(Cell::take).ok();
     device_ok()?;
     stream::check(stream)?;
     let kernel = kernel(stub)?;
@@ -193,7 +205,7 @@ fn launch(
         thread_entry: kernel.thread_entry,
         grid_barrier: cooperative.then(|| GridBarrier::new(total)),
         total,
-        chunk: if cooperative { 1 } else { (total / (workers * 16)).clamp(1, 256) },
+        chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
         next: AtomicU64::new(0),
         has_failed: AtomicBool::new(false),
         kernel,

@@ -115,7 +115,8 @@ pub fn run_grid(job: Job) {
         crate::grid::run_cooperative(&job);
         return;
     }
-    if job.total == 1 || pool.threads == 1 {
+    // One task needs nobody else.
+    if job.total <= job.chunk || pool.threads == 1 {
         take_part(&job);
         return;
     }

@@ -60,6 +60,15 @@ fn kernels_run_right_in_every_mode_and_with_any_number_of_threads() {
 }
 
 #[test]
+fn a_launch_hands_out_as_many_blocks_at_once_as_it_is_told() {
+    let program = build("tasks");
+    for mode in ["split", "coroutine"] {
+        let (out, err) = run(&program, &[], &[("REGRAIN_CPU_MODE", mode), ("REGRAIN_CPU_THREADS", "2")]);
+        assert_eq!((out.as_str(), err.as_str()), ("all passed\n", ""), "{mode}");
+    }
+}
+
+#[test]
 fn memory_streams_events_and_device_behave_like_cuda() {
     let program = build("memory");
     let (out, err) = run(&program, &[], &[]);

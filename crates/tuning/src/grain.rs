@@ -1,10 +1,10 @@
-//! How much coarser a version of a kernel is than its program wrote it, and which versions are tried.
+//! How much coarser a version of a kernel is than its program wrote it.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest factor that is accepted.
-const LARGEST: i64 = 1 << 20;
+/// The largest factor, and the most blocks of a task, that are accepted.
+pub const LARGEST: i64 = 1 << 20;
 
 /// How much coarser, as asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,23 +84,30 @@ fn primes(mut number: i64) -> Vec<i64> {
     found
 }
 
-/// The grain of one version of a kernel: how many original blocks one of its blocks is, and how many original threads one
-/// of its threads, by dimension.
+/// The grain of one version of a kernel: how many original blocks one of its blocks is, how many original threads one of its
+/// threads, by dimension, and on a CPU how many of its blocks a thread of the machine takes at once.
 ///
-/// Written `original`, `b4x2x1`, `t2x1x1` or `b4x2x1t2x1x1`.
+/// Written `original`, `b4x2x1`, `t2x1x1`, `p16`, or what is not usual of these in that order, as in `b4x2x1t2x1x1p16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grain {
     /// Original blocks in a block.
     pub blocks: [i64; 3],
     /// Original threads in a thread.
     pub threads: [i64; 3],
+    /// Blocks in a task of a CPU, 1 or more; `None` for the runtime's own number.
+    pub tasks: Option<u32>,
 }
 
 impl Grain {
     /// What the program wrote.
-    pub const ORIGINAL: Self = Self { blocks: [1; 3], threads: [1; 3] };
+    pub const ORIGINAL: Self = Self { blocks: [1; 3], threads: [1; 3], tasks: None };
 
-    /// Whether nothing is coarser.
+    /// The same kernel with the runtime's own number of blocks in a task.
+    pub fn with_usual_tasks(self) -> Self {
+        Self { tasks: None, ..self }
+    }
+
+    /// Whether nothing differs from what the program wrote.
     pub fn is_original(&self) -> bool {
         *self == Self::ORIGINAL
     }
@@ -116,6 +123,12 @@ impl Grain {
     }
 }
 
+/// Reads how many blocks a task has: digits alone.
+pub(crate) fn blocks_of_task(text: &str) -> Option<u32> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|blocks| digits && (1..=LARGEST).contains(&i64::from(*blocks)))
+}
+
 impl fmt::Display for Grain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_original() {
@@ -128,6 +141,9 @@ impl fmt::Display for Grain {
                 text += &format!("{letter}{x}x{y}x{z}");
             }
         }
+        if let Some(tasks) = self.tasks {
+            text += &format!("p{tasks}");
+        }
         f.pad(&text)
     }
 }
@@ -136,7 +152,7 @@ impl FromStr for Grain {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bad = || format!("grain '{text}', expected 'original', or as in 'b4x2x1t2x1x1'");
+        let bad = || format!("grain '{text}', expected 'original', or as in 'b4x2x1t2x1x1' or 'p16'");
         if text == "original" {
             return Ok(Self::ORIGINAL);
         }
@@ -148,105 +164,18 @@ impl FromStr for Grain {
             _ => Err(bad()),
         };
         let mut grain = Self::ORIGINAL;
-        let (blocks, threads) = match text.split_once('t') {
-            Some((blocks, threads)) => (blocks, Some(threads)),
-            None => (text, None),
-        };
+        let (text, tasks) = text.split_once('p').map_or((text, None), |(rest, tasks)| (rest, Some(tasks)));
+        let (blocks, threads) = text.split_once('t').map_or((text, None), |(blocks, threads)| (blocks, Some(threads)));
         if !blocks.is_empty() {
             grain.blocks = three(blocks.strip_prefix('b').ok_or_else(bad)?)?;
         }
         if let Some(threads) = threads {
             grain.threads = three(threads)?;
         }
+        if let Some(tasks) = tasks {
+            grain.tasks = Some(blocks_of_task(tasks).ok_or_else(bad)?);
+        }
         Ok(grain)
-    }
-}
-
-/// Which grains of a kernel are tried: all pairs of a block and a thread factor.
-///
-/// Written `blocks=1,2,4:threads=1,2`, each factor a total or `XxYxZ`; `none` is the original grain alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Space {
-    /// Factors of blocks.
-    pub blocks: Vec<Factors>,
-    /// Factors of threads.
-    pub threads: Vec<Factors>,
-}
-
-impl Space {
-    /// The original grain alone.
-    pub fn none() -> Self {
-        Self { blocks: vec![Factors::Total(1)], threads: vec![Factors::Total(1)] }
-    }
-
-    /// What is tried on a GPU where nothing is said, by the block shape of the launch (`None`: not known). Small blocks are
-    /// made larger rather than their threads coarser, so that whole warps are left; large ones give threads away.
-    pub fn for_gpu(block: Option<[u32; 3]>) -> Self {
-        let threads = block.map(|block| block.iter().product::<u32>());
-        let (blocks, threads): (&[i64], &[i64]) = match threads {
-            Some(..64) => (&[1, 2, 4, 8], &[1]),
-            Some(64..128) => (&[1, 2, 4], &[1, 2]),
-            Some(512..) => (&[1, 2], &[1, 2, 4]),
-            _ => (&[1, 2, 4], &[1, 2]),
-        };
-        Self { blocks: totals(blocks), threads: totals(threads) }
-    }
-
-    /// What is tried on a CPU where nothing is said. Threads are iterations of loops that are vectorised: a factor shortens the
-    /// loop, so one with few iterations is left as it is. Blocks are coarsened to run several side by side.
-    pub fn for_cpu(block: Option<[u32; 3]>) -> Self {
-        let row = block.map(|block| block[0]);
-        let threads: &[i64] = if row.is_some_and(|row| row < 16) { &[1] } else { &[1, 2, 4] };
-        Self { blocks: totals(&[1, 2, 4]), threads: totals(threads) }
-    }
-
-    /// Every pair that is coarser than the original, block factors changing fastest.
-    pub fn pairs(&self) -> impl Iterator<Item = (Factors, Factors)> {
-        let all = self.threads.iter().flat_map(|threads| self.blocks.iter().map(|blocks| (*blocks, *threads)));
-        all.filter(|(blocks, threads)| blocks.total() > 1 || threads.total() > 1)
-    }
-}
-
-fn totals(list: &[i64]) -> Vec<Factors> {
-    list.iter().map(|total| Factors::Total(*total)).collect()
-}
-
-impl FromStr for Space {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut space = Self::none();
-        if text == "none" {
-            return Ok(space);
-        }
-        for part in text.split(':') {
-            let (name, list) = part.split_once('=').ok_or_else(|| {
-                format!("search space '{text}', expected 'none' or as in 'blocks=1,2,4:threads=1,2'")
-            })?;
-            let factors = list.split(',').map(Factors::parse).collect::<Result<Vec<_>, _>>()?;
-            match name {
-                "blocks" => space.blocks = factors,
-                "threads" => space.threads = factors,
-                _ => return Err(format!("search space '{text}': unknown dimension '{name}', expected 'blocks' or 'threads'")),
-            }
-        }
-        Ok(space)
-    }
-}
-
-impl fmt::Display for Space {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |factors: &[Factors]| {
-            let texts: Vec<String> = factors
-                .iter()
-                .map(|factors| match factors {
-                    Factors::Total(total) => total.to_string(),
-                    Factors::Each([x, y, z]) => format!("{x}x{y}x{z}"),
-                })
-                .collect();
-            texts.join(",")
-        };
-        write!(f, "blocks={}:threads={}", list(&self.blocks), list(&self.threads))
     }
 }
 
@@ -268,29 +197,11 @@ mod tests {
 
     #[test]
     fn grains_are_read_as_they_are_written() {
-        for text in ["original", "b4x2x1", "t2x1x1", "b4x2x1t2x1x1"] {
+        for text in ["original", "b4x2x1", "t2x1x1", "b4x2x1t2x1x1", "p16", "p1", "b4x1x1p16", "t2x1x1p3", "b2x1x1t2x1x1p64"] {
             assert_eq!(text.parse::<Grain>().map(|grain| grain.to_string()), Ok(text.to_owned()));
         }
-        for text in ["", "b4", "x", "b4x2x1t", "t0x1x1", "b1x1", "originals"] {
+        for text in ["", "b4", "x", "b4x2x1t", "t0x1x1", "b1x1", "originals", "p", "p0", "p-1", "p+1", "p16b2x1x1", "p1p2", "originalp16", "p1x1x1", "p1048577"] {
             assert!(text.parse::<Grain>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn usual_spaces_follow_the_block() {
-        assert_eq!(Space::for_gpu(Some([16, 1, 1])).to_string(), "blocks=1,2,4,8:threads=1");
-        assert_eq!(Space::for_gpu(Some([16, 16, 1])).to_string(), "blocks=1,2,4:threads=1,2");
-        assert_eq!(Space::for_gpu(Some([32, 32, 1])).to_string(), "blocks=1,2:threads=1,2,4");
-        assert_eq!(Space::for_gpu(None), Space::for_gpu(Some([256, 1, 1])));
-        assert_eq!(Space::for_cpu(Some([8, 8, 1])).to_string(), "blocks=1,2,4:threads=1");
-    }
-
-    #[test]
-    fn spaces_are_products() {
-        let space: Space = "blocks=1,2,4x2x1:threads=1,2".parse().unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(space.to_string(), "blocks=1,2,4x2x1:threads=1,2");
-        assert_eq!(space.pairs().count(), 5);
-        assert_eq!("none".parse::<Space>().map(|s| s.pairs().count()), Ok(0));
-        assert!("blocks".parse::<Space>().is_err() && "warps=2".parse::<Space>().is_err() && "blocks=0".parse::<Space>().is_err());
     }
 }

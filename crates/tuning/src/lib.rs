@@ -14,13 +14,16 @@ pub mod occupancy;
 pub mod prune;
 pub mod record;
 pub mod rows;
+pub mod space;
 pub mod statistics;
 pub mod store;
+pub mod tasks;
 
 pub use choice::{Choice, Missing, Policy, Query};
 pub use database::Database;
-pub use grain::{Factors, Grain, Space};
+pub use grain::{Factors, Grain};
 pub use record::{Key, Record};
+pub use space::Space;
 
 /// The version under which times are recorded: another one makes other code.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -102,6 +102,8 @@ pub struct Candidate<'a> {
     pub resources: Option<&'a Resources>,
     /// Further launches for what is left over, which may turn out empty.
     pub epilogues: u32,
+    /// Blocks of a task on a CPU, where they are asked for.
+    pub tasks: Option<u32>,
 }
 
 /// What the time of an alternative is bounded by.

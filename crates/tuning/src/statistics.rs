@@ -239,9 +239,9 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// The grain.
+    /// The grain, which says nothing of tasks.
     pub fn grain(&self) -> Grain {
-        Grain { blocks: self.blocks, threads: self.threads }
+        Grain { blocks: self.blocks, threads: self.threads, tasks: None }
     }
 
     /// Original threads that a thread does the work of.

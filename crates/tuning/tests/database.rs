@@ -29,7 +29,8 @@ fn record(run: &str, grid: u32, warm: &[u64]) -> Record {
 
 fn grains() -> impl Strategy<Value = Grain> {
     let factors = || (1..5_i64, 1..3_i64, 1..2_i64).prop_map(|(x, y, z)| [x, y, z]);
-    (factors(), factors()).prop_map(|(blocks, threads)| Grain { blocks, threads })
+    let tasks = prop::option::of(1..=1_u32 << 20);
+    (factors(), factors(), tasks).prop_map(|(blocks, threads, tasks)| Grain { blocks, threads, tasks })
 }
 
 fn times() -> impl Strategy<Value = Times> {

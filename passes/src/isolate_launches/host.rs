@@ -3,6 +3,8 @@
 //! ```mlir
 //! %e = llvm.call @__regrain_launch_kernel(%handle, %gx, %gy, %gz, %bx, %by, %bz, %array, %shmem, %stream)
 //! ```
+//! A launch that says how many blocks a task has stands behind `llvm.call @__regrain_blocks_per_task(%n)`, a function of the CPU's
+//! runtime that holds for the next launch of the calling thread.
 //! The front end defines `__regrain_launch_kernel` by `cudaLaunchKernel`, whose calling convention is that of the host's ABI,
 //! and the handles: `__regrain_handle.<kernel>` is the launch stub for an original kernel, and a symbol of its own for others.
 
@@ -27,6 +29,7 @@ use crate::{
 /// Beginning of the names of what stands for kernels in launches.
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCHER: &str = "__regrain_launch_kernel";
+const SET_TASKS: &str = "__regrain_blocks_per_task";
 
 /// A host function that launches versions of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +78,12 @@ pub(super) fn launch<'c>(
         true => -1,
         false => (SHARED_LIMIT as i64 - coarsening::static_shared_bytes(wrapper.op())).max(0),
     };
+    if let Some(tasks) = coarsening::tasks(wrapper.op()) {
+        if module.lookup_symbol(SET_TASKS).is_none() {
+            module.body().parse_into(ctx, &format!("llvm.func @{SET_TASKS}(i32) attributes {{{HOST}}}\n"));
+        }
+        b.llvm_call(SET_TASKS, &[b.const_int(ctx.int(32), tasks.into())], &[]);
+    }
     call(module, b, name, &sizes, &[arguments, bytes, stream, b.const_int(long, unasked)])
 }
 
@@ -194,10 +203,11 @@ pub fn launched_kernel(op: Op<'_>) -> Option<&str> {
     handle(op).map(|symbol| &symbol[HANDLE_PREFIX.len()..])
 }
 
-/// Removes host functions that launch nothing but the original kernel.
+/// Removes host functions that launch nothing but the original kernel, as the program would.
 pub fn drop_idle(host: Op<'_>) {
+    let sets_tasks = |op: Op<'_>| op.attr("callee").and_then(|callee| callee.as_symbol()) == Some(SET_TASKS);
     for (function, dispatcher) in host_functions(host).into_iter().zip(dispatchers(host)) {
-        if dispatcher.versions.is_empty() {
+        if dispatcher.versions.is_empty() && !function.contains(sets_tasks) {
             function.erase();
         }
     }

@@ -147,7 +147,8 @@ OPTIONS OF REGRAIN:
                              this grain for every kernel where it is right: N or X,Y,Z
   -fregrain-cpu=<name>       processor for device code on the CPU (default: this one)
   -fregrain-alternatives=<space>
-                             the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2
+                             the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2, on the CPU
+                             with blocks per task, :tasks=auto,1,64; further ones behind +
   -fregrain-report=<file>    append what was decided about each grain, one JSON object on a line
   -fregrain-profile-generate make a program that tries the alternatives and writes their times to a tuning database
                              (REGRAIN_TUNING_DB, else beside the program)

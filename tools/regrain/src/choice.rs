@@ -67,7 +67,8 @@ impl<'s> Chip<'s> {
 
     fn predict(&self, launch: &Launch, candidate: &Candidate) -> Option<Prediction> {
         let statistics = candidate.statistics.as_ref()?;
-        let ours = model::Candidate { statistics, resources: self.resources(launch, candidate.grain), epilogues: candidate.epilogues };
+        let resources = self.resources(launch, candidate.grain);
+        let ours = model::Candidate { statistics, resources, epilogues: candidate.epilogues, tasks: candidate.grain.tasks };
         let shape = Shape { grid: None, block: launch.shape.map(|shape| shape.map(u64::from)) };
         Some(model::predict(&ours, &shape, &self.target))
     }
@@ -121,9 +122,15 @@ pub fn by_model(launch: &Launch, chips: &[Chip<'_>]) -> (usize, Vec<Row>) {
         gains.map(|sum| sum / weighed.len() as f64)
     };
     let margin = chips.iter().map(|chip| chip.target.margin()).fold(0.0, f64::max);
+    // A number of blocks in a task must beat the runtime's own by the margin too.
+    let is_worth_it = |at: usize, time: f64| {
+        let grain = launch.candidates[at].grain;
+        let usual = launch.candidates.iter().position(|other| other.grain == grain.with_usual_tasks() && other.grain != grain);
+        usual.and_then(mean).is_none_or(|usual| time < usual * (1.0 - margin))
+    };
     let mut best = (0, 1.0 - margin);
     for at in 1..launch.candidates.len() {
-        if let Some(time) = mean(at).filter(|time| *time < best.1) {
+        if let Some(time) = mean(at).filter(|time| *time < best.1 && is_worth_it(at, *time)) {
             best = (at, time);
         }
     }

@@ -46,8 +46,8 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
     let stages = Stages { compilation, dump: &dump, missed: &missed, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
-    let split = if options.level > 0 && !session.args.round_trip { stages.split_form(&context, &device) } else { None };
-    let (split, mut versions) = split.map_or((None, Versions::default()), |(form, versions)| (Some(form), versions));
+    let splits = options.level > 0 && !session.args.round_trip;
+    let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
     if options.relocatable {
         host::export_shadows(&host_module, &external_variables(&device));
     }

@@ -45,6 +45,13 @@ impl Session {
         if let (true, Some(toolkit)) = (compiles_cuda, &toolkit) {
             targets.check(toolkit)?;
         }
+        if let Some(space) = args.alternatives.as_ref().filter(|space| compiles_cuda && !targets.cpu && space.sets_tasks()) {
+            let archs: Vec<String> = targets.sm.iter().map(ToString::to_string).collect();
+            bail!(
+                "invalid argument '-fregrain-alternatives={space}' not allowed with '--offload-arch={}': tasks are for --offload-arch=cpu",
+                archs.join(",")
+            );
+        }
         let scratch = tempfile::Builder::new().prefix("regrain-").tempdir().context("cannot make a temporary folder")?;
         let session = Self { args, clang, targets, toolkit, scratch };
         session.check_inputs()?;

@@ -95,15 +95,16 @@ pub struct Versions {
 impl Versions {
     /// Whether there are any.
     pub fn is_empty(&self) -> bool {
-        self.kernels.is_empty()
+        self.host.is_empty()
     }
 
-    /// Follows what is left of the host functions.
+    /// Follows what is left of the host functions; idle ones go.
     fn follow(&mut self, host: Op<'_>) {
+        isolate_launches::drop_idle(host);
         let dispatchers = isolate_launches::dispatchers(host);
         let used: HashSet<&String> = dispatchers.iter().flat_map(|dispatcher| &dispatcher.versions).collect();
         self.kernels.retain(|version| used.contains(&version.name));
-        self.host = host.to_string();
+        self.host = if dispatchers.is_empty() { String::new() } else { host.to_string() };
     }
 
     /// Whether host code for one chip is right for another.
@@ -125,8 +126,9 @@ impl Stages<'_> {
         Self { arch: arch.to_string(), ..self.clone() }
     }
 
-    /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain.
-    pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(SplitForm<'ctx>, Versions)> {
+    /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain, and the launches that
+    /// have versions. These may do without block functions: where they only say how many blocks a task has.
+    pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> (Option<SplitForm<'ctx>>, Versions) {
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             optimise::optimise_all(module_op(module));
@@ -139,7 +141,8 @@ impl Stages<'_> {
             let names = made.iter().map(|block| block.kernel.clone()).collect();
             Ok((made.into_iter().map(block_function).collect::<Vec<_>>(), self.made(host, &names)))
         });
-        made.map(|(module, (blocks, versions))| (SplitForm { module, blocks }, versions)).filter(|(form, _)| !form.blocks.is_empty())
+        let Some((module, (blocks, versions))) = made else { return (None, Versions::default()) };
+        (Some(SplitForm { module, blocks }).filter(|form| !form.blocks.is_empty()), versions)
     }
 
     /// Device IR that went through the parallel form and back, with versions at other grains if they are asked for.
@@ -267,7 +270,6 @@ impl Stages<'_> {
             let grains = kept.get(&launch.symbol).map_or(&[][..], Vec::as_slice);
             launch.candidates.retain(|candidate| grains.contains(&candidate.grain));
         }
-        isolate_launches::drop_idle(module_op(&module));
         versions.follow(module_op(&module));
         Ok(())
     }

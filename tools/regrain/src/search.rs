@@ -160,7 +160,7 @@ impl Search for Searcher<'_> {
         for (omission, target) in omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target))) {
             let Some((kernel, shape)) = kernel_of_launch(&omission.launch) else { continue };
             let decision = match omission.reason {
-                LeftOut::Refused(_) => Decision::Declined,
+                LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
                 _ => Decision::Pruned,
             };
             let mut row = Row::new(&self.source, kernel, shape, target, omission.grain, decision);

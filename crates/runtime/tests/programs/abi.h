@@ -42,6 +42,7 @@ void __regrain_spin_hint(void);
 int32_t __regrain_vprintf(const char *, const void *);
 void __regrain_assertfail(const char *, const char *, uint32_t, const char *, uint64_t);
 void __regrain_trap(void);
+void __regrain_blocks_per_task(uint32_t);
 void **__cudaRegisterFatBinary(const fatbin_wrapper *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);

@@ -2,6 +2,10 @@
 //! barriers, the original threads that coarsening put into one thread side by side in the body of such a loop.
 //!
 //!   time of a block = start + loops * start of a loop + rows * iterations of a row * work of a thread * interleaving * spills
+//!   time of a grid  = (blocks * time of a block + tasks * start of a task) * idleness
+//!
+//! Cores take blocks from a grid in tasks of equal size. The last tasks end at different times: a core waits for half a task
+//! on average, and where there are fewer tasks than cores the grid takes as long as one task.
 //!
 //! `rows` are the threads beside the first dimension; a row shorter than a vector takes nearly as long as a whole one. The
 //! work is told by its memory accesses, each of which stands for the arithmetic around it, and by its floating-point
@@ -15,9 +19,12 @@ use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
 use crate::limits::CpuLimits;
 use crate::statistics::{Kind, Memory, Pattern};
+use crate::tasks::blocks_per_task;
 
 /// Cycles to begin a block.
 const BLOCK: f64 = 60.0;
+/// Cycles to take a task: measured were 30 by one core alone, 130 where two are at it.
+const TASK: f64 = 60.0;
 /// Cycles to begin a loop over the threads.
 const LOOP: f64 = 1.0;
 /// Cycles of a memory access for a vector of threads, with the arithmetic around it.
@@ -62,6 +69,9 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &CpuLimits) -> 
     let start = BLOCK + loops * LOOP;
     let threads = y * z * row * work;
     let blocks = statistics.grain().block_total().max(1) as f64;
+    let grid = (shape.blocks() / blocks).ceil().max(1.0);
+    let task = blocks_per_task(candidate.tasks, grid as u64, limits.cores.into()) as f64;
+    let idle = idleness(task, grid, f64::from(limits.cores.max(1)));
     let bound = if access > float + slow { Bound::LoadStore } else { Bound::Issue };
     let terms = vec![
         ("threads", x * y * z),
@@ -75,8 +85,16 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &CpuLimits) -> 
         ("loops", loops),
         ("start", start),
         ("cache", missing),
+        ("task", task),
+        ("idle", idle),
     ];
-    Prediction { time: (start + threads + missing) / blocks, bound, terms }
+    Prediction { time: (start + threads + missing + TASK / task) * idle / blocks, bound, terms }
+}
+
+/// How much longer a grid takes than if all cores had the same to do to the end.
+fn idleness(task: f64, blocks: f64, cores: f64) -> f64 {
+    let last = (cores - 1.0) * task / (2.0 * blocks);
+    (1.0 + last).max(cores * task / blocks).min(cores)
 }
 
 /// Cycles of accesses for a vector of threads.
@@ -103,7 +121,12 @@ mod tests {
     }
 
     fn time(statistics: &Statistics) -> Prediction {
-        predict(&Candidate { statistics, resources: None, epilogues: 0 }, &Shape::default(), &CpuLimits::default())
+        in_tasks(statistics, None, None)
+    }
+
+    fn in_tasks(statistics: &Statistics, tasks: Option<u32>, grid: Option<[u64; 3]>) -> Prediction {
+        let candidate = Candidate { statistics, resources: None, epilogues: 0, tasks };
+        predict(&candidate, &Shape { grid, block: None }, &CpuLimits::default())
     }
 
     #[test]
@@ -122,5 +145,29 @@ mod tests {
     fn narrow_rows_cost() {
         let (wide, narrow) = (time(&sample(60.0, 1, 16.0, 16.0)), time(&sample(60.0, 1, 4.0, 64.0)));
         assert!(narrow.time > wide.time, "{narrow} {wide}");
+    }
+
+    #[test]
+    fn tasks_cost_and_uneven_ones_more() {
+        let small = sample(1.0, 1, 16.0, 1.0);
+        let large = Some([1 << 20, 1, 1]);
+        let one = in_tasks(&small, Some(1), large);
+        assert!(one.time > 1.2 * in_tasks(&small, None, large).time, "small blocks are dear to hand out one by one: {one}");
+        // A grid that is one task, on eight cores.
+        let whole = in_tasks(&small, Some(64), Some([64, 1, 1]));
+        assert!(whole.time > 3.0 * in_tasks(&small, None, Some([64, 1, 1])).time, "{whole}");
+        assert_eq!(idleness(1.0, 1.0, 8.0), 8.0);
+        assert_eq!(idleness(10.0, 10.0, 1.0), 1.0);
+    }
+
+    #[test]
+    fn the_usual_tasks_are_not_given_up_for_little() {
+        for (accesses, y) in [(1.0, 1.0), (60.0, 16.0)] {
+            for grid in [None, Some([1000, 1, 1]), Some([1 << 24, 1, 1])] {
+                let made = sample(accesses, 1, 16.0, y);
+                let all: Vec<_> = [None, Some(1), Some(64)].map(|tasks| in_tasks(&made, tasks, grid)).into();
+                assert_eq!(choose(&all, CPU_MARGIN), 0, "{all:?}");
+            }
+        }
     }
 }

@@ -335,14 +335,14 @@ mod tests {
 
     fn time(statistics: &Statistics, registers: u32, shape: &Shape) -> Prediction {
         let resources = Resources { registers, static_shared: statistics.static_shared as u32, ..Resources::default() };
-        predict(&Candidate { statistics, resources: Some(&resources), epilogues: 0 }, shape, limits("sm_80"))
+        predict(&Candidate { statistics, resources: Some(&resources), epilogues: 0, tasks: None }, shape, limits("sm_80"))
     }
 
     #[test]
     fn spills_cost() {
         let one = tiled(1.0, 256.0);
         let spilled = Resources { registers: 32, spill_loads: 64, spill_stores: 64, ..Resources::default() };
-        let with = predict(&Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0 }, &Shape::default(), limits("sm_80"));
+        let with = predict(&Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0, tasks: None }, &Shape::default(), limits("sm_80"));
         assert!(with.time > time(&one, 32, &Shape::default()).time);
     }
 
