@@ -57,8 +57,12 @@ impl Key {
         let llvm = format!("{:?}", inkwell::support::get_llvm_version());
         let tools = [us, llvm, stamp(&toolkit.ptxas), stamp(&toolkit.libdevice), toolkit.version.to_string()];
         let texts = tools.iter().map(String::as_str).chain([kind, options]).map(str::as_bytes);
+        Self::combine(texts.chain(parts.iter().copied()))
+    }
+
+    fn combine<'p>(parts: impl Iterator<Item = &'p [u8]>) -> Self {
         let mut hasher = blake3::Hasher::new();
-        for part in texts.chain(parts.iter().copied()) {
+        for part in parts {
             // With its length, so that no other parts are the same bytes.
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
@@ -207,6 +211,18 @@ mod tests {
         let got = cache.get(key("a"), ARCH).expect("an entry");
         assert_eq!((got.ptx.as_str(), &got.cubin[..], got.reports[0].registers), ("ptx\nof a", &[0, 10, 255][..], 32));
         assert!(cache.get(key("b"), ARCH).is_none());
+    }
+
+    #[test]
+    fn keys_keep_parts_apart() {
+        let of = |parts: &[&str]| Key::combine(parts.iter().map(|part| part.as_bytes()));
+        let key = of(&["a", "b", "c"]);
+        assert_eq!(key, of(&["a", "b", "c"]));
+        for other in [&["ab", "", "c"][..], &["a", "bc"], &["a", "b", "c", ""], &["c", "b", "a"]] {
+            assert_ne!(key, of(other), "{other:?}");
+        }
+        assert_eq!(Key::parse(&key.text()), Some(key));
+        assert_eq!(Key::parse("../escape"), None);
     }
 
     #[test]
