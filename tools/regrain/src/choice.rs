@@ -230,3 +230,43 @@ pub fn passed_before_assembly(launch: &Launch, chips: &[Chip<'_>], promising: &[
     }
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use regrain_tuning::statistics::{Kind, Statistics};
+
+    use super::*;
+
+    /// A kernel with little to do in a block, at some grains.
+    fn launch(grains: &[&str]) -> Launch {
+        let candidate = |name: &&str| {
+            let grain: Grain = name.parse().expect("a grain");
+            let copies = grain.block_total() as f64;
+            let mut statistics = Statistics { blocks: grain.blocks, threads: grain.threads, ..Statistics::default() };
+            statistics.block = [16.0.into(), 1.0.into(), 1.0.into()];
+            statistics.counts.insert(Kind::F32, (4.0 * copies).into());
+            Candidate { grain, statistics: Some(statistics), epilogues: 0 }
+        };
+        let candidates = grains.iter().map(candidate).collect();
+        Launch { symbol: "s".into(), kernel: "k".into(), shape: Some([16, 1, 1]), content: String::new(), candidates }
+    }
+
+    #[test]
+    fn the_usual_tasks_stay_where_others_are_hardly_better() {
+        let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
+        let chips = [Chip::cpu("cpu".into(), "a.cu", &limits)];
+        let launch = launch(&["original", "b4x1x1", "b4x1x1p200"]);
+        let (chosen, rows) = by_model(&launch, &chips);
+        let time = |at: usize| rows[at].prediction.as_ref().expect("a prediction").time;
+        assert!(time(2) < time(1) && time(1) < 0.9 * time(0), "{rows:?}");
+        assert_eq!(chosen, 1);
+    }
+
+    #[test]
+    fn tasks_without_the_usual_ones_beside_them_are_weighed_against_the_original() {
+        let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
+        let chips = [Chip::cpu("cpu".into(), "a.cu", &limits)];
+        assert_eq!(by_model(&launch(&["original", "b4x1x1p200"]), &chips).0, 1);
+        assert_eq!(by_model(&launch(&["original", "p1", "p200"]), &chips).0, 0);
+    }
+}
