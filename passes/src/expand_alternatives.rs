@@ -15,7 +15,7 @@
 //!
 //! A grain is left out, with a remark, where coarsening declines, where a block would have fewer than one thread or more
 //! static shared memory than `shared-limit`, where a constant grid has fewer blocks than one coarse block holds, and where the
-//! body would become too large.
+//! body would have more operations than `operation-limit`.
 //! Alternatives inside alternatives are made one list (`flatten`).
 //!
 //! A grain that says how many blocks a task has (`p16`) is a copy of the launch with that number on it (`regrain.tasks`); what
@@ -48,6 +48,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "space", default: "blocks=1,2,4:threads=1,2", description: "the grains, as in blocks=1,2,4:threads=1,2:tasks=auto,16" },
         PassOption { name: "shared-limit", default: "49152", description: "the most bytes of static shared memory of a block" },
         PassOption { name: "dynamic-shared-limit", default: "49152", description: "the same for dynamic shared memory, checked by the launch" },
+        PassOption { name: "operation-limit", default: "8000", description: "the most operations of the body of an alternative" },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
@@ -56,9 +57,8 @@ pub const PASS: PassInfo = PassInfo {
 /// On a launch function: which grains are tried for it, in place of the request's.
 pub const SPACE: &str = "regrain.space";
 
-/// The most operations that the body of an alternative may have; assemblers take minutes for larger ones, and no instruction
-/// cache holds them.
-const MOST_OPERATIONS: i64 = 8_000;
+/// The most operations that the body of an alternative may have where nobody asked for it: no instruction cache holds more.
+pub const USUAL_OPERATIONS: i64 = 8_000;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -69,6 +69,8 @@ pub struct Request {
     pub shared_limit: i64,
     /// The most bytes of dynamic shared memory that a coarser block may take.
     pub dynamic_shared_limit: i64,
+    /// The most operations that the body of an alternative may have.
+    pub operation_limit: i64,
 }
 
 /// Why a grain is not among the alternatives.
@@ -108,6 +110,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         space: pass.option("space").parse()?,
         shared_limit: pass.option_int("shared-limit")?,
         dynamic_shared_limit: pass.option_int("dynamic-shared-limit")?,
+        operation_limit: pass.option_int("operation-limit")?,
     };
     for Omission { launch, grain, reason } in expand_all(module, &request) {
         if let Some(function) = module.lookup_symbol(&launch) {
@@ -268,8 +271,8 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
     }
     let copies = grain.block_total() * grain.thread_total();
     let needed = operations(wrapper.op()).saturating_mul(copies);
-    if copies > 1 && needed > MOST_OPERATIONS {
-        return Err(LeftOut::Size { needed, limit: MOST_OPERATIONS });
+    if copies > 1 && needed > request.operation_limit {
+        return Err(LeftOut::Size { needed, limit: request.operation_limit });
     }
     Ok(())
 }

@@ -29,6 +29,9 @@ use crate::dump::Dump;
 /// Constant block shapes of the launches, by kernel.
 pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
 
+/// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
+const STATED_OPERATIONS: i64 = 64_000;
+
 /// The most threads that CUDA allows in a block.
 const MOST_THREADS: u32 = 1024;
 
@@ -236,6 +239,11 @@ impl Stages<'_> {
             space: Space::none(),
             shared_limit: isolate_launches::SHARED_LIMIT as i64,
             dynamic_shared_limit: self.dynamic_shared_limit(),
+            operation_limit: if self.compilation.session.args.alternatives.is_some() {
+                STATED_OPERATIONS
+            } else {
+                expand_alternatives::USUAL_OPERATIONS
+            },
         };
         search.left_out(&expand_alternatives::expand_all(op, &request));
         optimise::optimise_changed(op);
