@@ -48,14 +48,14 @@ pub fn mark(module: Op<'_>) {
 fn hash(module: Op<'_>, function: Op<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut seen = BTreeSet::new();
-    let mut open = vec![function.to_string()];
+    let mut open = vec![function.to_local_string()];
     while let Some(text) = open.pop() {
         hasher.update(without_chip(&text).as_bytes());
         for name in symbols(&text) {
             if seen.insert(name.to_owned())
                 && let Some(symbol) = module.lookup_symbol(name).filter(|symbol| *symbol != function)
             {
-                open.push(symbol.to_string());
+                open.push(symbol.to_local_string());
             }
         }
     }
