@@ -1,4 +1,4 @@
-//! Which kernels the host launches with a block shape that is known at compile time.
+//! How the host launches kernels: with which block shapes that are known at compile time, and with attributes of which kernels.
 //!
 //! clang turns `kernel<<<grid, dim3(16, 16)>>>(...)` into
 //!
@@ -10,7 +10,7 @@
 //! ```
 //! once `dim3`'s constructors are inlined and propagated, which is done here on a copy. The shapes only ever add
 //! versions of a kernel that are chosen by comparing with the real shape, so a launch that is missed or taken for
-//! another costs speed, never correctness.
+//! another costs speed, never correctness. Of attributes it is the other way round: what is not known counts as set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use inkwell::values::{BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
 use crate::Error;
@@ -29,20 +29,38 @@ pub type BlockShape = [u32; 3];
 /// More distinct shapes of one kernel than this are not worth a version each.
 const MAX_SHAPES: usize = 4;
 
-/// For each kernel (mangled device name) the constant block shapes that `host`, unoptimised, launches it with.
-pub fn constant_block_shapes(
-    host: &Module<'_>,
-    machine: &TargetMachine,
-) -> Result<BTreeMap<String, Vec<BlockShape>>, Error> {
+/// Functions that set something of a kernel beside hints: nothing but `cudaFuncSetAttribute`.
+const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
+/// `cudaFuncAttributePreferredSharedMemoryCarveout`, a hint.
+const CARVEOUT: u64 = 9;
+
+/// What the host does with kernels, by their mangled device names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// The constant block shapes that kernels are launched with.
+    pub shapes: BTreeMap<String, Vec<BlockShape>>,
+    /// The kernels whose attributes are set; `None` if that may be any.
+    pub attributed: Option<BTreeSet<String>>,
+}
+
+impl Default for Survey {
+    /// Of a host that does nothing.
+    fn default() -> Self {
+        Self { shapes: BTreeMap::new(), attributed: Some(BTreeSet::new()) }
+    }
+}
+
+/// Looks at `host`, which is not optimised yet.
+pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Error> {
     let copy = host.clone();
     let kernels = kernels_of_stubs(&copy);
     let no_inline = copy.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
     for stub in kernels.keys().filter_map(|name| copy.get_function(name)) {
         stub.add_attribute(AttributeLoc::Function, no_inline);
     }
-    let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>)";
+    let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>),globaldce";
     copy.run_passes(passes, machine, PassBuilderOptions::create())
-        .map_err(|e| Error::Internal { doing: "looking for constant block shapes".into(), message: e.to_string() })?;
+        .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     for function in copy.get_functions() {
         for (stub, shape) in launches(function) {
@@ -52,7 +70,31 @@ pub fn constant_block_shapes(
         }
     }
     shapes.retain(|_, set| set.len() <= MAX_SHAPES);
-    Ok(shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect())
+    let shapes = shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect();
+    Ok(Survey { shapes, attributed: attributed(&copy, &kernels) })
+}
+
+/// The kernels whose attributes are set.
+fn attributed(host: &Module<'_>, kernels: &BTreeMap<String, String>) -> Option<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    let Some(setter) = host.get_function(SET_ATTRIBUTE) else { return Some(found) };
+    let mut uses = 0;
+    for call in host.get_functions().flat_map(|function| calls(function)).filter(|call| llvm::callee(*call) == Some(setter)) {
+        uses += 1;
+        if integer(call, 1) == Some(CARVEOUT) {
+            continue;
+        }
+        let stub = pointer(call, 0)?.get_name().to_string_lossy().into_owned();
+        found.insert(kernels.get(&stub)?.clone());
+    }
+    // A use that is no call could set anything.
+    let mut all = 0;
+    let mut next = setter.as_global_value().as_pointer_value().get_first_use();
+    while let Some(one) = next {
+        all += 1;
+        next = one.get_next_use();
+    }
+    (all == uses).then_some(found)
 }
 
 /// Host stubs and the device names they are registered under.

@@ -39,13 +39,13 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let host_path = sides.host.context("internal error: no host side")?;
     let host_module = read_bitcode(&context, &host_path)?;
-    let shapes = launches::constant_block_shapes(&host_module, &cpu::host_machine()?)?;
-    let coarsening = Coarsening::of(compilation, &host_module);
+    let survey = launches::survey(&host_module, &cpu::host_machine()?)?;
+    let coarsening = Coarsening::of(&session.args);
     let missed = Missed::new(session.args.remarks.missed);
     let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input, &missed)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: cuda_arch.to_string(), shapes: &shapes, grains, profiled };
+    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: cuda_arch.to_string(), survey: &survey, grains, profiled };
     let splits = options.level > 0 && !session.args.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
     if options.relocatable {

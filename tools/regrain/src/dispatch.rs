@@ -3,11 +3,11 @@
 use anyhow::{Result, anyhow};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use regrain_frontend::{dispatch, specialise};
+use regrain_frontend::dispatch;
 use regrain_passes::isolate_launches::Version;
 use regrain_tuning::Space;
 
-use crate::compile::Compilation;
+use crate::args::Args;
 use crate::parallel::{Grains, Search, Stages, Versions};
 
 /// Whether and how kernels of this source get versions at other grains.
@@ -22,11 +22,9 @@ pub enum Coarsening {
 }
 
 impl Coarsening {
-    /// What the command line asks for, where the source allows it. A unit that sets attributes of functions keeps its grain:
-    /// they are set on the original kernel alone.
-    pub fn of(compilation: &Compilation<'_>, host: &Module<'_>) -> Self {
-        let args = &compilation.session.args;
-        let asked = if args.level.unwrap_or(3) == 0 {
+    /// What the command line asks for.
+    pub fn of(args: &Args) -> Self {
+        if args.level.unwrap_or(3) == 0 {
             Self::Off
         } else if args.coarsen_blocks.is_some() || args.coarsen_threads.is_some() {
             Self::Forced
@@ -34,12 +32,7 @@ impl Coarsening {
             Self::Off
         } else {
             Self::Searched
-        };
-        let allowed = specialise::is_allowed(host);
-        if asked != Self::Off && !allowed && args.remarks.missed {
-            eprintln!("{}: launches keep their grain: the source sets attributes of kernels", compilation.stem());
         }
-        if allowed { asked } else { Self::Off }
     }
 
     /// The grains of the stages; `search` is asked where one is wanted.

@@ -52,7 +52,7 @@ impl Memory {
         let args = options(&compilation.session.args);
         let source = &compilation.unit.input;
         let times = searcher.database_text();
-        let all = format!("{source:?} {archs:?} {} {:?} {args:?} {times}", searcher.target_name(), stages.shapes);
+        let all = format!("{source:?} {archs:?} {} {:?} {args:?} {times}", searcher.target_name(), stages.survey);
         Ok(Some(Self { cache, key: Key::of("search", &all, &parts, compilation.session.toolkit()?) }))
     }
 

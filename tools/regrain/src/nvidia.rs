@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, anyhow, bail};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use regrain_frontend::{clean, launches, specialise};
+use regrain_frontend::launches::{self, Survey};
+use regrain_frontend::{clean, specialise};
 use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Compiled, DeviceImage, Key, Report};
 use regrain_targets::toolkit::SmArch;
@@ -21,7 +22,7 @@ use crate::dispatch::{self, Coarsening};
 use crate::dump::Dump;
 use crate::jobs::Session;
 use crate::memory::{Found, Memory};
-use crate::parallel::{Grains, LaunchShapes, Stages, Versions};
+use crate::parallel::{Grains, Stages, Versions};
 use crate::search::{self, Searcher};
 
 /// Compiles one source to the compilation's output.
@@ -39,19 +40,21 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let context = Context::create();
     let host = sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
-    let coarsening = host.as_ref().map_or(Coarsening::Off, |host| Coarsening::of(compilation, host));
+    let coarsening = host.as_ref().map_or(Coarsening::Off, |_| Coarsening::of(&session.args));
     let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
-    let shapes = match &host {
-        Some(host) if specialised || coarsening == Coarsening::Searched || (dump.is_on() && coarsening == Coarsening::Off) => {
-            launches::constant_block_shapes(host, &cpu::host_machine()?)?
-        }
-        _ => LaunchShapes::new(),
+    let mut survey = match &host {
+        Some(host) if specialised || coarsening != Coarsening::Off || dump.is_on() => launches::survey(host, &cpu::host_machine()?)?,
+        _ => Survey::default(),
     };
+    if coarsening == Coarsening::Forced && !specialised {
+        // One version of each kernel, as it was asked for.
+        survey.shapes.clear();
+    }
     let missed = Missed::new(session.args.remarks.missed);
     let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, &missed, archs)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), shapes: &shapes, grains, profiled };
+    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), survey: &survey, grains, profiled };
     if let (true, true, Some(path)) = (session.args.device_only, session.args.emit_llvm, sides.device.first()) {
         return write_module(compilation, &read_bitcode(&context, path)?, text);
     }
@@ -67,7 +70,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     }
     let Some(host) = host else { return device_only(compilation, &images, text) };
     if specialised {
-        specialise::host(&host, &shapes, static_shared)?;
+        specialise::host(&host, &survey.shapes, static_shared)?;
     }
     if !versions.is_empty() {
         let most_threads = |version: &Version| most_threads(&images, version);
@@ -138,7 +141,7 @@ fn device_side(
                 if specialised {
                     let machine = clean::nvptx_machine(&module, &arch.to_string())?;
                     static_shared = static_shared.max(specialise::static_shared(&module, &machine));
-                    specialise::device(&module, stages.shapes, &machine)?;
+                    specialise::device(&module, &stages.survey.shapes, &machine)?;
                 }
                 let (image, key) = device_image(compilation, &module, arch)?;
                 keys.extend(key.map(|key| key.text()));

@@ -3,7 +3,7 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -11,6 +11,7 @@ use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
+use regrain_frontend::launches::Survey;
 use regrain_passes::candidates::{self, Kept, Launch};
 use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
@@ -25,9 +26,6 @@ use regrain_tuning::{Grain, Space, VERSION};
 use crate::compile::Compilation;
 use crate::diagnostics::{self, Missed};
 use crate::dump::Dump;
-
-/// Constant block shapes of the launches, by kernel.
-pub type LaunchShapes = std::collections::BTreeMap<String, Vec<[u32; 3]>>;
 
 /// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
 const STATED_OPERATIONS: i64 = 64_000;
@@ -46,8 +44,8 @@ pub struct Stages<'s> {
     pub missed: &'s Missed,
     /// The chip whose `__CUDA_ARCH__` the source saw, as in `sm_80`.
     pub arch: String,
-    /// Constant block shapes of the launches.
-    pub shapes: &'s LaunchShapes,
+    /// What the host does with kernels.
+    pub survey: &'s Survey,
     /// Which grains kernels get.
     pub grains: Grains<'s>,
     /// The target that times are taken for, if the program is to time its alternatives.
@@ -180,13 +178,13 @@ impl Stages<'_> {
         let launches = match self.grains {
             Grains::Original => return Ok(None),
             Grains::Forced => {
-                isolate_launches::keep_launches(op);
+                self.keep_launches(op);
                 self.coarsen(module)?;
                 Vec::new()
             }
             Grains::Search(search) => {
                 content_hash::mark(op);
-                isolate_launches::keep_launches(op);
+                self.keep_launches(op);
                 self.expand(module, search)
             }
         };
@@ -195,6 +193,25 @@ impl Stages<'_> {
         let host = host_module(mlir, "module {}")?;
         isolate_launches::take_host(op, module_op(&host));
         Ok(Some(Host { module: host, versions: isolate_launches::versions(op), launches }))
+    }
+
+    /// Gives every launch a host function that may launch something else. Not those of kernels whose attributes the program
+    /// sets: it sets them on the original kernel alone.
+    fn keep_launches(&self, module: Op<'_>) {
+        isolate_launches::keep_launches(module);
+        let mut kept = BTreeSet::new();
+        for function in module.find_named("llvm.func") {
+            let Some(name) = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX)) else { continue };
+            let Some((kernel, _)) = kernel_of_launch(name) else { continue };
+            if self.survey.attributed.as_ref().is_none_or(|kernels| kernels.contains(kernel)) {
+                kept.insert(kernel.to_owned());
+                function.erase();
+            }
+        }
+        for kernel in kept {
+            let source = self.compilation.unit.input.display();
+            self.remark(&format!("{source}: remark: kernel '{kernel}' keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"));
+        }
     }
 
     /// Coarsens every launch as it was asked for, where that is right.
@@ -231,7 +248,7 @@ impl Stages<'_> {
             let Some(name) = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX)) else { continue };
             let Some((kernel, shape)) = kernel_of_launch(name) else { continue };
             // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
-            let is_rare = shape.is_none() && self.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
+            let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
             let space = if is_rare { Space::none() } else { search.space(shape) };
             function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
         }
@@ -343,7 +360,7 @@ impl Stages<'_> {
         let mlir = mlir_context();
         let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
         self.show("imported", &module);
-        let shapes: Shapes = self.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
+        let shapes: Shapes = self.survey.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
         let (lowered, said) = with_diagnostics(&mlir, || {
             raise::raise_module(module_op(&module), &shapes);
             self.show("parallel", &module);
