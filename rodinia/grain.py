@@ -106,7 +106,7 @@ def refusals(program, output):
     starts = [(number, match.group(1)) for number, line in enumerate(source, 1)
               if (match := re.search(r"__global__\s+void\s+(\w+)", line))]
     found = {}
-    for line, what, why in re.findall(r":(\d+):\d+: remark: (.*) (?:not coarsened|keeps its grain): (.*)", output):
+    for line, what, why in re.findall(r":(\d+):\d+: remark: (?:kernel '[^:]*: )?(\w+) (?:not coarsened|keeps its grain): (.*)", output):
         at = [name for number, name in starts if number <= int(line)]
         reasons = found.setdefault(at[-1] if at else "?", [])
         if f"{what}: {why}" not in reasons:

@@ -13,6 +13,7 @@ pub use regrain_tuning::grain::{Factors, balance};
 use crate::{
     facts::constant,
     kernel_checks::Functions,
+    launch_function::subject,
     split_barriers::{BARRIERS, WARP},
     unroll_and_interleave::Refusal,
 };
@@ -181,7 +182,7 @@ pub fn each_launch<'c>(
     let changing = module.find_named("regrain.gpu_wrapper").into_iter().filter(|op| !op.has_attr(KEPT));
     for wrapper in changing.filter_map(GpuWrapper::cast).collect::<Vec<_>>() {
         if let Err(refusal) = coarsen(wrapper, &mut functions) {
-            wrapper.op().remark(format!("{what} not coarsened: {refusal}"));
+            wrapper.op().remark(format!("{}{what} not coarsened: {refusal}", subject(wrapper.op())));
             refused.push((wrapper.op(), refusal));
         }
     }

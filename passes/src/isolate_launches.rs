@@ -223,7 +223,7 @@ impl<'c> Isolation<'c> {
             match self.wrapper(dispatch, target, wrapper) {
                 Ok(error) => wrapper.op().replace_with(&[error]),
                 Err(refusal) => {
-                    wrapper.op().remark(format!("launch keeps its grain: {}", refusal.text()));
+                    wrapper.op().remark(format!("{}launch keeps its grain: {}", launch_function::subject(wrapper.op()), refusal.text()));
                     if !host::fall_back(dispatch, wrapper.op()) {
                         return;
                     }

@@ -58,6 +58,16 @@ pub fn launch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
     }
 }
 
+/// What a remark about a launch begins with: the kernel and its block shape, by the function that the launch is in.
+pub fn subject(launch: Op<'_>) -> String {
+    let function = launch.parent_of_name("llvm.func").unwrap_or(launch);
+    match function.symbol_name().and_then(kernel_of_launch) {
+        None => String::new(),
+        Some((kernel, None)) => format!("kernel '{kernel}': "),
+        Some((kernel, Some([x, y, z]))) => format!("kernel '{kernel}' for blocks of {x}x{y}x{z}: "),
+    }
+}
+
 /// The kernel and the constant block shape that a launch function of this name is for.
 pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
     let target = name.strip_prefix(LAUNCH_PREFIX).or_else(|| name.strip_prefix(DISPATCH_PREFIX))?;

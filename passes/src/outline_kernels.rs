@@ -37,7 +37,7 @@ use crate::counted_loop::is_outside;
 use crate::facts::constant;
 use crate::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
 use crate::isolate_launches::{STATIC_SHARED, VERSION, drop_kernel, plain_location};
-use crate::launch_function::{KERNEL_ARG, LAUNCH_PREFIX};
+use crate::launch_function::{KERNEL_ARG, LAUNCH_PREFIX, subject};
 use crate::nvvm_operations;
 
 /// The row of the table of passes.
@@ -70,7 +70,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
             && let Err(reason) = outline(module, launch, kernel, shape)
         {
             if kernel.has_attr(VERSION) {
-                launch.remark(format!("launch keeps its grain: {reason}"));
+                launch.remark(format!("{}launch keeps its grain: {reason}", subject(launch)));
                 drop_kernel(module, target);
                 kernel.erase();
                 launch.erase();
