@@ -8,9 +8,9 @@
 //! the same in all threads all the time cancel out; others are anything in their range, independently for each access. An
 //! operation that is not known to be harmless is [`Effects::unknown`].
 
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
-use mlir_bridge::ir::{Block, Op, Value};
+use mlir_bridge::ir::{Block, Op, Type, Value};
 
 use crate::{
     addresses::{Address, Linear, Offsets, Symbol},
@@ -70,6 +70,8 @@ pub struct Memory<'c> {
     /// Whether the address of an object gets where it is not followed.
     escapes: HashMap<Value<'c>, bool>,
     noalias: HashMap<Value<'c>, bool>,
+    /// Bytes of types as found so far.
+    sizes: RefCell<HashMap<Type<'c>, u64>>,
 }
 
 impl<'c> Memory<'c> {
@@ -77,7 +79,14 @@ impl<'c> Memory<'c> {
     pub fn new(block: Op<'c>) -> Self {
         let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
         let uniform = Uniformity::new(block.body(), &block.body().args(), structures, Trust::default());
-        let mut made = Self { block, offsets: Offsets::default(), uniform, escapes: HashMap::new(), noalias: HashMap::new() };
+        let mut made = Self {
+            block,
+            offsets: Offsets::default(),
+            uniform,
+            escapes: HashMap::new(),
+            noalias: HashMap::new(),
+            sizes: RefCell::default(),
+        };
         made.find_objects();
         made
     }
@@ -109,6 +118,10 @@ impl<'c> Memory<'c> {
         found
     }
 
+    fn size(&self, ty: Type<'c>) -> u64 {
+        *self.sizes.borrow_mut().entry(ty).or_insert_with(|| ty.layout(self.block).0)
+    }
+
     fn collect(&self, op: Op<'c>, found: &mut Effects<'c>) {
         let mut access = |pointer: Value<'c>, size, writes| {
             let address = self.offsets.address(pointer);
@@ -117,8 +130,8 @@ impl<'c> Memory<'c> {
         let plain = || !op.has_attr("volatile_") && op.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
         let moves = || op.attr("isVolatile").and_then(|volatile| volatile.as_bool()) == Some(false);
         match op.name() {
-            "llvm.load" if plain() => access(op.operand(0), Some(op.result(0).ty().layout(op).0), false),
-            "llvm.store" if plain() => access(op.operand(1), Some(op.operand(0).ty().layout(op).0), true),
+            "llvm.load" if plain() => access(op.operand(0), Some(self.size(op.result(0).ty())), false),
+            "llvm.store" if plain() => access(op.operand(1), Some(self.size(op.operand(0).ty())), true),
             "llvm.intr.memcpy" | "llvm.intr.memmove" if moves() => {
                 let size = constant(op.operand(2)).and_then(|size| u64::try_from(size).ok());
                 access(op.operand(0), size, true);

@@ -126,11 +126,21 @@ const OPERAND: i32 = i32::MIN;
 #[derive(Default)]
 pub struct Offsets<'c> {
     known: RefCell<HashMap<Value<'c>, Linear<'c>>>,
+    pointers: RefCell<HashMap<Value<'c>, Address<'c>>>,
 }
 
 impl<'c> Offsets<'c> {
     /// The object and the offset that a pointer points to.
     pub fn address(&self, pointer: Value<'c>) -> Address<'c> {
+        if let Some(known) = self.pointers.borrow().get(&pointer) {
+            return known.clone();
+        }
+        let found = self.find_address(pointer);
+        self.pointers.borrow_mut().insert(pointer, found.clone());
+        found
+    }
+
+    fn find_address(&self, pointer: Value<'c>) -> Address<'c> {
         let (mut root, mut offset) = (pointer, Some(Linear::default()));
         while let Some(op) = root.defining_op() {
             match op.name() {
