@@ -63,9 +63,25 @@ pub fn subject(launch: Op<'_>) -> String {
     let function = launch.parent_of_name("llvm.func").unwrap_or(launch);
     match function.symbol_name().and_then(kernel_of_launch) {
         None => String::new(),
-        Some((kernel, None)) => format!("kernel '{kernel}': "),
-        Some((kernel, Some([x, y, z]))) => format!("kernel '{kernel}' for blocks of {x}x{y}x{z}: "),
+        Some((kernel, shape)) => format!("{}: ", described(kernel, shape)),
     }
+}
+
+/// A kernel, and the constant block shape that is spoken of, in remarks.
+pub fn described(kernel: &str, shape: Option<[u32; 3]>) -> String {
+    match shape {
+        None => format!("kernel '{kernel}'"),
+        Some([x, y, z]) => format!("kernel '{kernel}' for blocks of {x}x{y}x{z}"),
+    }
+}
+
+/// The host functions of a module that launch versions, with their kernels and constant block shapes.
+pub fn dispatched<'c>(module: Op<'c>) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
+    let of = |function: Op<'c>| {
+        let name = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX))?;
+        kernel_of_launch(name).map(|(kernel, shape)| (function, kernel, shape))
+    };
+    module.find_named("llvm.func").into_iter().filter_map(of).collect()
 }
 
 /// The kernel and the constant block shape that a launch function of this name is for.

@@ -31,14 +31,13 @@ use inkwell::IntPredicate;
 use mlir_bridge::llvm;
 
 use crate::Error;
-use crate::launches::{self, BlockShape};
+use crate::launches::{self, BlockShape, SET_ATTRIBUTE};
 use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 
 /// The functions by which stubs launch, without and with a default stream for each thread.
 const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCH_KERNEL: &str = "__regrain_launch_kernel";
-const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: u64 = 8;
 

@@ -29,8 +29,8 @@ pub type BlockShape = [u32; 3];
 /// More distinct shapes of one kernel than this are not worth a version each.
 const MAX_SHAPES: usize = 4;
 
-/// Functions that set something of a kernel beside hints: nothing but `cudaFuncSetAttribute`.
-const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
+/// Sets an attribute of a kernel. `cudaFuncSetCacheConfig` and `cudaFuncSetSharedMemConfig` are hints.
+pub(crate) const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
 /// `cudaFuncAttributePreferredSharedMemoryCarveout`, a hint.
 const CARVEOUT: u64 = 9;
 
@@ -88,12 +88,8 @@ fn attributed(host: &Module<'_>, kernels: &BTreeMap<String, String>) -> Option<B
         found.insert(kernels.get(&stub)?.clone());
     }
     // A use that is no call could set anything.
-    let mut all = 0;
-    let mut next = setter.as_global_value().as_pointer_value().get_first_use();
-    while let Some(one) = next {
-        all += 1;
-        next = one.get_next_use();
-    }
+    let first = setter.as_global_value().as_pointer_value().get_first_use();
+    let all = std::iter::successors(first, |one| one.get_next_use()).count();
     (all == uses).then_some(found)
 }
 

@@ -225,8 +225,8 @@ pub fn shared_opt_in_everywhere<'a>(archs: impl IntoIterator<Item = &'a str>) ->
     let place = |arch: &str| ALL.iter().position(|limits| *limits == *self::limits(arch)).unwrap_or(0);
     let mut least = u32::MAX;
     for arch in archs {
-        let is_specific = arch.ends_with(|last: char| last.is_ascii_alphabetic());
-        let able = if is_specific { &ALL[place(arch)..=place(arch)] } else { &ALL[place(arch)..] };
+        let (at, is_specific) = (place(arch), arch.ends_with(|last: char| last.is_ascii_alphabetic()));
+        let able = if is_specific { &ALL[at..=at] } else { &ALL[at..] };
         least = able.iter().map(|limits| limits.shared_opt_in).fold(least, u32::min);
     }
     if least == u32::MAX { SM_70.shared_static } else { least }

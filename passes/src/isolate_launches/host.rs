@@ -1,8 +1,9 @@
 //! The host's half: code that launches kernels, and the module that it is exported from.
 //!
 //! ```mlir
-//! %e = llvm.call @__regrain_launch_kernel(%handle, %gx, %gy, %gz, %bx, %by, %bz, %array, %shmem, %stream)
+//! %e = llvm.call @__regrain_launch_kernel(%handle, %gx, %gy, %gz, %bx, %by, %bz, %array, %shmem, %stream, %unasked)
 //! ```
+//! `%unasked` are the bytes of dynamic shared memory that the kernel has without being allowed more.
 //! A launch that says how many blocks a task has stands behind `llvm.call @__regrain_blocks_per_task(%n)`, a function of the CPU's
 //! runtime that holds for the next launch of the calling thread.
 //! The front end defines `__regrain_launch_kernel` by `cudaLaunchKernel`, whose calling convention is that of the host's ABI,

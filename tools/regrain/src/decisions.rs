@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use regrain_passes::launch_function::described;
 use regrain_tuning::Grain;
 use regrain_tuning::model::Prediction;
 use regrain_tuning::occupancy::{Occupancy, Resources};
@@ -96,11 +97,8 @@ impl Row {
     }
 
     fn remark(&self) -> String {
-        let mut text = format!("{}: remark: kernel '{}'", self.source, self.kernel);
-        if let Some([x, y, z]) = self.block {
-            text += &format!(" for blocks of {x}x{y}x{z}");
-        }
-        text += &format!(" on {}: grain {} is {}", self.target, self.grain, self.decision.text());
+        let kernel = described(&self.kernel, self.block);
+        let mut text = format!("{}: remark: {kernel} on {}: grain {} is {}", self.source, self.target, self.grain, self.decision.text());
         if let Some(reason) = &self.reason {
             text += &format!(": {reason}");
         }

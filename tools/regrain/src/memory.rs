@@ -1,7 +1,7 @@
 //! What a search found for a whole source: device code that was raised, coarsened and weighed before is not again.
 //!
-//! The key is a hash of the device code as clang gave it for each chip, of the constant shapes of launches, of the options and
-//! of the measured times, besides what every key of the cache holds. What comes back is all that the search leads to: the images,
+//! The key is a hash of the device code as clang gave it for each chip, of what the host does with kernels (`Survey`), of the options
+//! and of the measured times, besides what every key of the cache holds. What comes back is all that the search leads to: the images,
 //! the host code that launches versions, and everything that was said on the way, so that a rebuild says and makes the same.
 
 use std::path::PathBuf;

@@ -55,8 +55,10 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
     let stages = Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), survey: &survey, grains, profiled };
-    if let (true, true, Some(path)) = (session.args.device_only, session.args.emit_llvm, sides.device.first()) {
-        return write_module(compilation, &read_bitcode(&context, path)?, text);
+    if session.args.device_only && session.args.emit_llvm {
+        let module = read_bitcode(&context, &sides.device[0])?;
+        dump.llvm(&format!("device-{}", archs[0]), &module)?;
+        return write_module(compilation, &module, text);
     }
     let may_recall = coarsening == Coarsening::Searched && !specialised && !dump.is_on();
     let memory = if may_recall { Memory::of(&stages, &searcher, &sides.device, archs)? } else { None };

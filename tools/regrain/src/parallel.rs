@@ -16,7 +16,7 @@ use regrain_passes::candidates::{self, Kept, Launch};
 use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::isolate_launches::{self, Version};
-use regrain_passes::launch_function::{DISPATCH_PREFIX, kernel_of_launch};
+use regrain_passes::launch_function::{described, dispatched};
 use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
 use regrain_targets::toolkit::SmArch;
@@ -200,9 +200,7 @@ impl Stages<'_> {
     fn keep_launches(&self, module: Op<'_>) {
         isolate_launches::keep_launches(module);
         let mut kept = BTreeSet::new();
-        for function in module.find_named("llvm.func") {
-            let Some(name) = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX)) else { continue };
-            let Some((kernel, _)) = kernel_of_launch(name) else { continue };
+        for (function, kernel, _) in dispatched(module) {
             if self.survey.attributed.as_ref().is_none_or(|kernels| kernels.contains(kernel)) {
                 kept.insert(kernel.to_owned());
                 function.erase();
@@ -210,7 +208,8 @@ impl Stages<'_> {
         }
         for kernel in kept {
             let source = self.compilation.unit.input.display();
-            self.remark(&format!("{source}: remark: kernel '{kernel}' keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"));
+            let kernel = described(&kernel, None);
+            self.remark(&format!("{source}: remark: {kernel} keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"));
         }
     }
 
@@ -244,9 +243,7 @@ impl Stages<'_> {
     /// Puts alternatives beside every launch and keeps those that the search wants lowered.
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
         let op = module_op(module);
-        for function in op.find_named("llvm.func") {
-            let Some(name) = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX)) else { continue };
-            let Some((kernel, shape)) = kernel_of_launch(name) else { continue };
+        for (function, kernel, shape) in dispatched(op) {
             // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
             let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
             let space = if is_rare { Space::none() } else { search.space(shape) };

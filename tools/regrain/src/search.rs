@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use inkwell::targets::TargetMachine;
 use regrain_passes::candidates::{Kept, Launch};
 use regrain_passes::expand_alternatives::{LeftOut, Omission};
-use regrain_passes::launch_function::kernel_of_launch;
+use regrain_passes::launch_function::{described, kernel_of_launch};
 use regrain_targets::nvptx::DeviceImage;
 use regrain_targets::toolkit::SmArch;
 use regrain_tuning::database::Database;
@@ -102,9 +102,8 @@ impl<'s> Searcher<'s> {
                 Some(launch.candidates[at].grain)
             }
             Err(missing) => {
-                let shape = launch.shape.map_or(String::new(), |[x, y, z]| format!(" for blocks of {x}x{y}x{z}"));
-                let (source, kernel) = (&self.source, &launch.kernel);
-                let text = format!("{source}: remark: kernel '{kernel}'{shape}: the model decides: {missing} [-Rpass-missed=regrain]");
+                let (source, kernel) = (&self.source, described(&launch.kernel, launch.shape));
+                let text = format!("{source}: remark: {kernel}: the model decides: {missing} [-Rpass-missed=regrain]");
                 self.missed.say(&text);
                 None
             }

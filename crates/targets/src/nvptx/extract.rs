@@ -32,16 +32,16 @@ define i32 @through_table() { ret i32 3 }
 declare void @declared()
 "#;
 
-    fn bitcode() -> Vec<u8> {
+    fn bitcode(text: &str) -> Vec<u8> {
         let context = Context::create();
-        let text = MemoryBuffer::create_from_memory_range_copy(&[MODULE.as_bytes(), b"\0"].concat(), "m");
+        let text = MemoryBuffer::create_from_memory_range_copy(&[text.as_bytes(), b"\0"].concat(), "m");
         let module = context.create_module_from_ir(text).expect("valid IR");
         module.write_bitcode_to_memory().as_slice().to_vec()
     }
 
     #[test]
     fn keeps_what_a_kernel_reaches() {
-        let made = extract(&bitcode(), "k").expect("extracted");
+        let made = extract(&bitcode(MODULE), "k").expect("extracted");
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(&made, "k");
         let module = Module::parse_bitcode_from_buffer(&buffer, &context).expect("bitcode");
@@ -57,23 +57,20 @@ declare void @declared()
 
     #[test]
     fn other_kernels_make_no_difference() {
-        let context = Context::create();
         let changed = MODULE.replace("store i32 1, ptr addrspace(3) @s", "store i32 7, ptr addrspace(3) @s");
         assert_ne!(changed, MODULE);
-        let text = MemoryBuffer::create_from_memory_range_copy(&[changed.as_bytes(), b"\0"].concat(), "m");
-        let module = context.create_module_from_ir(text).expect("valid IR");
-        let changed = module.write_bitcode_to_memory().as_slice().to_vec();
+        let (original, changed) = (bitcode(MODULE), bitcode(&changed));
         let of = |bitcode: &[u8], name: &str| extract(bitcode, name).expect("extracted");
-        assert_eq!(of(&bitcode(), "k"), of(&changed, "k"));
-        assert_ne!(of(&bitcode(), "other"), of(&changed, "other"));
+        assert_eq!(of(&original, "k"), of(&changed, "k"));
+        assert_ne!(of(&original, "other"), of(&changed, "other"));
     }
 
     #[test]
     fn what_is_not_defined_is_an_error() {
         for name in ["missing", "declared"] {
-            let error = extract(&bitcode(), name).expect_err("an error").to_string();
+            let error = extract(&bitcode(MODULE), name).expect_err("an error").to_string();
             assert!(error.contains("it is not defined there"), "{error}");
         }
-        assert!(extract(&bitcode()[..40], "k").is_err());
+        assert!(extract(&bitcode(MODULE)[..40], "k").is_err());
     }
 }
