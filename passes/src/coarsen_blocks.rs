@@ -14,12 +14,13 @@
 //!         %tile = regrain.shared "tile" : ... ; %tile1 = regrain.shared "tile.1" : ...
 //!         scf.parallel (%x, ...) { A(%i0, %x, %tile) ; A(%i1, %x, %tile1) ; regrain.barrier(%x, ...) }
 //!   } else { 0 }
-//!   %e1 = scf.if %n != %covered -> i32 {
+//!   %e1 = scf.if %n != %covered and %e0 == 0 -> i32 {
 //!     regrain.gpu_wrapper grid(%n - %covered, ...) attributes {regrain.epilogue} { scf.parallel (%i, ...) = (%covered, ...) to (%n, ...) ...
 //!   } else { 0 }
 //!
 //! Any factor serves: blocks that are left over run at the grain they had, in an epilogue on the same stream, one for each
-//! coarsened dimension; an empty one is not launched. Dynamic shared memory is cut into one region for each original block,
+//! coarsened dimension; an empty one is not launched, nor anything after an error, so that an error of the first launch means that
+//! nothing has run. Dynamic shared memory is cut into one region for each original block,
 //! each rounded up to 16 bytes (or its alignment); a launch that would ask for more of it than `dynamic-shared-limit` keeps
 //! its grain: everything is left over then.
 //!
@@ -195,11 +196,10 @@ fn launch<'c>(wrapper: GpuWrapper<'c>, coarse: Op<'c>, split: &Split<'c>, fits: 
         };
         let epilogue = epilogue(wrapper, split, &covered, axis, rest);
         let some = constant(rest).is_none().then(|| b.cmpi("ne", rest, zero));
-        let own = match launch_condition(b, some, main, number == 0) {
-            None => epilogue.result(0),
-            Some(condition) => choose(b, condition, epilogue, None).result(0),
-        };
+        // After an error nothing more is launched: where nothing was at all, the original can run instead.
         let fine = b.cmpi("eq", error, b.const_i32(0));
+        let condition = launch_condition(b, some, main, number == 0).map_or(fine, |some| b.arith("andi", some, fine));
+        let own = choose(b, condition, epilogue, None).result(0);
         error = b.value("arith.select", &[fine, own, error], own.ty());
     }
     error

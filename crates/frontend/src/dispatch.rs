@@ -17,16 +17,20 @@
 //! define internal i32 @__regrain_launch_kernel(ptr %handle, i32 %gx, ...) { ... @cudaLaunchKernel(ptr %handle, i64 ...) }
 //!                    ; asks for dynamic shared memory first (`cudaFuncSetAttribute`) where it is more than a kernel has unasked
 //! @"__regrain_handle.k$b2x1x1" = internal global i8 0                               ; registered as the stub is
+//! @__regrain_launched = internal thread_local global i8 0                           ; whether the launcher has launched anything
 //! ```
-//! A launch that CUDA refuses goes to the original kernel, so that the error is CUDA's own. Launches that are not by the stub
-//! (`cudaLaunchKernel` with a pointer that is known at run time only, cooperative launches) run the original kernel.
+//! A launch that CUDA refuses goes to the original kernel, so that the error is CUDA's own: at once where its sizes are not valid, and
+//! where no version could be launched (an image that the device cannot load, too few registers or too little shared memory),
+//! after the error has been cleared. Launches that are not by the stub (`cudaLaunchKernel` with a pointer that is known at run
+//! time only, cooperative launches) run the original kernel.
 
 use std::collections::{BTreeMap, HashSet};
 
+use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, IntValue};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
 use inkwell::IntPredicate;
 use mlir_bridge::llvm;
 
@@ -38,6 +42,9 @@ use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCH_KERNEL: &str = "__regrain_launch_kernel";
+const LAUNCHED: &str = "__regrain_launched";
+/// Forgets an error that was not sticky.
+const CLEAR_ERROR: &str = "cudaGetLastError";
 /// `cudaFuncAttributeMaxDynamicSharedMemorySize`.
 const MAX_DYNAMIC_SHARED: u64 = 8;
 
@@ -220,7 +227,33 @@ impl<'ctx> Unit<'_, 'ctx> {
             arguments.extend(self.pack(&builder, dim)?);
         }
         arguments.extend::<[BasicMetadataValueEnum<'ctx>; 3]>([launch.args.into(), launch.shared.into(), launch.stream.into()]);
-        self.return_call(&builder, self.launch, &arguments)
+        let error = self.error_of(&builder, self.launch, &arguments)?;
+        let fine = builder.build_int_compare(IntPredicate::EQ, error, error.get_type().const_zero(), "")?;
+        let [launched, end] = ["launched", "end"].map(|name| context.append_basic_block(function, name));
+        builder.build_conditional_branch(fine, launched, end)?;
+        builder.position_at_end(launched);
+        self.set_launched(&builder, true)?;
+        builder.build_unconditional_branch(end)?;
+        builder.position_at_end(end);
+        builder.build_return(Some(&error)).map(drop)
+    }
+
+    /// Whether the calling thread's launcher has launched anything: after an error, the original may run only if not.
+    fn launched(&self) -> PointerValue<'ctx> {
+        let flag = self.host.get_global(LAUNCHED).unwrap_or_else(|| {
+            let byte = self.host.get_context().i8_type();
+            let made = self.host.add_global(byte, None, LAUNCHED);
+            made.set_linkage(Linkage::Internal);
+            made.set_thread_local(true);
+            made.set_initializer(&byte.const_zero());
+            made
+        });
+        flag.as_pointer_value()
+    }
+
+    fn set_launched(&self, builder: &Builder<'ctx>, launched: bool) -> Result<(), BuilderError> {
+        let value = self.host.get_context().i8_type().const_int(launched.into(), false);
+        builder.build_store(self.launched(), value).map(drop)
     }
 
     /// `cudaFuncSetAttribute`, so that a kernel may have as much dynamic shared memory as a launch gives it.
@@ -232,19 +265,18 @@ impl<'ctx> Unit<'_, 'ctx> {
             self.host.add_function(SET_ATTRIBUTE, word.fn_type(&[pointer.into(), word.into(), word.into()], false), None)
         });
         let bytes = builder.build_int_truncate(launch.shared, word, "")?;
-        let arguments = [launch.handle.into(), word.const_int(MAX_DYNAMIC_SHARED, false).into(), bytes.into()];
-        let error = builder.build_call(setter, &arguments, "error")?.try_as_basic_value().basic();
-        Ok(error.map_or(word.const_zero(), BasicValueEnum::into_int_value))
+        self.error_of(builder, setter, &[launch.handle.into(), word.const_int(MAX_DYNAMIC_SHARED, false).into(), bytes.into()])
     }
 
-    fn return_call(
+    /// Calls a function that gives an error code.
+    fn error_of(
         &self,
         builder: &Builder<'ctx>,
         callee: FunctionValue<'ctx>,
         arguments: &[BasicMetadataValueEnum<'ctx>],
-    ) -> Result<(), BuilderError> {
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let error = builder.build_call(callee, arguments, "error")?.try_as_basic_value().basic();
-        builder.build_return(error.as_ref().map(|error| error as &dyn inkwell::values::BasicValue<'ctx>)).map(drop)
+        Ok(error.map_or(self.host.get_context().i32_type().const_zero(), BasicValueEnum::into_int_value))
     }
 
     /// A `dim3` as it is passed.
@@ -313,14 +345,42 @@ impl<'ctx> Unit<'_, 'ctx> {
             let mut arguments: Vec<BasicMetadataValueEnum> = vec![launch.args.into()];
             arguments.extend(launch.sizes.iter().map(|size| BasicMetadataValueEnum::from(*size)));
             arguments.extend::<[BasicMetadataValueEnum<'ctx>; 2]>([launch.shared.into(), launch.stream.into()]);
-            self.return_call(&builder, function, &arguments)?;
+            self.set_launched(&builder, false)?;
+            let error = self.error_of(&builder, function, &arguments)?;
+            self.return_unless_refused(&builder, launcher, error, original)?;
         }
         builder.position_at_end(next);
         builder.build_unconditional_branch(original)?;
         builder.position_at_end(original);
         let given: Vec<_> = launcher.get_params().into_iter().map(BasicMetadataValueEnum::from).collect();
-        self.return_call(&builder, self.launch, &given)?;
+        let error = self.error_of(&builder, self.launch, &given)?;
+        builder.build_return(Some(&error))?;
         Ok(launcher)
+    }
+
+    /// Returns what a dispatch function gave; if that is an error and nothing was launched, clears it and goes to `original`.
+    fn return_unless_refused(
+        &self,
+        builder: &Builder<'ctx>,
+        launcher: FunctionValue<'ctx>,
+        error: IntValue<'ctx>,
+        original: BasicBlock<'ctx>,
+    ) -> Result<(), BuilderError> {
+        let context = self.host.get_context();
+        let [refused, end] = ["refused", "end"].map(|name| context.append_basic_block(launcher, name));
+        let byte = context.i8_type();
+        let launched = builder.build_load(byte, self.launched(), "launched")?.into_int_value();
+        let nothing = builder.build_int_compare(IntPredicate::EQ, launched, byte.const_zero(), "")?;
+        let wrong = builder.build_int_compare(IntPredicate::NE, error, error.get_type().const_zero(), "")?;
+        builder.build_conditional_branch(builder.build_and(wrong, nothing, "")?, refused, end)?;
+        builder.position_at_end(end);
+        builder.build_return(Some(&error))?;
+        builder.position_at_end(refused);
+        let clear = self.host.get_function(CLEAR_ERROR).unwrap_or_else(|| {
+            self.host.add_function(CLEAR_ERROR, context.i32_type().fn_type(&[], false), None)
+        });
+        builder.build_call(clear, &[], "")?;
+        builder.build_unconditional_branch(original).map(drop)
     }
 
     /// The product of the block's sizes; of no meaning where one of them is too large.

@@ -96,6 +96,17 @@ fn launches_of_a_kernel_go_to_its_launcher() {
 }
 
 #[test]
+fn the_original_runs_where_no_version_could_be_launched() {
+    let text = redirected(X86_64, false);
+    assert!(text.contains("@__regrain_launched = internal thread_local global i8 0"));
+    let launcher = &text[text.find("define internal i32 @__regrain_launcher.k(").expect("a launcher")..];
+    let reset = launcher.find("store i8 0, ptr @__regrain_launched").expect("a store");
+    let dispatched = launcher.find("call i32 @__regrain_dispatch.k").expect("a call");
+    let cleared = launcher.find("call i32 @cudaGetLastError()").expect("a call");
+    assert!(reset < dispatched && dispatched < cleared);
+}
+
+#[test]
 fn both_ways_to_pass_sizes() {
     let text = redirected(AARCH64, false);
     assert!(text.contains("call i32 @__regrain_launcher.k(ptr @stub, [2 x i64] %g"));

@@ -1,6 +1,6 @@
 // RUN: %regrain-opt %s --regrain-coarsen-blocks='factor=3' | FileCheck %s
 
-// Nothing is left over of 6 blocks; one block is left over of 7.
+// Nothing is left over of 6 blocks; one block is left over of 7, and runs unless the coarse blocks could not be launched.
 // CHECK-LABEL: func.func @no_epilogue
 // CHECK-COUNT-1: regrain.gpu_wrapper
 // CHECK-NOT: regrain.gpu_wrapper
@@ -23,11 +23,13 @@ func.func @no_epilogue(%p: !llvm.ptr, %g: index, %b: index, %n: i32) -> i32 {
 
 // CHECK-LABEL: func.func @epilogue
 // CHECK-NOT: scf.if
-// CHECK: regrain.gpu_wrapper
+// CHECK: %[[ERROR:.*]] = regrain.gpu_wrapper
 // CHECK-SAME: regrain.grain = array<i64: 3, 1, 1>
-// CHECK: arith.constant 1 : index
+// CHECK: %[[FINE:.*]] = arith.cmpi eq, %[[ERROR]], %{{.*}} : i32
+// CHECK-NEXT: %[[REST:.*]] = scf.if %[[FINE]] -> (i32)
 // CHECK: regrain.gpu_wrapper
 // CHECK-SAME: regrain.epilogue
+// CHECK: arith.select %[[FINE]], %[[REST]], %[[ERROR]]
 // CHECK-NOT: scf.if
 func.func @epilogue(%p: !llvm.ptr, %g: index, %b: index, %n: i32) -> i32 {
   %c0 = arith.constant 0 : index
