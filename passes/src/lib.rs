@@ -31,6 +31,7 @@ pub mod profile_alternatives;
 pub mod raise;
 pub mod raise_while_to_for;
 pub mod registry;
+pub mod scope_debug_info;
 pub mod select_alternative;
 pub mod split_barriers;
 pub mod statistics;

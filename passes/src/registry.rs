@@ -32,6 +32,7 @@ pub static PASSES: &[PassInfo] = &[
     crate::lower_cpu::PASS,
     // Back to GPU kernels.
     outline_kernels::PASS,
+    crate::scope_debug_info::PASS,
 ];
 
 /// Makes all passes and pipelines known to MLIR.

@@ -75,14 +75,17 @@ impl Clang {
 
     /// The command that compiles one side of `unit` to bitcode at `output`.
     pub fn bitcode_command(&self, unit: &Unit, side: Side<'_>, output: &Path) -> Command {
-        let mut command = self.cuda_command(unit);
+        let lines = match side {
+            // Line tables cost no code and let every later message name its line. What the user asks for beyond them comes behind.
+            Side::Device { .. } => &["-gline-tables-only"][..],
+            Side::Host => &[],
+        };
+        let mut command = self.command_with(lines, unit);
         command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]);
         match side {
             Side::Device { arch } => {
                 command.arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
                 command.args(["-nocudalib", "-Xclang"]).arg(sdk_version(&unit.cuda_version));
-                // Line tables cost no code and let every later message name its line.
-                command.arg("-gline-tables-only");
             }
             Side::Host => {
                 // Any file will do: the device binary is put in place after this side has been compiled.
@@ -95,8 +98,13 @@ impl Clang {
 
     /// clang on a CUDA source with the user's options, and nothing else.
     pub fn cuda_command(&self, unit: &Unit) -> Command {
+        self.command_with(&[], unit)
+    }
+
+    /// The same, with options that the user's may override.
+    fn command_with(&self, defaults: &[&str], unit: &Unit) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(["-x", "cuda"]).arg(format!("--cuda-path={}", unit.cuda_path.display()));
+        command.args(["-x", "cuda"]).args(defaults).arg(format!("--cuda-path={}", unit.cuda_path.display()));
         // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.
         command.arg("-Wno-unknown-cuda-version").args(&unit.options);
         command

@@ -71,6 +71,8 @@ unsafe extern "C" {
         sink: Sink,
         user: *mut c_void,
     ) -> bool;
+    // debug_info.cpp
+    pub(crate) fn regrainScopeDebugInfo(function: MlirOperation) -> bool;
     // extract_kernel.cpp
     pub(crate) fn regrainExtractKernel(
         bitcode: MlirStringRef,

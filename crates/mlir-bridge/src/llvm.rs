@@ -1,5 +1,6 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
+use inkwell::module::Module;
 use inkwell::values::{
     AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
@@ -9,7 +10,7 @@ use llvm_sys::debuginfo::{
     LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
-use llvm_sys::prelude::{LLVMMetadataRef, LLVMValueRef};
+use llvm_sys::prelude::{LLVMMetadataRef, LLVMModuleRef, LLVMValueRef};
 
 use crate::ffi;
 
@@ -103,6 +104,17 @@ pub fn clone_function<'ctx>(function: FunctionValue<'ctx>, name: &str) -> Functi
     copy.as_global_value().set_name(name);
     clear_comdat(copy.as_global_value());
     copy
+}
+
+unsafe extern "C" {
+    // debug_info.cpp
+    fn regrainKeepLineTables(module: LLVMModuleRef);
+}
+
+/// Leaves line tables of a module's debug information, for a debugger or profiler of the host.
+pub fn keep_line_tables(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { regrainKeepLineTables(module.as_mut_ptr()) }
 }
 
 /// A module with function `name` of a module in `bitcode`, the functions that it reaches and all variables; as bitcode.

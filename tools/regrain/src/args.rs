@@ -209,7 +209,22 @@ pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
     Ok(args)
 }
 
+/// Whether an option asks for source lines in the object file; `None` for one that has nothing to do with it.
+fn asks_for_lines(option: &str) -> Option<bool> {
+    match option {
+        "-g0" | "-ggdb0" => Some(false),
+        "-g" | "-g1" | "-g2" | "-g3" | "-glldb" | "-gmlt" | "-gline-tables-only" | "-gline-directives-only" => Some(true),
+        "-gdwarf-aranges" => None,
+        _ => ["-ggdb", "-gdwarf"].iter().any(|kind| option.starts_with(kind)).then_some(true),
+    }
+}
+
 impl Args {
+    /// Whether object files say which source lines their code comes from: the last option about it holds.
+    pub fn keeps_lines(&self) -> bool {
+        self.compile.iter().rev().find_map(|option| asks_for_lines(option.to_str()?)).unwrap_or(false)
+    }
+
     /// Takes an option that the driver itself handles; `false` leaves it to clang.
     fn ours(&mut self, text: &str) -> Result<bool> {
         let value = |name: &str| text.strip_prefix(name).map(str::to_owned);

@@ -32,6 +32,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
         cuda_arch: cuda_arch.number,
         level: session.args.level.unwrap_or(3),
         cpu: session.args.cpu.clone(),
+        lines: session.args.keeps_lines(),
     };
     let text = session.args.kind == Output::Assembly;
     if session.args.device_only {

@@ -289,7 +289,7 @@ fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch
 fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvptx::Job {
     let options = &compilation.unit.options;
     let debug = options.iter().any(|o| o == "-G" || o == "--cuda-noopt-device-debug");
-    let lines = options.iter().any(|o| o == "-g" || o == "-gline-tables-only" || o == "-lineinfo");
+    let lines = compilation.session.args.keeps_lines();
     if !lines && !debug {
         module.strip_debug_info();
     }

@@ -17,7 +17,7 @@ use regrain_passes::expand_alternatives::{self, Omission};
 use regrain_passes::form_parallel::Shapes;
 use regrain_passes::isolate_launches::{self, Version};
 use regrain_passes::launch_function::{described, dispatched};
-use regrain_passes::{content_hash, optimise, profile_alternatives, raise};
+use regrain_passes::{content_hash, optimise, profile_alternatives, raise, scope_debug_info};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
 use regrain_targets::toolkit::SmArch;
 use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
@@ -365,6 +365,9 @@ impl Stages<'_> {
         });
         self.remark(said.trim_end());
         let lowered = lowered?;
+        if self.compilation.session.args.keeps_lines() {
+            scope_debug_info::scope_all(module_op(&module));
+        }
         let exported = mlir_bridge::export_inkwell(&module, &self.compilation.stem(), context).map_err(|e| e.to_string())?;
         Ok((exported, lowered))
     }

@@ -60,6 +60,13 @@ impl<'c> Op<'c> {
         unsafe { mlir_sys::mlirOperationSetLocation(self.raw, loc.raw) }
     }
 
+    /// Gives an `llvm.func` that has none a subprogram of its own, after the one that its operations name: so it keeps its
+    /// source lines in LLVM IR. Whether it got one.
+    pub fn scope_debug_info(self) -> bool {
+        // SAFETY: the operation is live; what is no such function is left alone.
+        unsafe { ffi::regrainScopeDebugInfo(self.raw) }
+    }
+
     pub fn num_operands(self) -> usize {
         // SAFETY: the operation is live.
         unsafe { mlir_sys::mlirOperationGetNumOperands(self.raw) as usize }

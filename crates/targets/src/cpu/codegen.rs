@@ -9,6 +9,8 @@ use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
 };
 
+use mlir_bridge::llvm;
+
 use crate::Error;
 
 /// How device code is compiled for the CPU.
@@ -24,6 +26,8 @@ pub struct CpuOptions {
     pub level: u8,
     /// Processor to make code for; `None` is the one that the compiler runs on.
     pub cpu: Option<String>,
+    /// Whether the object says which source lines its code comes from.
+    pub lines: bool,
 }
 
 fn initialise() {
@@ -99,7 +103,11 @@ pub(super) fn optimise(module: &Module<'_>, options: &CpuOptions) -> Result<(), 
 
 /// Writes `module` to `output` as an object file.
 pub(super) fn emit_object(module: &Module<'_>, options: &CpuOptions, output: &Path) -> Result<(), Error> {
-    module.strip_debug_info();
+    if options.lines {
+        llvm::keep_line_tables(module);
+    } else {
+        module.strip_debug_info();
+    }
     machine(options)?
         .write_to_file(module, FileType::Object, output)
         .map_err(|e| Error::internal(format!("writing '{}'", output.display()), e.to_string()))
