@@ -1,7 +1,8 @@
 # make demo    set up, compile rodinia/hotspot for the CPU, run and check it, show its kernel's parallel form and its
 #              alternatives for sm_80, with what ptxas and the model say of them
 # make check   set up and pass all tests
-# Both work from a fresh Debian 12 machine with a Rust toolchain, and do no work twice.
+# Both work from a fresh Debian 12 machine with a Rust toolchain (where make is missing: tools/bootstrap.sh demo), and do no work
+# twice.
 
 LLVM := /usr/lib/llvm-22/bin
 REGRAIN := target/release/regrain

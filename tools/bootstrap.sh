@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a bare Debian 12 machine lacks to build and test Regrain.
+# tools/bootstrap.sh [TARGET...]: installs what a bare Debian 12 machine lacks to build and test Regrain, then makes the targets.
 # Idempotent; when everything is there it only looks and returns (well under a second).
 #
 #   apt     clang, LLVM and MLIR 22, lld, the C++ compiler
@@ -61,4 +61,8 @@ if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit /usr/local/cuda &
   printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" } }\n' > "$tmp/cuda/version.json"
   rm -rf "$chain/cuda"
   mv "$tmp/cuda" "$chain/cuda"
+fi
+
+if [ $# -gt 0 ]; then
+  exec make -C "$root" "$@"
 fi
