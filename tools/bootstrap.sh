@@ -64,5 +64,5 @@ if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit /usr/local/cuda &
 fi
 
 if [ $# -gt 0 ]; then
-  exec make -C "$root" "$@"
+  exec make --no-print-directory -C "$root" "$@"
 fi
