@@ -4,7 +4,7 @@
   bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, the
                           usual search, 16 versions of each kernel, with an empty and with a full cache
   bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
-  bench.py cpu            the CPU target against the OpenMP references, and split against coroutine mode
+  bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
@@ -27,6 +27,7 @@ from math import exp, log
 from pathlib import Path
 
 import grain
+import limits
 import tune
 
 HERE = Path(__file__).resolve().parent
@@ -131,10 +132,15 @@ def run_program(command, env=None):
 def cpu(options):
     lines = ["# The CPU target against OpenMP", "",
              f"Kernel milliseconds (all launches of a program) against the OpenMP reference in the same process, compiled with",
-             f"`-O3 -march=native`; median of {options.rounds} runs, of coroutines one. Machine: {machine()}. Written by `rodinia/bench.py cpu`.", "",
-             "| program | sizes | OpenMP | split | speed against OpenMP | coroutine | same bits |", "|---|---|--:|--:|--:|--:|---|"]
-    ratios = []
+             f"`-O3 -march=native`; median of {options.rounds} runs, of coroutines one. Least: what every launch's bytes and operations take on this",
+             f"machine at its measured best (`limits.py`). Machine: {machine()}. Written by `rodinia/bench.py cpu`.", "",
+             "| program | sizes | OpenMP | split | speed against OpenMP | least | bound by | least by split | coroutine | same bits |",
+             "|---|---|--:|--:|--:|--:|---|--:|--:|---|"]
+    ratios, shares = [], []
     with tempfile.TemporaryDirectory() as folder:
+        probe = f"{folder}/probe"
+        seconds([str(CLANG), "-O3", "-march=native", "-ffp-contract=off", "-fopenmp", str(HERE / "common/probe.cpp"), "-o", probe])
+        limit = limits.Machine(probe)
         for program in PROGRAMS:
             built = f"{folder}/{program}"
             sources = [str(HERE / program / f"{program}.cu"), str(HERE / program / f"{program}_omp.cpp")]
@@ -147,10 +153,12 @@ def cpu(options):
             median = lambda runs, name: statistics.median(run[0][name] for run in runs)
             reference, ours = median(split, "reference"), median(split, "kernel")
             same = len({run[1] for run in split + coroutine}) == 1
+            least, bound = limit.least(program, SIZES[program])
             ratios.append(reference / ours)
+            shares.append(least / ours)
             lines.append(f"| {program} | {' '.join(SIZES[program])} | {reference:.1f} | {ours:.1f} | {reference / ours:.2f} "
-                         f"| {median(coroutine, 'kernel'):.1f} | {'yes' if same else 'NO'} |")
-    lines.append(f"| geometric mean | | | | {geomean(ratios):.2f} | | |")
+                         f"| {least:.1f} | {bound} | {least / ours:.2f} | {median(coroutine, 'kernel'):.1f} | {'yes' if same else 'NO'} |")
+    lines.append(f"| geometric mean | | | | {geomean(ratios):.2f} | | | {geomean(shares):.2f} | | |")
     write("cpu.md", lines)
 
 
