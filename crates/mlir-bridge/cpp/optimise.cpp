@@ -23,6 +23,8 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include <mutex>
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
@@ -111,22 +113,30 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
-// In a loop whose accesses are said to be independent between iterations, the vectoriser's groups of strided accesses
-// move a load before an earlier store of the same iteration to the same address. Such accesses are gathered instead.
-void withoutInterleavedGroups() {
-  static const bool done = [] {
-    auto &options = cl::getRegisteredOptions();
-    auto found = options.find("enable-interleaved-mem-accesses");
-    return found != options.end() && !found->second->addOccurrence(0, "enable-interleaved-mem-accesses", "false");
-  }();
-  if (!done)
-    report_fatal_error("LLVM lost its option to turn interleaved groups off");
+void setOption(StringRef name, StringRef value) {
+  auto &options = cl::getRegisteredOptions();
+  auto found = options.find(name);
+  if (found == options.end() || found->second->addOccurrence(0, name, value))
+    report_fatal_error("LLVM lost its option " + name);
+}
+
+// Options of LLVM that only its command line has.
+void setOptionsOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    // In a loop whose accesses are said to be independent between iterations, the vectoriser's groups of strided accesses
+    // move a load before an earlier store of the same iteration to the same address. Such accesses are gathered instead.
+    setOption("enable-interleaved-mem-accesses", "false");
+    // CodeGenPrepare goes over a function again and again until nothing changes, over one of more blocks than this only where
+    // something has: for kernels of many copies that is a third of the whole compilation.
+    setOption("cgpp-huge-func", "200");
+  });
 }
 
 } // namespace
 
 char *regrainOptimiseForHost(LLVMModuleRef moduleRef, const char *passes, LLVMTargetMachineRef machine) {
-  withoutInterleavedGroups();
+  setOptionsOnce();
   Module &module = *unwrap(moduleRef);
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
