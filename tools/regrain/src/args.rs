@@ -225,6 +225,11 @@ impl Args {
         self.compile.iter().rev().find_map(|option| asks_for_lines(option.to_str()?)).unwrap_or(false)
     }
 
+    /// Whether a debugger is to step through device code, which should then be what the program wrote.
+    pub fn debugs_device(&self) -> bool {
+        self.compile.iter().any(|option| option == "--cuda-noopt-device-debug")
+    }
+
     /// Takes an option that the driver itself handles; `false` leaves it to clang.
     fn ours(&mut self, text: &str) -> Result<bool> {
         let value = |name: &str| text.strip_prefix(name).map(str::to_owned);

@@ -28,7 +28,9 @@ impl Coarsening {
             Self::Off
         } else if args.coarsen_blocks.is_some() || args.coarsen_threads.is_some() {
             Self::Forced
-        } else if args.alternatives == Some(Space::none()) || (args.round_trip && args.alternatives.is_none()) {
+        } else if args.alternatives == Some(Space::none()) {
+            Self::Off
+        } else if args.alternatives.is_none() && (args.round_trip || args.debugs_device()) {
             Self::Off
         } else {
             Self::Searched
