@@ -139,7 +139,7 @@ def cpu(options):
     ratios, shares = [], []
     with tempfile.TemporaryDirectory() as folder:
         probe = f"{folder}/probe"
-        seconds([str(CLANG), "-O3", "-march=native", "-ffp-contract=off", "-fopenmp", str(HERE / "common/probe.cpp"), "-o", probe])
+        seconds([str(CLANG), "-O3", "-march=native", "-ffp-contract=off", "-fopenmp", str(HERE / "probe.cpp"), "-o", probe])
         limit = limits.Machine(probe)
         for program in PROGRAMS:
             built = f"{folder}/{program}"

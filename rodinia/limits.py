@@ -2,7 +2,7 @@
 
 A launch reads what it needs and writes its results once, however it is compiled; and it does its arithmetic. So no
 program with these launches is faster than its bytes at the bandwidth that streams over as much memory reach, nor than its
-operations at the peak of multiplications and additions. Both are measured (common/probe.cpp). What the bound leaves out:
+operations at the peak of multiplications and additions. Both are measured (probe.cpp). What the bound leaves out:
 shared memory, gathers, divisions (counted as one operation), the dependences of nw's anti-diagonals, bfs' scans of the frontier.
 """
 import subprocess
@@ -41,7 +41,7 @@ def work(program, size):
 
 
 class Machine:
-    """Measures once for each amount of memory."""
+    """What a machine reaches, by the probe at this path."""
 
     def __init__(self, probe):
         self.probe = probe

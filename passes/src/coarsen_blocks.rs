@@ -177,7 +177,7 @@ fn launch<'c>(wrapper: GpuWrapper<'c>, coarse: Op<'c>, split: &Split<'c>, fits: 
     let mut main = fits;
     for axis in split.axes() {
         if constant(split.quotients[axis]).is_none() {
-            main = both(before, main, before.cmpi("ne", split.quotients[axis], zero));
+            main = Some(both(before, main, before.cmpi("ne", split.quotients[axis], zero)));
         }
     }
     let covered = covered(before, split, main, zero);
@@ -198,7 +198,7 @@ fn launch<'c>(wrapper: GpuWrapper<'c>, coarse: Op<'c>, split: &Split<'c>, fits: 
         let some = constant(rest).is_none().then(|| b.cmpi("ne", rest, zero));
         // After an error nothing more is launched: where nothing was at all, the original can run instead.
         let fine = b.cmpi("eq", error, b.const_i32(0));
-        let condition = launch_condition(b, some, main, number == 0).map_or(fine, |some| b.arith("andi", some, fine));
+        let condition = both(b, launch_condition(b, some, main, number == 0), fine);
         let own = choose(b, condition, epilogue, None).result(0);
         error = b.value("arith.select", &[fine, own, error], own.ty());
     }
@@ -233,7 +233,7 @@ fn launch_condition<'c>(b: Builder<'c>, some: Option<Value<'c>>, main: Option<Va
             Some(b.arith("ori", some, none))
         }
         (None, Some(_)) if first => None,
-        (some, Some(main)) => both(b, some, main),
+        (some, Some(main)) => Some(both(b, some, main)),
     }
 }
 

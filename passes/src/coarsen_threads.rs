@@ -146,7 +146,7 @@ fn condition<'c>(b: Builder<'c>, needs: &[Need<'c>]) -> Option<Value<'c>> {
         let product = need.sizes[1..].iter().fold(need.sizes[0], |product, size| b.arith("muli", product, *size));
         let rest = b.arith("remui", product, b.const_index(need.multiple));
         let whole = b.cmpi("eq", rest, b.const_index(0));
-        holds = both(b, holds, whole);
+        holds = Some(both(b, holds, whole));
     }
     holds
 }

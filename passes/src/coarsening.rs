@@ -150,8 +150,8 @@ pub fn copy_before<'c>(op: Op<'c>) -> Op<'c> {
 }
 
 /// A conjunction of conditions; `None` holds always.
-pub fn both<'c>(b: Builder<'c>, left: Option<Value<'c>>, right: Value<'c>) -> Option<Value<'c>> {
-    Some(left.map_or(right, |left| b.arith("andi", left, right)))
+pub fn both<'c>(b: Builder<'c>, left: Option<Value<'c>>, right: Value<'c>) -> Value<'c> {
+    left.map_or(right, |left| b.arith("andi", left, right))
 }
 
 /// `scf.if` with an error code as its result; `then` and `otherwise` are moved into it, and their results yielded.

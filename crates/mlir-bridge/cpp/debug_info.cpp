@@ -51,18 +51,18 @@ static DISubprogramAttr subprogramOf(Location loc) {
 }
 
 /// Gives a function that has none a subprogram after that of its operations. What comes from elsewhere
-/// gets line 0, as compilers mark code of their own. False if nothing says where the function comes from.
-extern "C" bool regrainScopeDebugInfo(MlirOperation op) {
+/// gets line 0, as compilers mark code of their own.
+extern "C" void regrainScopeDebugInfo(MlirOperation op) {
   auto function = dyn_cast<LLVM::LLVMFuncOp>(unwrap(op));
   if (!function || function.isExternal() || subprogramOf(function.getLoc()))
-    return false;
+    return;
   DISubprogramAttr from;
   function.getBody().walk([&](Operation *inner) {
     from = subprogramOf(inner->getLoc());
     return from ? WalkResult::interrupt() : WalkResult::advance();
   });
   if (!from)
-    return false;
+    return;
   MLIRContext *context = function.getContext();
   auto own = DISubprogramAttr::get(
       context, DistinctAttr::create(UnitAttr::get(context)), from.getCompileUnit(), from.getScope(),
@@ -89,7 +89,6 @@ extern "C" bool regrainScopeDebugInfo(MlirOperation op) {
     for (BlockArgument argument : block.getArguments())
       argument.setLoc(moved(argument.getLoc()));
   function->setLoc(scoped(from.getLine()));
-  return true;
 }
 
 /// Leaves line tables of a module's debug information, in the form that a host's debugger reads: clang

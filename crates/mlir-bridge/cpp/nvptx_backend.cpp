@@ -2,6 +2,8 @@
 // internalised, the standard pipeline built with the target machine, floating-point contraction allowed everywhere.
 // What the C API lacks for this: target options, lazy linking of only what is needed, diagnostics as values.
 
+#include "llvm_options.h"
+
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -16,7 +18,6 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -95,10 +96,7 @@ void initializeOnce() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     // clang passes this for the device: a loop that copies may become memcpy though there is no library.
-    auto &registered = cl::getRegisteredOptions();
-    auto it = registered.find("enable-memcpyopt-without-libcalls");
-    if (it != registered.end())
-      it->second->addOccurrence(0, it->first, "true");
+    regrain_bridge::setLLVMOption("enable-memcpyopt-without-libcalls", "true");
   });
 }
 

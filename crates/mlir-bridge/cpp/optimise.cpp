@@ -9,6 +9,8 @@
 // quotient is used, as in an address that is the same for all lanes, the condition of that one lane decides for all of
 // them. A division of invariant values is moved before the loop, with a divisor that cannot trap.
 
+#include "llvm_options.h"
+
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -19,8 +21,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
@@ -113,23 +113,15 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
-void setOption(StringRef name, StringRef value) {
-  auto &options = cl::getRegisteredOptions();
-  auto found = options.find(name);
-  if (found == options.end() || found->second->addOccurrence(0, name, value))
-    report_fatal_error("LLVM lost its option " + name);
-}
-
-// Options of LLVM that only its command line has.
 void setOptionsOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
     // In a loop whose accesses are said to be independent between iterations, the vectoriser's groups of strided accesses
     // move a load before an earlier store of the same iteration to the same address. Such accesses are gathered instead.
-    setOption("enable-interleaved-mem-accesses", "false");
+    regrain_bridge::setLLVMOption("enable-interleaved-mem-accesses", "false");
     // CodeGenPrepare goes over a function again and again until nothing changes, over one of more blocks than this only where
     // something has: for kernels of many copies that is a third of the whole compilation.
-    setOption("cgpp-huge-func", "200");
+    regrain_bridge::setLLVMOption("cgpp-huge-func", "200");
   });
 }
 

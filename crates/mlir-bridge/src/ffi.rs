@@ -72,7 +72,7 @@ unsafe extern "C" {
         user: *mut c_void,
     ) -> bool;
     // debug_info.cpp
-    pub(crate) fn regrainScopeDebugInfo(function: MlirOperation) -> bool;
+    pub(crate) fn regrainScopeDebugInfo(function: MlirOperation);
     // extract_kernel.cpp
     pub(crate) fn regrainExtractKernel(
         bitcode: MlirStringRef,

@@ -227,7 +227,7 @@ impl Args {
 
     /// Whether a debugger is to step through device code, which should then be what the program wrote.
     pub fn debugs_device(&self) -> bool {
-        self.compile.iter().any(|option| option == "--cuda-noopt-device-debug")
+        self.compile.iter().any(|option| option == "-G" || option == "--cuda-noopt-device-debug")
     }
 
     /// Takes an option that the driver itself handles; `false` leaves it to clang.

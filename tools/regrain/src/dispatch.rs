@@ -28,9 +28,7 @@ impl Coarsening {
             Self::Off
         } else if args.coarsen_blocks.is_some() || args.coarsen_threads.is_some() {
             Self::Forced
-        } else if args.alternatives == Some(Space::none()) {
-            Self::Off
-        } else if args.alternatives.is_none() && (args.round_trip || args.debugs_device()) {
+        } else if args.alternatives.as_ref().map_or(args.round_trip || args.debugs_device(), |space| *space == Space::none()) {
             Self::Off
         } else {
             Self::Searched

@@ -288,8 +288,7 @@ fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch
 /// What compiling a device module takes.
 fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvptx::Job {
     let options = &compilation.unit.options;
-    let debug = options.iter().any(|o| o == "-G" || o == "--cuda-noopt-device-debug");
-    let lines = compilation.session.args.keeps_lines();
+    let (lines, debug) = (compilation.session.args.keeps_lines(), compilation.session.args.debugs_device());
     if !lines && !debug {
         module.strip_debug_info();
     }

@@ -61,8 +61,8 @@ impl<'c> Op<'c> {
     }
 
     /// Gives an `llvm.func` that has none a subprogram of its own, after the one that its operations name: so it keeps its
-    /// source lines in LLVM IR. Whether it got one.
-    pub fn scope_debug_info(self) -> bool {
+    /// source lines in LLVM IR.
+    pub fn scope_debug_info(self) {
         // SAFETY: the operation is live; what is no such function is left alone.
         unsafe { ffi::regrainScopeDebugInfo(self.raw) }
     }
