@@ -49,27 +49,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn tablegen(
-    prefix: &str,
-    include: &Path,
-    generator: &str,
-    selects: bool,
-    to: &Path,
-) -> Result<(), Box<dyn Error>> {
+fn tablegen(prefix: &str, include: &Path, generator: &str, selects: bool, to: &Path) -> Result<(), Box<dyn Error>> {
     let mut command = Command::new(Path::new(prefix).join("bin/mlir-tblgen"));
-    command
-        .arg(generator)
-        .arg("-I")
-        .arg(include)
-        .arg("regrain.td")
-        .arg("-o")
-        .arg(to);
+    command.arg(generator).arg("-I").arg(include).arg("regrain.td").arg("-o").arg(to);
     if selects {
         command.arg("-dialect=regrain");
     }
-    let output = command
-        .output()
-        .map_err(|error| format!("mlir-tblgen: {error}"))?;
+    let output = command.output().map_err(|error| format!("mlir-tblgen: {error}"))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }

@@ -4,9 +4,7 @@
 use std::{env, error::Error, fs, path::Path, path::PathBuf, process::Command, time::SystemTime};
 
 fn modified(path: &Path) -> SystemTime {
-    fs::metadata(path)
-        .and_then(|data| data.modified())
-        .unwrap_or(SystemTime::UNIX_EPOCH)
+    fs::metadata(path).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 fn sources(extension: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {

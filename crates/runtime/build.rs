@@ -5,5 +5,9 @@
 fn main() {
     println!("cargo:rerun-if-changed=src/native.c");
     println!("cargo:rerun-if-changed=include/regrain_tls.h");
-    cc::Build::new().file("src/native.c").include("include").flag_if_supported("-ftls-model=initial-exec").compile("regrain_native");
+    cc::Build::new()
+        .file("src/native.c")
+        .include("include")
+        .flag_if_supported("-ftls-model=initial-exec")
+        .compile("regrain_native");
 }

@@ -31,7 +31,8 @@ fn main() {
     println!("cargo:rerun-if-changed=../runtime/include");
     println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let llvm = PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
+    let llvm =
+        PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
 
     let mut sources: Vec<PathBuf> = fs::read_dir(source_dir)
         .expect("device-lib is part of this crate")
@@ -54,7 +55,12 @@ fn main() {
 /// One C file to textual IR.
 fn compile(source: &Path, llvm: &Path, out_dir: &Path) -> PathBuf {
     let module = out_dir.join(source.file_name().expect("a file")).with_extension("ll");
-    run(Command::new(llvm.join("clang")).args(FLAGS).args(["-I../runtime/include", "-S", "-emit-llvm"]).arg(source).arg("-o").arg(&module));
+    run(Command::new(llvm.join("clang"))
+        .args(FLAGS)
+        .args(["-I../runtime/include", "-S", "-emit-llvm"])
+        .arg(source)
+        .arg("-o")
+        .arg(&module));
     module
 }
 
@@ -71,8 +77,13 @@ fn adapt(line: &str) -> String {
     if !line.starts_with("attributes #") {
         return line.to_string();
     }
-    const GONE: &[&str] =
-        &["\"target-cpu\"", "\"target-features\"", "\"tune-cpu\"", "\"min-legal-vector-width\"", "\"stack-protector-buffer-size\""];
+    const GONE: &[&str] = &[
+        "\"target-cpu\"",
+        "\"target-features\"",
+        "\"tune-cpu\"",
+        "\"min-legal-vector-width\"",
+        "\"stack-protector-buffer-size\"",
+    ];
     line.split(' ').filter(|word| !GONE.iter().any(|gone| word.starts_with(gone))).collect::<Vec<_>>().join(" ")
 }
 

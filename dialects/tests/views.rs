@@ -6,9 +6,9 @@ use mlir_bridge::{
     module_op, new_context, parse_module,
 };
 use regrain_dialects::ops::{
-    ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match,
-    MatchKind, ReduceKind, Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId,
-    WarpReduce, WarpReduceKind, is_synchronising, synchronised_loop, yield_results,
+    ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
+    Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
+    synchronised_loop, yield_results,
 };
 
 fn context() -> Context {
@@ -58,14 +58,8 @@ fn launch_reads_back() {
     assert!(wrapper.stream().is_some());
     assert_eq!(barrier.parallel_loop(), wrapper.block_loop());
     assert_eq!(synchronised_loop(barrier.op()), wrapper.block_loop());
-    assert_eq!(
-        (tile.memory_type(), tile.alignment(), tile.name()),
-        (memory, Some(16), Some("tile"))
-    );
-    assert_eq!(
-        (dynamic.bytes(), dynamic.alignment()),
-        (wrapper.shared_bytes().unwrap(), Some(128))
-    );
+    assert_eq!((tile.memory_type(), tile.alignment(), tile.name()), (memory, Some(16), Some("tile")));
+    assert_eq!((dynamic.bytes(), dynamic.alignment()), (wrapper.shared_bytes().unwrap(), Some(128)));
     assert!(GpuWrapper::cast(grid).is_none());
 }
 
@@ -78,20 +72,11 @@ fn synchronisation_reads_back() {
     let body = root.lookup_symbol("f").unwrap().body();
     let (mask, predicate) = (body.arg(3), body.arg(4));
     let named = Barrier::create_named(b, &ivs, Some(mask), Some(mask), true);
-    assert_eq!(
-        (named.id(), named.count(), named.is_unaligned()),
-        (Some(mask), Some(mask), true)
-    );
+    assert_eq!((named.id(), named.count(), named.is_unaligned()), (Some(mask), Some(mask), true));
     let reduce = BarrierReduce::create(b, ReduceKind::Or, predicate, &ivs, Some(mask));
-    assert_eq!(
-        (reduce.kind(), reduce.predicate(), reduce.id()),
-        (ReduceKind::Or, predicate, Some(mask))
-    );
+    assert_eq!((reduce.kind(), reduce.predicate(), reduce.id()), (ReduceKind::Or, predicate, Some(mask)));
     let shuffle = Shuffle::create(b, ShuffleKind::Bfly, [mask; 4], &ivs);
-    assert_eq!(
-        (shuffle.kind(), shuffle.clamp(), shuffle.ivs()),
-        (ShuffleKind::Bfly, mask, ivs.clone())
-    );
+    assert_eq!((shuffle.kind(), shuffle.clamp(), shuffle.ivs()), (ShuffleKind::Bfly, mask, ivs.clone()));
     let vote = Vote::create(b, VoteKind::Ballot, predicate, mask, &ivs);
     assert!(vote.kind() == VoteKind::Ballot && vote.op().result(0).ty().is_int(32));
     let matched = Match::create(b, MatchKind::All, mask, mask, &ivs);
@@ -103,16 +88,7 @@ fn synchronisation_reads_back() {
     let active = ActiveMask::create(b, &ivs);
     let (lane, warp) = (LaneId::create(b, &ivs), WarpId::create(b, &ivs));
     assert!(root.verify(), "{root}");
-    for op in [
-        named.op(),
-        reduce.op(),
-        shuffle.op(),
-        vote.op(),
-        matched.op(),
-        sum.op(),
-        wait.op(),
-        active.op(),
-    ] {
+    for op in [named.op(), reduce.op(), shuffle.op(), vote.op(), matched.op(), sum.op(), wait.op(), active.op()] {
         assert_eq!(synchronised_loop(op), wrapper.block_loop(), "{op:?}");
         assert!(!op.is_memory_effect_free(), "{op:?}");
     }

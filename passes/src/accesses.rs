@@ -95,7 +95,8 @@ impl<'c> Memory<'c> {
         let wrapper = self.block.parent_of_name("regrain.gpu_wrapper");
         let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.block.parent_of_name(name));
         let Some(function) = function else { return };
-        let kind = |op: Op<'c>| object_kind(op).filter(|kind| matches!(kind, Kind::Shared | Kind::Dynamic | Kind::Local));
+        let kind =
+            |op: Op<'c>| object_kind(op).filter(|kind| matches!(kind, Kind::Shared | Kind::Dynamic | Kind::Local));
         let objects = wrapper.unwrap_or(function).find_all(|op| kind(op).is_some());
         let dynamic = objects.iter().any(|op| kind(*op) == Some(Kind::Dynamic) && escapes(op.result(0)));
         for op in objects {
@@ -220,7 +221,9 @@ impl<'c> Memory<'c> {
             (None, None) => true,
             (None, Some(kind)) => self.may_be_reached(kind, b),
             (Some(kind), None) => self.may_be_reached(kind, a),
-            (Some(Kind::Argument), Some(Kind::Argument)) => who == Who::Other || !(self.is_noalias(a) || self.is_noalias(b)),
+            (Some(Kind::Argument), Some(Kind::Argument)) => {
+                who == Who::Other || !(self.is_noalias(a) || self.is_noalias(b))
+            }
             // The host may pass the address of a global.
             (Some(Kind::Argument), Some(Kind::Global)) | (Some(Kind::Global), Some(Kind::Argument)) => true,
             _ => false,
@@ -242,7 +245,8 @@ impl<'c> Memory<'c> {
 
     /// The difference of two offsets, as digits.
     fn meeting(&self, a: &Linear<'c>, b: &Linear<'c>, who: Who) -> Meeting {
-        let mut meeting = Meeting { constant: a.constant - b.constant, digits: Vec::new(), any_thread: who == Who::Same };
+        let mut meeting =
+            Meeting { constant: a.constant - b.constant, digits: Vec::new(), any_thread: who == Who::Same };
         if who == Who::Same {
             for term in a.plus(b, -1).terms {
                 meeting.digit(term.factor, term.range, false);
@@ -312,7 +316,8 @@ impl Meeting {
     /// Whether the difference can be less than `right`, and more than minus `left` bytes.
     fn can_be_within(mut self, left: i128, right: i128) -> bool {
         self.digits.sort_by_key(|digit| std::cmp::Reverse(digit.factor.abs()));
-        let reach = |digit: &Digit| digit.factor.abs().saturating_mul(digit.range.low.abs().max(digit.range.high.abs()));
+        let reach =
+            |digit: &Digit| digit.factor.abs().saturating_mul(digit.range.low.abs().max(digit.range.high.abs()));
         let total = self.digits.iter().map(reach).fold(self.constant.abs(), i128::saturating_add);
         if total >= i128::from(i64::MAX) {
             return true;
@@ -423,9 +428,8 @@ fn is_constant_global(address: Op<'_>) -> bool {
         module.lookup_symbol(address.attr("global_name")?.as_symbol()?)
     };
     address.is("llvm.mlir.addressof")
-        && global().is_some_and(|global| {
-            global.has_attr("constant") || crate::kernel_checks::address_space(global) == 4
-        })
+        && global()
+            .is_some_and(|global| global.has_attr("constant") || crate::kernel_checks::address_space(global) == 4)
 }
 
 /// Whether an operation reads a member of a struct passed by value that the kernel never writes.
@@ -468,12 +472,17 @@ mod tests {
             for _ in 0..random(4) {
                 let (low, extent) = (-random(4), random(8));
                 let thread = random(2) == 0;
-                let range = if thread { Range { low: -extent, high: extent } } else { Range { low, high: low + extent } };
+                let range =
+                    if thread { Range { low: -extent, high: extent } } else { Range { low, high: low + extent } };
                 meeting.digit(random(61) - 30, range, thread);
             }
             let sizes = [1 + random(8), 1 + random(8)];
             let expected = meets(&meeting, 0, meeting.constant, meeting.any_thread, sizes);
-            if expected { some += 1 } else { none += 1 }
+            if expected {
+                some += 1
+            } else {
+                none += 1
+            }
             let digits: Vec<_> = meeting.digits.iter().map(|digit| (digit.factor, digit.range, digit.thread)).collect();
             let found = meeting.can_be_within(sizes[0], sizes[1]);
             assert_eq!(found, expected, "{digits:?} and sizes {sizes:?}");

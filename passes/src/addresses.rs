@@ -185,7 +185,8 @@ impl<'c> Offsets<'c> {
         }
         let op = value.defining_op().filter(|op| depth > 0 && op.num_regions() == 0)?;
         let bits = width(value.ty())?;
-        let operand = |number: usize| width(op.operand(number).ty()).map(|_| self.linear_at(op.operand(number), depth - 1));
+        let operand =
+            |number: usize| width(op.operand(number).ty()).map(|_| self.linear_at(op.operand(number), depth - 1));
         let name = op.name();
         let sum = match name.split_once('.').map_or(name, |(_, rest)| rest) {
             "sext" | "extsi" | "zext" | "extui" | "trunc" | "trunci" | "index_cast" | "index_castui" => {

@@ -70,7 +70,11 @@ fn candidate(region: Region<'_>, grain: Grain) -> Option<Candidate> {
     }
     let is_epilogue = |wrapper: &&GpuWrapper<'_>| wrapper.op().has_attr(EPILOGUE);
     let main = wrappers.iter().find(|wrapper| !is_epilogue(wrapper))?;
-    Some(Candidate { grain, statistics: statistics(*main), epilogues: wrappers.iter().filter(is_epilogue).count() as u32 })
+    Some(Candidate {
+        grain,
+        statistics: statistics(*main),
+        epilogues: wrappers.iter().filter(is_epilogue).count() as u32,
+    })
 }
 
 /// The kernel that does most of the work of each alternative in host code, by the host function's name and the grain. The

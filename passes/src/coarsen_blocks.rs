@@ -33,7 +33,10 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{EPILOGUE, Factors, GRAIN, ORIGINAL, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve, static_shared_bytes},
+    coarsening::{
+        EPILOGUE, Factors, GRAIN, ORIGINAL, both, choose, copy_before, divided, each_launch, loops, multiply_grain,
+        parse_factors, resolve, static_shared_bytes,
+    },
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
@@ -158,7 +161,13 @@ fn align_alike(wrapper: Op<'_>) {
 
 /// Gives a coarse block the dynamic shared memory of its original blocks; whether that is within the limit, or `None` if
 /// there is none to multiply.
-fn multiply_shared<'c>(b: Builder<'c>, wrapper: GpuWrapper<'c>, coarse: Op<'c>, split: &Split<'c>, limit: i64) -> Option<Value<'c>> {
+fn multiply_shared<'c>(
+    b: Builder<'c>,
+    wrapper: GpuWrapper<'c>,
+    coarse: Op<'c>,
+    split: &Split<'c>,
+    limit: i64,
+) -> Option<Value<'c>> {
     let bytes = wrapper.shared_bytes()?;
     let alignment = coarse.find_named("regrain.dynamic_shared").into_iter().map(region_alignment).max()?;
     let factor = split.factors.iter().product();
@@ -225,7 +234,12 @@ fn covered<'c>(b: Builder<'c>, split: &Split<'c>, main: Option<Value<'c>>, zero:
 
 /// When an epilogue is launched: if some blocks are left over. The first one runs all that coarse blocks do not, even an
 /// empty grid, which is an error of the launch; the others only what is beside coarse blocks.
-fn launch_condition<'c>(b: Builder<'c>, some: Option<Value<'c>>, main: Option<Value<'c>>, first: bool) -> Option<Value<'c>> {
+fn launch_condition<'c>(
+    b: Builder<'c>,
+    some: Option<Value<'c>>,
+    main: Option<Value<'c>>,
+    first: bool,
+) -> Option<Value<'c>> {
     match (some, main) {
         (some, None) => some,
         (Some(some), Some(main)) if first => {
@@ -238,7 +252,13 @@ fn launch_condition<'c>(b: Builder<'c>, some: Option<Value<'c>>, main: Option<Va
 }
 
 /// The launch of what is left over in dimension `axis`, beside what is left over in those before it.
-fn epilogue<'c>(wrapper: GpuWrapper<'c>, split: &Split<'c>, covered: &[Value<'c>], axis: usize, rest: Value<'c>) -> Op<'c> {
+fn epilogue<'c>(
+    wrapper: GpuWrapper<'c>,
+    split: &Split<'c>,
+    covered: &[Value<'c>],
+    axis: usize,
+    rest: Value<'c>,
+) -> Op<'c> {
     let made = copy_before(wrapper.op());
     made.set_attr(EPILOGUE, made.ctx().unit_attr());
     made.remove_attr(ORIGINAL);

@@ -23,7 +23,10 @@ use mlir_bridge::{
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
-    coarsening::{Factors, THREAD_GRAIN, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve},
+    coarsening::{
+        Factors, THREAD_GRAIN, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors,
+        resolve,
+    },
     facts::constant,
     kernel_checks::Functions,
     unroll_and_interleave::{self, Indexing, Refusal, Unroll, is_warp_operation, parse_indexing},
@@ -40,7 +43,11 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "factor", default: "", description: "how much coarser, balanced over the dimensions" },
         PassOption { name: "factors", default: "", description: "how much coarser in each dimension, as X,Y,Z" },
         PassOption { name: "indexing", default: "strided", description: "strided or adjacent" },
-        PassOption { name: "guard", default: "true", description: "let the launch decide where the block size is not constant" },
+        PassOption {
+            name: "guard",
+            default: "true",
+            description: "let the launch decide where the block size is not constant",
+        },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
@@ -106,7 +113,12 @@ struct Need<'c> {
 }
 
 /// What must hold of sizes that are not constant; an error if it does not hold of those that are.
-fn needs<'c>(shape: &[Value<'c>], factors: [i64; 3], indexing: Indexing, warps: bool) -> Result<Vec<Need<'c>>, Refusal> {
+fn needs<'c>(
+    shape: &[Value<'c>],
+    factors: [i64; 3],
+    indexing: Indexing,
+    warps: bool,
+) -> Result<Vec<Need<'c>>, Refusal> {
     let mut needs = Vec::new();
     let mut need = |sizes: &[Value<'c>], multiple: i64, refusal| {
         let known: Option<i64> = sizes.iter().map(|size| constant(*size)).product();
@@ -152,7 +164,12 @@ fn condition<'c>(b: Builder<'c>, needs: &[Need<'c>]) -> Option<Value<'c>> {
 }
 
 /// Unrolls the block loop of a wrapper, one dimension after the other.
-fn unroll<'c>(wrapper: Op<'c>, factors: [i64; 3], indexing: Indexing, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+fn unroll<'c>(
+    wrapper: Op<'c>,
+    factors: [i64; 3],
+    indexing: Indexing,
+    functions: &mut Functions<'c>,
+) -> Result<(), Refusal> {
     let b = Builder::before(wrapper);
     for (dimension, factor) in factors.into_iter().enumerate().filter(|(_, factor)| *factor > 1) {
         let view = GpuWrapper::cast(wrapper).ok_or(Refusal::NoBlockLoop)?;

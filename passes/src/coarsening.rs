@@ -75,7 +75,9 @@ pub struct Loops<'c> {
 
 /// Finds the loops of a wrapper, which run over just what the wrapper says; in an epilogue the grid loop begins later.
 pub fn loops<'c>(wrapper: GpuWrapper<'c>) -> Result<Loops<'c>, Refusal> {
-    let (Some(grid), Some(block)) = (wrapper.grid_loop(), wrapper.block_loop()) else { return Err(Refusal::NoBlockLoop) };
+    let (Some(grid), Some(block)) = (wrapper.grid_loop(), wrapper.block_loop()) else {
+        return Err(Refusal::NoBlockLoop);
+    };
     if !wrapper.op().has_attr(EPILOGUE) && !is_whole(grid, &wrapper.grid()) {
         return Err(Refusal::GridShape);
     }
@@ -90,7 +92,11 @@ pub fn loops<'c>(wrapper: GpuWrapper<'c>) -> Result<Loops<'c>, Refusal> {
             || op.is_memory_effect_free()
     };
     let beside = wrapper.body().ops().into_iter().chain(grid.body().ops());
-    if beside.into_iter().all(|op| computes(&op)) { Ok(Loops { grid, block }) } else { Err(Refusal::EffectsBesideLoops) }
+    if beside.into_iter().all(|op| computes(&op)) {
+        Ok(Loops { grid, block })
+    } else {
+        Err(Refusal::EffectsBesideLoops)
+    }
 }
 
 /// Whether a loop has three dimensions, and runs in steps of one from 0 to `sizes`.

@@ -37,7 +37,10 @@ fn run(_: &PassRun<'_>, module: Op<'_>) -> PassResult {
 
 /// Marks every launch function of a module.
 pub fn mark(module: Op<'_>) {
-    let launches = module.find_named("llvm.func").into_iter().filter(|f| f.symbol_name().is_some_and(|n| kernel_of_launch(n).is_some()));
+    let launches = module
+        .find_named("llvm.func")
+        .into_iter()
+        .filter(|f| f.symbol_name().is_some_and(|n| kernel_of_launch(n).is_some()));
     for launch in launches.collect::<Vec<_>>() {
         let hash = hash(module, launch);
         launch.set_attr(CONTENT, module.ctx().str_attr(&hash));
@@ -64,7 +67,8 @@ fn hash(module: Op<'_>, function: Op<'_>) -> String {
 
 /// Printed IR without the attributes that name the chip.
 fn without_chip(text: &str) -> String {
-    let named = [("[\"target-cpu\", \"", "\"]"), ("target_cpu = \"", "\""), ("target_features = #llvm.target_features<", ">")];
+    let named =
+        [("[\"target-cpu\", \"", "\"]"), ("target_cpu = \"", "\""), ("target_features = #llvm.target_features<", ">")];
     named.into_iter().fold(text.to_owned(), |text, (begin, end)| {
         let mut pieces = text.split(begin);
         let first = pieces.next().unwrap_or_default().to_owned();

@@ -63,26 +63,13 @@ impl Kind {
 
 /// Takes a loop apart.
 pub fn parts(op: Op<'_>) -> Result<While<'_>, &'static str> {
-    let before = op
-        .region(0)
-        .single_block()
-        .ok_or("the test has more than one block")?;
-    let after = op
-        .region(1)
-        .single_block()
-        .ok_or("the body has more than one block")?;
+    let before = op.region(0).single_block().ok_or("the test has more than one block")?;
+    let after = op.region(1).single_block().ok_or("the body has more than one block")?;
     let condition = before.terminator().ok_or("the test has no terminator")?;
     let last = after.terminator().ok_or("the body has no terminator")?;
     let mut operands = condition.operands();
     let test = operands.remove(0);
-    Ok(While {
-        op,
-        before,
-        after,
-        forwarded: operands,
-        yielded: last.operands(),
-        test,
-    })
+    Ok(While { op, before, after, forwarded: operands, yielded: last.operands(), test })
 }
 
 /// Whether the value is defined outside of `loop_`.
@@ -102,20 +89,13 @@ pub fn is_outside(value: Value<'_>, loop_: Op<'_>) -> bool {
 
 /// Proves that a loop counts.
 pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, &'static str> {
-    let compare = parts
-        .test
-        .defining_op()
-        .ok_or("the test is no comparison")?;
+    let compare = parts.test.defining_op().ok_or("the test is no comparison")?;
     if !matches!(compare.name(), "llvm.icmp" | "arith.cmpi") {
         return Err("the test is no integer comparison");
     }
-    let predicate = compare
-        .attr("predicate")
-        .and_then(|attr| attr.as_int())
-        .ok_or("the test has no predicate")?;
+    let predicate = compare.attr("predicate").and_then(|attr| attr.as_int()).ok_or("the test has no predicate")?;
     let (left, right) = (compare.operand(0), compare.operand(1));
-    let (value, bound, predicate) = match (carried_index(parts, left), carried_index(parts, right))
-    {
+    let (value, bound, predicate) = match (carried_index(parts, left), carried_index(parts, right)) {
         (Some(_), _) if is_outside(right, parts.op) => (left, right, predicate),
         (_, Some(_)) if is_outside(left, parts.op) => (right, left, swapped(predicate)),
         _ => return Err("the test does not compare an induction variable with an invariant bound"),
@@ -125,15 +105,7 @@ pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, &'static str> {
         return Err("the induction variable is no integer of at most 64 bits");
     }
     let advance = advance_of(parts, index)?;
-    prove(
-        parts,
-        Proof {
-            index,
-            bound,
-            advance,
-            predicate,
-        },
-    )
+    prove(parts, Proof { index, bound, advance, predicate })
 }
 
 /// Which loop-carried value an argument of the test region is.
@@ -176,9 +148,7 @@ struct Advance<'c> {
 /// The addition, or subtraction of a constant, that advances the induction variable.
 fn advance_of<'c>(parts: &While<'c>, index: usize) -> Result<Advance<'c>, &'static str> {
     let next = resolve(parts, parts.yielded[index]);
-    let add = next
-        .defining_op()
-        .ok_or("the induction variable is not advanced by an addition")?;
+    let add = next.defining_op().ok_or("the induction variable is not advanced by an addition")?;
     let subtracts = matches!(add.name(), "llvm.sub" | "arith.subi");
     if !subtracts && !matches!(add.name(), "llvm.add" | "arith.addi") {
         return Err("the induction variable is not advanced by an addition");
@@ -194,11 +164,7 @@ fn advance_of<'c>(parts: &While<'c>, index: usize) -> Result<Advance<'c>, &'stat
     if constant(step).is_none() && (subtracts || !is_outside(step, parts.op)) {
         return Err("the step changes in the loop");
     }
-    Ok(Advance {
-        op: add,
-        step,
-        subtracts,
-    })
+    Ok(Advance { op: add, step, subtracts })
 }
 
 /// What is known before legality is proven.
@@ -211,23 +177,13 @@ struct Proof<'c> {
 
 fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'static str> {
     let Proof { index, bound, .. } = proof;
-    let Advance {
-        op: add,
-        step,
-        subtracts,
-    } = proof.advance;
+    let Advance { op: add, step, subtracts } = proof.advance;
     let start = range(parts.op.operand(index)).ok_or("the start is no integer")?;
     let end = range(bound).ok_or("the bound is no integer")?;
     let stride = range(step).ok_or("the step is no integer")?;
     let bits = bound.ty().int_width().unwrap_or(64);
     let largest = Range::of_width(bits).high;
-    let change = constant(step).and_then(|step| {
-        if subtracts {
-            step.checked_neg()
-        } else {
-            Some(step)
-        }
-    });
+    let change = constant(step).and_then(|step| if subtracts { step.checked_neg() } else { Some(step) });
     if let (SGT | SGE, Some(change)) = (proof.predicate, change.filter(|change| *change < 0)) {
         return prove_down(&proof, &start, &end, change);
     }
@@ -235,21 +191,13 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
         return Err("the step is not proven to be positive");
     }
     let not_negative = start.low >= 0 && end.low >= 0;
-    let counted = |kind| Counted {
-        add,
-        index,
-        bound,
-        step,
-        kind,
-    };
+    let counted = |kind| Counted { add, index, bound, step, kind };
     match proof.predicate {
         SLT => {
             no_signed_wrap(add, end.high - 1 + stride.high <= largest)?;
             Ok(counted(Kind::Exclusive))
         }
-        ULT if not_negative && (is_nsw(add) || end.high - 1 + stride.high <= largest) => {
-            Ok(counted(Kind::Exclusive))
-        }
+        ULT if not_negative && (is_nsw(add) || end.high - 1 + stride.high <= largest) => Ok(counted(Kind::Exclusive)),
         ULT if constant(step) == Some(1) || is_nuw(add) => Ok(counted(Kind::Unsigned)),
         ULT => Err("the induction variable may wrap"),
         SLE => {
@@ -269,25 +217,12 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
 }
 
 /// A loop that counts down by a constant: its distance from the start must not wrap.
-fn prove_down<'c>(
-    proof: &Proof<'c>,
-    start: &Range,
-    end: &Range,
-    change: i64,
-) -> Result<Counted<'c>, &'static str> {
-    let &Proof {
-        index,
-        bound,
-        predicate,
-        ..
-    } = proof;
+fn prove_down<'c>(proof: &Proof<'c>, start: &Range, end: &Range, change: i64) -> Result<Counted<'c>, &'static str> {
+    let &Proof { index, bound, predicate, .. } = proof;
     let Advance { op: add, step, .. } = proof.advance;
     let all = Range::of_width(bound.ty().int_width().unwrap_or(64));
     let inclusive = i128::from(predicate == SGE);
-    let (shortest, longest) = (
-        start.low - end.high + inclusive,
-        start.high - end.low + inclusive,
-    );
+    let (shortest, longest) = (start.low - end.high + inclusive, start.high - end.low + inclusive);
     let amount = change.checked_neg().ok_or("the step is too large")?;
     if shortest < all.low || longest - 1 + i128::from(amount) > all.high {
         return Err("the distance to the bound may wrap");
@@ -296,26 +231,12 @@ fn prove_down<'c>(
     if !is_nsw(add) && end.low - i128::from(amount) < all.low {
         return Err("the induction variable may wrap");
     }
-    let kind = if predicate == SGE {
-        Kind::DownInclusive(amount)
-    } else {
-        Kind::Down(amount)
-    };
-    Ok(Counted {
-        add,
-        index,
-        bound,
-        step,
-        kind,
-    })
+    let kind = if predicate == SGE { Kind::DownInclusive(amount) } else { Kind::Down(amount) };
+    Ok(Counted { add, index, bound, step, kind })
 }
 
 fn no_signed_wrap(add: Op<'_>, excluded: bool) -> Result<(), &'static str> {
-    if excluded || is_nsw(add) {
-        Ok(())
-    } else {
-        Err("the induction variable may wrap")
-    }
+    if excluded || is_nsw(add) { Ok(()) } else { Err("the induction variable may wrap") }
 }
 
 /// Whether a loop `i != end` leaves at `end`, not passing or missing it.
@@ -323,25 +244,13 @@ fn reaches(start: &Range, end: &Range, stride: &Range) -> bool {
     if stride.low != stride.high || start.high > end.low {
         return false;
     }
-    stride.low == 1
-        || (start.low == start.high
-            && end.low == end.high
-            && (end.low - start.low) % stride.low == 0)
+    stride.low == 1 || (start.low == start.high && end.low == end.high && (end.low - start.low) % stride.low == 0)
 }
 
 /// Whether the body always comes to its end: nothing in it can trap, exit or loop in another function.
 fn always_returns(body: Block<'_>) -> bool {
     body.ops().into_iter().all(|op| {
-        !matches!(
-            op.name(),
-            "llvm.call"
-                | "llvm.inline_asm"
-                | "llvm.intr.trap"
-                | "llvm.call_intrinsic"
-                | "scf.while"
-        ) && op
-            .regions()
-            .into_iter()
-            .all(|region| region.blocks().into_iter().all(always_returns))
+        !matches!(op.name(), "llvm.call" | "llvm.inline_asm" | "llvm.intr.trap" | "llvm.call_intrinsic" | "scf.while")
+            && op.regions().into_iter().all(|region| region.blocks().into_iter().all(always_returns))
     })
 }

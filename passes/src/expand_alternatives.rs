@@ -45,10 +45,26 @@ pub const PASS: PassInfo = PassInfo {
     summary: "put versions of each launch at several grains beside it",
     anchor: Anchor::Module,
     options: &[
-        PassOption { name: "space", default: "blocks=1,2,4:threads=1,2", description: "the grains, as in blocks=1,2,4:threads=1,2:tasks=auto,16" },
-        PassOption { name: "shared-limit", default: "49152", description: "the most bytes of static shared memory of a block" },
-        PassOption { name: "dynamic-shared-limit", default: "49152", description: "the same for dynamic shared memory, checked by the launch" },
-        PassOption { name: "operation-limit", default: "8000", description: "the most operations of the body of an alternative" },
+        PassOption {
+            name: "space",
+            default: "blocks=1,2,4:threads=1,2",
+            description: "the grains, as in blocks=1,2,4:threads=1,2:tasks=auto,16",
+        },
+        PassOption {
+            name: "shared-limit",
+            default: "49152",
+            description: "the most bytes of static shared memory of a block",
+        },
+        PassOption {
+            name: "dynamic-shared-limit",
+            default: "49152",
+            description: "the same for dynamic shared memory, checked by the launch",
+        },
+        PassOption {
+            name: "operation-limit",
+            default: "8000",
+            description: "the most operations of the body of an alternative",
+        },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
     run,
@@ -155,7 +171,8 @@ pub fn grains(wrapper: GpuWrapper<'_>, space: &Space) -> Result<Vec<Grain>, Refu
 
 /// Puts the alternatives in the place of a launch; gives what was left out.
 fn expand<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut Functions<'c>) -> Vec<(Grain, LeftOut)> {
-    let stated = wrapper.op().parent_of_name("llvm.func").and_then(|function| function.attr(SPACE)?.as_str()?.parse().ok());
+    let stated =
+        wrapper.op().parent_of_name("llvm.func").and_then(|function| function.attr(SPACE)?.as_str()?.parse().ok());
     let space = stated.as_ref().unwrap_or(&request.space);
     let grains = match grains(wrapper, space) {
         Ok(grains) => grains,
@@ -226,7 +243,11 @@ fn coarsen<'c>(
     let view = |op| GpuWrapper::cast(op).ok_or(Refusal::NoBlockLoop);
     let mut coarse = vec![copy];
     if grain.threads != [1; 3] {
-        let threads = coarsen_threads::Request { factors: Factors::Each(grain.threads), indexing: Indexing::Strided, guard: true };
+        let threads = coarsen_threads::Request {
+            factors: Factors::Each(grain.threads),
+            indexing: Indexing::Strided,
+            guard: true,
+        };
         coarsen_threads::coarsen(view(copy)?, &threads, functions)?;
         // The first is coarse; a second one is the launch as it was, for blocks that the factor does not divide.
         coarse = single.find_named("regrain.gpu_wrapper").into_iter().take(1).collect();
@@ -293,7 +314,9 @@ fn flatten(outer: Op<'_>) {
     let nested = |at: usize| {
         let ops = view.choices()[at].entry().ops();
         match ops[..] {
-            [inner, end] if inner.is("regrain.alternatives") && end.operands() == inner.results() => Alternatives::cast(inner),
+            [inner, end] if inner.is("regrain.alternatives") && end.operands() == inner.results() => {
+                Alternatives::cast(inner)
+            }
             _ => None,
         }
     };

@@ -69,9 +69,7 @@ fn range_at(value: Value<'_>, bits: u32, depth: u32) -> Range {
     let Some(op) = value.defining_op().filter(|_| depth > 0) else {
         return argument_range(value, depth).unwrap_or(all);
     };
-    operation_range(op, bits, depth - 1)
-        .filter(|range| all.contains(*range))
-        .unwrap_or(all)
+    operation_range(op, bits, depth - 1).filter(|range| all.contains(*range)).unwrap_or(all)
 }
 
 /// The range of a loop's induction variable.
@@ -125,13 +123,9 @@ fn operation_range(op: Op<'_>, bits: u32, depth: u32) -> Option<Range> {
     match short {
         "sext" | "extsi" | "trunc" | "trunci" | "index_cast" => operand_range(op, 0, depth),
         "zext" | "extui" | "index_castui" => unsigned_range(op, depth),
-        "add" | "addi" | "sub" | "subi" | "mul" | "muli" => {
-            arithmetic_range(op, short, bits, depth)
-        }
+        "add" | "addi" | "sub" | "subi" | "mul" | "muli" => arithmetic_range(op, short, bits, depth),
         "and" | "andi" => and_range(op, depth),
-        "lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi" => {
-            quotient_range(op, short, depth)
-        }
+        "lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi" => quotient_range(op, short, depth),
         "urem" | "remui" | "srem" | "remsi" => remainder_range(op, depth),
         "select" => Some(operand_range(op, 1, depth)?.union(operand_range(op, 2, depth)?)),
         "intr.smin" | "minsi" => {
@@ -178,12 +172,7 @@ fn arithmetic_range(op: Op<'_>, name: &str, bits: u32, depth: u32) -> Option<Ran
     let result = match name {
         "add" | "addi" => Range::new(a.low + b.low, a.high + b.high),
         "sub" | "subi" => Range::new(a.low - b.high, a.high - b.low),
-        _ => Range::hull([
-            a.low * b.low,
-            a.low * b.high,
-            a.high * b.low,
-            a.high * b.high,
-        ]),
+        _ => Range::hull([a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high]),
     };
     let all = Range::of_width(bits);
     if all.contains(result) {

@@ -81,15 +81,9 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
     for item in text.split(';').filter(|item| !item.trim().is_empty()) {
         let bad = || format!("block shape '{item}', expected kernel=XxYxZ");
         let (kernel, sizes) = item.trim().rsplit_once('=').ok_or_else(bad)?;
-        let sizes: Vec<u32> = sizes
-            .split('x')
-            .map(str::parse)
-            .collect::<Result<_, _>>()
-            .map_err(|_| bad())?;
+        let sizes: Vec<u32> = sizes.split('x').map(str::parse).collect::<Result<_, _>>().map_err(|_| bad())?;
         let shape: [u32; 3] = sizes.try_into().map_err(|_| bad())?;
-        if shape.iter().any(|size| *size == 0)
-            || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024
-        {
+        if shape.iter().any(|size| *size == 0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
             return Err(format!("block shape '{item}' is no valid shape of a block"));
         }
         let list = shapes.entry(kernel.to_owned()).or_default();
@@ -103,17 +97,9 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
 /// Forms every kernel of the module that has a parallel form.
 pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
-    let kernels: Vec<_> = module
-        .body()
-        .ops()
-        .into_iter()
-        .filter(|op| is_kernel(*op))
-        .collect();
+    let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
     let mut outcomes = Vec::new();
-    for kernel in kernels
-        .into_iter()
-        .filter(|kernel| !kernel.region(0).is_empty())
-    {
+    for kernel in kernels.into_iter().filter(|kernel| !kernel.region(0).is_empty()) {
         let name = kernel.symbol_name().unwrap_or("").to_owned();
         let reason = match functions.why_not(kernel) {
             Some(reason) => Some(reason),
@@ -132,12 +118,7 @@ pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
     outcomes
 }
 
-fn form<'c>(
-    module: Op<'c>,
-    functions: &Functions<'c>,
-    kernel: Op<'c>,
-    constant: &[[u32; 3]],
-) -> Result<(), String> {
+fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant: &[[u32; 3]]) -> Result<(), String> {
     for shape in std::iter::once(None).chain(constant.iter().copied().map(Some)) {
         let launch = launch_function::create(module, kernel, shape)?;
         fill(functions, kernel, &launch);
@@ -156,13 +137,7 @@ fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &Launch<'c>) {
     let body = Builder::before(end).with_loc(kernel.loc());
     let mut mapping = Mapping::new();
     let parameters = launch_function::parameters(kernel);
-    for (index, (from, to)) in kernel
-        .body()
-        .args()
-        .into_iter()
-        .zip(&launch.arguments)
-        .enumerate()
-    {
+    for (index, (from, to)) in kernel.body().args().into_iter().zip(&launch.arguments).enumerate() {
         let value = match parameters[index].byval {
             Some(ty) if is_written(from) => private_copy(body, *to, ty),
             _ => *to,
@@ -176,34 +151,20 @@ fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &Launch<'c>) {
 
 /// Whether memory behind a `byval` pointer may be written, or its address kept.
 fn is_written(pointer: Value<'_>) -> bool {
-    pointer
-        .uses()
-        .into_iter()
-        .any(|used| match used.owner.name() {
-            "llvm.load" => false,
-            "llvm.getelementptr" | "llvm.addrspacecast" => {
-                used.operand != 0 || is_written(used.owner.result(0))
-            }
-            "llvm.intr.memcpy" => used.operand != 1,
-            _ => true,
-        })
+    pointer.uses().into_iter().any(|used| match used.owner.name() {
+        "llvm.load" => false,
+        "llvm.getelementptr" | "llvm.addrspacecast" => used.operand != 0 || is_written(used.owner.result(0)),
+        "llvm.intr.memcpy" => used.operand != 1,
+        _ => true,
+    })
 }
 
 /// A thread's own copy of a structure passed by value.
-fn private_copy<'c>(
-    builder: Builder<'c>,
-    source: Value<'c>,
-    ty: mlir_bridge::ir::Type<'c>,
-) -> Value<'c> {
+fn private_copy<'c>(builder: Builder<'c>, source: Value<'c>, ty: mlir_bridge::ir::Type<'c>) -> Value<'c> {
     let ctx = builder.ctx();
     let (pointer, long) = (ctx.ptr(0), ctx.int(64));
     let element = ctx.type_attr(ty);
-    let one = builder
-        .op("llvm.mlir.constant")
-        .attr("value", ctx.i64_attr(1))
-        .result(long)
-        .build()
-        .result(0);
+    let one = builder.op("llvm.mlir.constant").attr("value", ctx.i64_attr(1)).result(long).build().result(0);
     let copy = builder
         .op("llvm.alloca")
         .operands(&[one])
@@ -215,17 +176,12 @@ fn private_copy<'c>(
     let end = builder
         .op("llvm.getelementptr")
         .operands(&[zero])
-        .attrs(&[
-            ("elem_type", element),
-            ("rawConstantIndices", ctx.i32_array_attr(&[1])),
-        ])
+        .attrs(&[("elem_type", element), ("rawConstantIndices", ctx.i32_array_attr(&[1]))])
         .result(pointer)
         .build()
         .result(0);
     let size = builder.value("llvm.ptrtoint", &[end], long);
-    let copying = builder
-        .op("llvm.intr.memcpy")
-        .operands(&[copy, source, size]);
+    let copying = builder.op("llvm.intr.memcpy").operands(&[copy, source, size]);
     copying.attr("isVolatile", ctx.bool_attr(false)).build();
     copy
 }
@@ -233,10 +189,7 @@ fn private_copy<'c>(
 /// Replaces everything that names the thread, warp or block.
 fn tie_to_loops(launch: &Launch<'_>) {
     let ivs = launch.block_loop.body().args();
-    let thread = casts(
-        launch.block_loop,
-        Builder::at_start(launch.block_loop.body(), launch.func.loc()),
-    );
+    let thread = casts(launch.block_loop, Builder::at_start(launch.block_loop.body(), launch.func.loc()));
     let block = casts(launch.grid_loop, Builder::before(launch.block_loop));
     let pick = |op: Op<'_>, values: &[_], axis: Axis| op.replace_with(&[values[axis.index()]]);
     for op in launch.block_loop.find_all(|op| classify(op).is_some()) {
@@ -270,20 +223,13 @@ fn tie_to_loops(launch: &Launch<'_>) {
 
 /// Whether the threads of a warp may arrive at a barrier separately.
 fn is_unaligned(op: Op<'_>) -> bool {
-    op.attr("intrin")
-        .and_then(|name| name.as_str())
-        .is_some_and(|name| !name.contains("aligned"))
+    op.attr("intrin").and_then(|name| name.as_str()).is_some_and(|name| !name.contains("aligned"))
 }
 
 /// The induction variables of a loop as i32.
 fn casts<'c>(loop_: Op<'c>, builder: Builder<'c>) -> Vec<Value<'c>> {
     let word = builder.ctx().int(32);
-    loop_
-        .body()
-        .args()
-        .into_iter()
-        .map(|iv| builder.index_cast(iv, word))
-        .collect()
+    loop_.body().args().into_iter().map(|iv| builder.index_cast(iv, word)).collect()
 }
 
 fn erase_dead_casts(values: &[Value<'_>]) {
@@ -302,14 +248,8 @@ fn replace_barrier_reduce<'c>(op: Op<'c>, kind: Reduction, ivs: &[Value<'c>]) {
         Reduction::Or => 2,
     };
     let ctx = op.ctx();
-    let spec = Builder::before(op)
-        .op("regrain.barrier_reduce")
-        .operands(&[op.operand(1)])
-        .operands(ivs);
-    let spec = spec.attrs(&[
-        ("kind", ctx.i32_attr(number)),
-        ("operandSegmentSizes", ctx.i32_array_attr(&[1, 3, 0])),
-    ]);
+    let spec = Builder::before(op).op("regrain.barrier_reduce").operands(&[op.operand(1)]).operands(ivs);
+    let spec = spec.attrs(&[("kind", ctx.i32_attr(number)), ("operandSegmentSizes", ctx.i32_array_attr(&[1, 3, 0]))]);
     let new = spec.result(op.result(0).ty()).build();
     op.replace_with(&new.results());
 }
@@ -320,10 +260,7 @@ fn place_shared<'c>(functions: &Functions<'c>, launch: &Launch<'c>) {
     let mut placed: HashMap<String, Value<'c>> = HashMap::new();
     let mut dynamic: Option<Op<'c>> = None;
     for address in launch.block_loop.find_named("llvm.mlir.addressof") {
-        let Some(global) = functions
-            .global_of(address)
-            .filter(|global| address_space(*global) == 3)
-        else {
+        let Some(global) = functions.global_of(address).filter(|global| address_space(*global) == 3) else {
             continue;
         };
         let value = if is_dynamic_shared(global) {
@@ -332,51 +269,31 @@ fn place_shared<'c>(functions: &Functions<'c>, launch: &Launch<'c>) {
             op.result(0)
         } else {
             let name = global.symbol_name().unwrap_or("").to_owned();
-            *placed
-                .entry(name)
-                .or_insert_with(|| static_shared(builder, global))
+            *placed.entry(name).or_insert_with(|| static_shared(builder, global))
         };
         address.replace_with(&[value]);
     }
 }
 
 fn alignment(global: Op<'_>) -> i64 {
-    global
-        .attr("alignment")
-        .and_then(|alignment| alignment.as_int())
-        .unwrap_or(16)
+    global.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16)
 }
 
 fn static_shared<'c>(builder: Builder<'c>, global: Op<'c>) -> Value<'c> {
     let ctx = builder.ctx();
-    let spec = builder
-        .op("regrain.shared")
-        .attr("alignment", ctx.i64_attr(alignment(global)));
-    let attrs = [
-        ("type", global.attr("global_type")),
-        ("name", global.attr("sym_name")),
-    ];
-    let attrs: Vec<_> = attrs
-        .into_iter()
-        .filter_map(|(name, attr)| Some((name, attr?)))
-        .collect();
+    let spec = builder.op("regrain.shared").attr("alignment", ctx.i64_attr(alignment(global)));
+    let attrs = [("type", global.attr("global_type")), ("name", global.attr("sym_name"))];
+    let attrs: Vec<_> = attrs.into_iter().filter_map(|(name, attr)| Some((name, attr?))).collect();
     spec.attrs(&attrs).result(ctx.ptr(3)).build().result(0)
 }
 
 fn dynamic_shared<'c>(builder: Builder<'c>, bytes: Value<'c>) -> Op<'c> {
-    builder
-        .op("regrain.dynamic_shared")
-        .operands(&[bytes])
-        .result(builder.ctx().ptr(3))
-        .build()
+    builder.op("regrain.dynamic_shared").operands(&[bytes]).result(builder.ctx().ptr(3)).build()
 }
 
 /// All `extern __shared__` arrays share one address: it takes the largest alignment, at least 16.
 fn raise_alignment(op: Op<'_>, wanted: i64) {
-    let now = op
-        .attr("alignment")
-        .and_then(|alignment| alignment.as_int())
-        .unwrap_or(16);
+    let now = op.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16);
     op.set_attr("alignment", op.ctx().i64_attr(now.max(wanted)));
 }
 
@@ -412,18 +329,12 @@ fn erase_unused_shared(module: Op<'_>) {
     let named: Vec<_> = module
         .find_named("llvm.mlir.addressof")
         .into_iter()
-        .filter_map(|address| {
-            address
-                .attr("global_name")
-                .and_then(|name| name.as_symbol())
-        })
+        .filter_map(|address| address.attr("global_name").and_then(|name| name.as_symbol()))
         .collect();
     for global in module.body().ops() {
         if global.is("llvm.mlir.global")
             && address_space(global) == 3
-            && global
-                .symbol_name()
-                .is_some_and(|name| !named.contains(&name))
+            && global.symbol_name().is_some_and(|name| !named.contains(&name))
         {
             global.erase();
         }

@@ -219,7 +219,8 @@ fn is_same(a: &Access<'_>, b: &Access<'_>) -> bool {
 fn erase_stores(block: Op<'_>) -> usize {
     let memory = Memory::new(block);
     let view = View::new(block, &memory);
-    let dead: Vec<_> = block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();
+    let dead: Vec<_> =
+        block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();
     for store in &dead {
         store.erase();
     }

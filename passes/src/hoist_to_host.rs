@@ -116,7 +116,9 @@ impl<'c> Host<'c> {
             "fadd" | "fsub" | "fmul" | "fneg" | "addf" | "subf" | "mulf" | "negf" | "fpext" | "extf" => {
                 self.floats && is_number(op.result(0)) && is_number(op.operand(0)) && fast_flags(op).is_empty()
             }
-            "sitofp" | "uitofp" => self.floats && is_number(op.result(0)) && width(op.operand(0).ty()).is_some_and(|bits| bits > 1),
+            "sitofp" | "uitofp" => {
+                self.floats && is_number(op.result(0)) && width(op.operand(0).ty()).is_some_and(|bits| bits > 1)
+            }
             _ => is_integer_operation(short) && op.operands().iter().all(|operand| width(operand.ty()).is_some()),
         }
     }
@@ -136,7 +138,10 @@ impl<'c> Host<'c> {
 
     /// What a value costs with all that it comes from in the launch, in simple operations.
     fn cost(&self, value: Value<'c>, seen: &mut Vec<Value<'c>>) -> u32 {
-        let Some(op) = value.defining_op().filter(|_| !is_outside(value, self.wrapper) && !seen.contains(&value)) else { return 0 };
+        let Some(op) = value.defining_op().filter(|_| !is_outside(value, self.wrapper) && !seen.contains(&value))
+        else {
+            return 0;
+        };
         seen.push(value);
         own_cost(op) + op.operands().into_iter().map(|operand| self.cost(operand, seen)).sum::<u32>()
     }
@@ -173,16 +178,52 @@ fn is_division(name: &str) -> bool {
 
 fn is_integer_operation(short: &str) -> bool {
     const NAMES: &[&str] = &[
-        "add", "addi", "sub", "subi", "mul", "muli", "and", "andi", "or", "ori", "xor", "xori", "shl", "shli", "lshr", "shrui",
-        "ashr", "shrsi", "sext", "extsi", "zext", "extui", "trunc", "trunci", "index_cast", "index_castui", "icmp", "cmpi",
-        "select", "intr.smin", "intr.smax", "intr.umin", "intr.umax", "minsi", "maxsi", "minui", "maxui",
+        "add",
+        "addi",
+        "sub",
+        "subi",
+        "mul",
+        "muli",
+        "and",
+        "andi",
+        "or",
+        "ori",
+        "xor",
+        "xori",
+        "shl",
+        "shli",
+        "lshr",
+        "shrui",
+        "ashr",
+        "shrsi",
+        "sext",
+        "extsi",
+        "zext",
+        "extui",
+        "trunc",
+        "trunci",
+        "index_cast",
+        "index_castui",
+        "icmp",
+        "cmpi",
+        "select",
+        "intr.smin",
+        "intr.smax",
+        "intr.umin",
+        "intr.umax",
+        "minsi",
+        "maxsi",
+        "minui",
+        "maxui",
     ];
     NAMES.contains(&short) || is_division(short)
 }
 
 /// The fast-math flags of an operation.
 fn fast_flags(op: Op<'_>) -> Vec<String> {
-    let Some(flags) = ["fastmathFlags", "fastmath"].into_iter().find_map(|name| op.attr(name)) else { return Vec::new() };
+    let Some(flags) = ["fastmathFlags", "fastmath"].into_iter().find_map(|name| op.attr(name)) else {
+        return Vec::new();
+    };
     let text = flags.to_string();
     let inner = text.rsplit('<').next().unwrap_or_default().trim_end_matches('>');
     inner.split(',').map(str::trim).filter(|flag| !flag.is_empty() && *flag != "none").map(str::to_owned).collect()
@@ -192,7 +233,8 @@ pub fn own_cost(op: Op<'_>) -> u32 {
     let name = op.name();
     let short = name.split_once('.').map_or(name, |(_, short)| short);
     match short {
-        "mlir.constant" | "constant" | "load" | "getelementptr" | "index_cast" | "index_castui" | "sext" | "zext" | "trunc" => 0,
+        "mlir.constant" | "constant" | "load" | "getelementptr" | "index_cast" | "index_castui" | "sext" | "zext"
+        | "trunc" => 0,
         "fdiv" | "divf" | "intr.sqrt" => 12,
         _ if is_division(short) && constant(op.operand(1)).is_some() => 4,
         _ if is_division(short) => 20,
@@ -223,8 +265,10 @@ fn flushes_denormals(wrapper: Op<'_>) -> bool {
         let name = wrapper.attr("kernel")?.as_symbol()?;
         wrapper.parent_of_name("builtin.module")?.lookup_symbol(name)
     };
-    kernel().is_none_or(|kernel| kernel.attrs().into_iter().any(|(_, attr)| {
-        let text = attr.to_string();
-        text.contains("preserve-sign") || text.contains("positive-zero")
-    }))
+    kernel().is_none_or(|kernel| {
+        kernel.attrs().into_iter().any(|(_, attr)| {
+            let text = attr.to_string();
+            text.contains("preserve-sign") || text.contains("positive-zero")
+        })
+    })
 }

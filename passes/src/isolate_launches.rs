@@ -50,7 +50,8 @@ use crate::{
     launch_function::{self, DISPATCH_PREFIX, LAUNCH_PREFIX},
 };
 pub use host::{
-    Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, retain_versions, take_host,
+    Dispatcher, dispatchers, drop_idle, drop_kernel, keep_kernels, launched_kernel, lower_host, retain_versions,
+    take_host,
 };
 use parameters::Outside;
 
@@ -200,7 +201,9 @@ pub fn isolate_launches(module: Op<'_>) {
     for dispatch in module.find_named("llvm.func") {
         let Some(target) = dispatch.symbol_name().and_then(|name| name.strip_prefix(DISPATCH_PREFIX)) else { continue };
         let wrappers = dispatch.find_named("regrain.gpu_wrapper");
-        if wrappers.iter().all(|wrapper| wrapper.has_attr(ORIGINAL) && !wrapper.has_attr(TASKS)) && !dispatch.contains(|op| op.is("regrain.alternatives")) {
+        if wrappers.iter().all(|wrapper| wrapper.has_attr(ORIGINAL) && !wrapper.has_attr(TASKS))
+            && !dispatch.contains(|op| op.is("regrain.alternatives"))
+        {
             dispatch.erase();
             continue;
         }
@@ -223,7 +226,11 @@ impl<'c> Isolation<'c> {
             match self.wrapper(dispatch, target, wrapper) {
                 Ok(error) => wrapper.op().replace_with(&[error]),
                 Err(refusal) => {
-                    wrapper.op().remark(format!("{}launch keeps its grain: {}", launch_function::subject(wrapper.op()), refusal.text()));
+                    wrapper.op().remark(format!(
+                        "{}launch keeps its grain: {}",
+                        launch_function::subject(wrapper.op()),
+                        refusal.text()
+                    ));
                     if !host::fall_back(dispatch, wrapper.op()) {
                         return;
                     }
@@ -238,7 +245,14 @@ impl<'c> Isolation<'c> {
         let name = wrapper.kernel().ok_or(Refusal::NoKernel)?;
         let kernel = self.module.lookup_symbol(name).ok_or(Refusal::NoKernel)?;
         if wrapper.op().has_attr(ORIGINAL) {
-            return Ok(host::launch(self.module, dispatch, wrapper, name, launch_function::parameters(kernel).len(), &[]));
+            return Ok(host::launch(
+                self.module,
+                dispatch,
+                wrapper,
+                name,
+                launch_function::parameters(kernel).len(),
+                &[],
+            ));
         }
         if passthrough(kernel).iter().any(|item| key(*item).starts_with("nvvm.cluster")) {
             return Err(Refusal::Clusters);
@@ -265,14 +279,23 @@ impl<'c> Isolation<'c> {
     }
 
     /// Makes the kernel, or finds one that is the same; gives its name.
-    fn version(&mut self, kernel: Op<'c>, base: &str, wrapper: GpuWrapper<'c>, outside: &Outside<'c>, shared: u64) -> Result<String, Refusal> {
+    fn version(
+        &mut self,
+        kernel: Op<'c>,
+        base: &str,
+        wrapper: GpuWrapper<'c>,
+        outside: &Outside<'c>,
+        shared: u64,
+    ) -> Result<String, Refusal> {
         let known = self.made.entry(base.to_owned()).or_default();
         let name = if known.is_empty() { base.to_owned() } else { format!("{base}$v{}", known.len() + 1) };
         let made = declare(kernel, &name, wrapper, outside, shared);
         let launch = launch_function::create(self.module, made, None).map_err(|_| Refusal::NoKernel)?;
         outside.fill(wrapper, &launch);
         // Kernels are alike if they read alike but for their names.
-        let text = |made: Op<'c>, launch: Op<'c>, name: &str| (made.to_local_string() + &launch.to_local_string()).replace(name, "");
+        let text = |made: Op<'c>, launch: Op<'c>, name: &str| {
+            (made.to_local_string() + &launch.to_local_string()).replace(name, "")
+        };
         if !known.is_empty() {
             let new = text(made, launch.func, &name);
             if let Some((_, _, same)) = known.iter().find(|(made, launch, name)| text(*made, *launch, name) == new) {
@@ -321,7 +344,8 @@ fn declare<'c>(kernel: Op<'c>, name: &str, wrapper: GpuWrapper<'c>, outside: &Ou
     let function = kernel.attr("function_type").and_then(Attr::as_type);
     let mut inputs = function.and_then(|ty| ty.function_inputs()).unwrap_or_default();
     let result = function.and_then(|ty| ty.llvm_function_result()).unwrap_or(ctx.llvm_void());
-    let mut about = kernel.attr("arg_attrs").and_then(Attr::as_array).unwrap_or_else(|| vec![ctx.dict_attr(&[]); inputs.len()]);
+    let mut about =
+        kernel.attr("arg_attrs").and_then(Attr::as_array).unwrap_or_else(|| vec![ctx.dict_attr(&[]); inputs.len()]);
     for ty in outside.extra_types() {
         inputs.push(ty);
         about.push(ctx.dict_attr(&[]));

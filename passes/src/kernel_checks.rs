@@ -14,32 +14,19 @@ use crate::thread_ops::{ThreadOp, classify};
 pub fn is_kernel(func: Op<'_>) -> bool {
     func.is("llvm.func")
         && (func.has_attr("nvvm.kernel")
-            || func
-                .attr("CConv")
-                .is_some_and(|convention| convention.to_string().contains("ptx_kernel")))
+            || func.attr("CConv").is_some_and(|convention| convention.to_string().contains("ptx_kernel")))
 }
 
 /// The address space of a global that `llvm.mlir.addressof` names.
 pub fn address_space(global: Op<'_>) -> i64 {
-    global
-        .attr("addr_space")
-        .and_then(|space| space.as_int())
-        .unwrap_or(0)
+    global.attr("addr_space").and_then(|space| space.as_int()).unwrap_or(0)
 }
 
 /// Functions outside of the module that neither synchronise nor know their thread.
 fn is_known_external(name: &str) -> bool {
     matches!(
         name,
-        "vprintf"
-            | "printf"
-            | "malloc"
-            | "free"
-            | "__assertfail"
-            | "__assert_fail"
-            | "memcpy"
-            | "memset"
-            | "memmove"
+        "vprintf" | "printf" | "malloc" | "free" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
     ) || name.starts_with("__nv_")
         || name.starts_with("llvm.")
 }
@@ -76,18 +63,12 @@ impl<'c> Functions<'c> {
                 .filter_map(|op| op.symbol_name().map(|name| (name, op)))
                 .collect::<HashMap<_, _>>()
         };
-        Self {
-            by_name: named("llvm.func"),
-            globals: named("llvm.mlir.global"),
-            summaries: HashMap::new(),
-        }
+        Self { by_name: named("llvm.func"), globals: named("llvm.mlir.global"), summaries: HashMap::new() }
     }
 
     /// The global that an `llvm.mlir.addressof` names.
     pub fn global_of(&self, address: Op<'c>) -> Option<Op<'c>> {
-        self.globals
-            .get(address.attr("global_name")?.as_symbol()?)
-            .copied()
+        self.globals.get(address.attr("global_name")?.as_symbol()?).copied()
     }
 
     /// Why the kernel has no parallel form, or `None`.
@@ -102,11 +83,7 @@ impl<'c> Functions<'c> {
                 Some(_) => None,
                 None => self.why_not_op(op),
             };
-            if reason.is_some() {
-                Walk::Stop
-            } else {
-                Walk::Advance
-            }
+            if reason.is_some() { Walk::Stop } else { Walk::Advance }
         });
         reason
     }
@@ -115,9 +92,7 @@ impl<'c> Functions<'c> {
         match op.name() {
             "llvm.call" => self.why_not_call(op),
             "llvm.mlir.addressof" => {
-                let global = self
-                    .global_of(op)
-                    .filter(|global| address_space(*global) == 3)?;
+                let global = self.global_of(op).filter(|global| address_space(*global) == 3)?;
                 (is_shared_declaration(global) && !is_dynamic_shared(global))
                     .then(|| "it uses shared memory of another module".into())
             }
@@ -156,11 +131,7 @@ impl<'c> Functions<'c> {
     }
 
     fn summarise(&self, callee: &'c str) -> Summary<'c> {
-        let body = self
-            .by_name
-            .get(callee)
-            .copied()
-            .filter(|func| !func.region(0).is_empty());
+        let body = self.by_name.get(callee).copied().filter(|func| !func.region(0).is_empty());
         let mut summary = Summary::default();
         let Some(func) = body else {
             if !is_known_external(callee) {
@@ -176,20 +147,13 @@ impl<'c> Functions<'c> {
             } else if op.is("llvm.call") {
                 summary.calls.push(callee_of(op));
             }
-            if summary.reason.is_some() {
-                Walk::Stop
-            } else {
-                Walk::Advance
-            }
+            if summary.reason.is_some() { Walk::Stop } else { Walk::Advance }
         });
         summary
     }
 
     fn is_shared_address(&self, op: Op<'c>) -> bool {
-        op.is("llvm.mlir.addressof")
-            && self
-                .global_of(op)
-                .is_some_and(|global| address_space(global) == 3)
+        op.is("llvm.mlir.addressof") && self.global_of(op).is_some_and(|global| address_space(global) == 3)
     }
 }
 
@@ -200,8 +164,5 @@ fn is_shared_declaration(global: Op<'_>) -> bool {
 /// Whether the global is `extern __shared__ T name[]`.
 pub fn is_dynamic_shared(global: Op<'_>) -> bool {
     let ty = global.attr("global_type").and_then(|ty| ty.as_type());
-    is_shared_declaration(global)
-        && ty
-            .and_then(|ty| ty.llvm_array_parts())
-            .is_some_and(|(_, count)| count == 0)
+    is_shared_declaration(global) && ty.and_then(|ty| ty.llvm_array_parts()).is_some_and(|(_, count)| count == 0)
 }

@@ -101,29 +101,19 @@ pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
 pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
     let function = kernel.attr("function_type").and_then(|ty| ty.as_type());
     let types = function.and_then(|ty| ty.function_inputs()).unwrap_or_default();
-    let attrs = kernel
-        .attr("arg_attrs")
-        .and_then(|attrs| attrs.as_array())
-        .unwrap_or_default();
+    let attrs = kernel.attr("arg_attrs").and_then(|attrs| attrs.as_array()).unwrap_or_default();
     types
         .iter()
         .enumerate()
         .map(|(index, ty)| Parameter {
             ty: *ty,
-            byval: attrs
-                .get(index)
-                .and_then(|attrs| attrs.get("llvm.byval"))
-                .and_then(|ty| ty.as_type()),
+            byval: attrs.get(index).and_then(|attrs| attrs.get("llvm.byval")).and_then(|ty| ty.as_type()),
         })
         .collect()
 }
 
 /// Appends an empty launch function to the module.
-pub fn create<'c>(
-    module: Op<'c>,
-    kernel: Op<'c>,
-    shape: Option<[u32; 3]>,
-) -> Result<Launch<'c>, String> {
+pub fn create<'c>(module: Op<'c>, kernel: Op<'c>, shape: Option<[u32; 3]>) -> Result<Launch<'c>, String> {
     let name = kernel.symbol_name().ok_or("the kernel has no name")?;
     let launch = launch_name(name, shape);
     if let Some(old) = module.lookup_symbol(&launch) {
@@ -133,9 +123,7 @@ pub fn create<'c>(
     if !module.body().parse_into(module.ctx(), &text) {
         return Err("its launch function does not parse".into());
     }
-    let func = module
-        .lookup_symbol(&launch)
-        .ok_or("its launch function is missing")?;
+    let func = module.lookup_symbol(&launch).ok_or("its launch function is missing")?;
     func.walk_pre(|op| {
         op.set_loc(kernel.loc());
         Walk::Advance
@@ -154,11 +142,7 @@ fn take_apart<'c>(func: Op<'c>) -> Result<Launch<'c>, String> {
         .find_named("arith.index_castui")
         .into_iter()
         .map(|cast| cast.operand(0))
-        .chain(
-            func.find_all(|op| op.has_attr(SIZE))
-                .into_iter()
-                .map(|size| size.result(0)),
-        )
+        .chain(func.find_all(|op| op.has_attr(SIZE)).into_iter().map(|size| size.result(0)))
         .collect();
     Ok(Launch {
         func,
@@ -170,12 +154,7 @@ fn take_apart<'c>(func: Op<'c>) -> Result<Launch<'c>, String> {
     })
 }
 
-fn skeleton(
-    kernel: &str,
-    launch: &str,
-    parameters: &[Parameter<'_>],
-    shape: Option<[u32; 3]>,
-) -> String {
+fn skeleton(kernel: &str, launch: &str, parameters: &[Parameter<'_>], shape: Option<[u32; 3]>) -> String {
     let mut text = format!(
         "llvm.func @\"{launch}\"(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, \
          %shmem: i64, %stream: !llvm.ptr) -> i32 {{\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
@@ -185,24 +164,14 @@ fn skeleton(
         text.push('\n');
     };
     for name in ["gx", "gy", "gz"] {
-        line(format!(
-            "%{name}i = arith.index_castui %{name} : i32 to index"
-        ));
+        line(format!("%{name}i = arith.index_castui %{name} : i32 to index"));
     }
     for (index, name) in ["bx", "by", "bz"].into_iter().enumerate() {
         match shape {
-            None => line(format!(
-                "%{name}i = arith.index_castui %{name} : i32 to index"
-            )),
+            None => line(format!("%{name}i = arith.index_castui %{name} : i32 to index")),
             Some(shape) => {
-                line(format!(
-                    "%{name}c = llvm.mlir.constant({} : i32) {{{SIZE}}} : i32",
-                    shape[index]
-                ));
-                line(format!(
-                    "%{name}i = arith.constant {} : index",
-                    shape[index]
-                ));
+                line(format!("%{name}c = llvm.mlir.constant({} : i32) {{{SIZE}}} : i32", shape[index]));
+                line(format!("%{name}i = arith.constant {} : index", shape[index]));
             }
         }
     }
@@ -222,14 +191,10 @@ fn skeleton(
 
 /// Loads one argument: `%args` is the array of pointers that `cudaLaunchKernel` takes.
 fn argument_text(number: usize, parameter: &Parameter<'_>) -> String {
-    let slot = format!(
-        "%slot{number} = llvm.getelementptr %args[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
-    );
+    let slot = format!("%slot{number} = llvm.getelementptr %args[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n");
     let mark = format!("{{{KERNEL_ARG} = {number} : i64}}");
     if parameter.byval.is_some() {
-        return format!(
-            "{slot}%arg{number} = llvm.load %slot{number} {mark} : !llvm.ptr -> !llvm.ptr"
-        );
+        return format!("{slot}%arg{number} = llvm.load %slot{number} {mark} : !llvm.ptr -> !llvm.ptr");
     }
     format!(
         "{slot}%at{number} = llvm.load %slot{number} : !llvm.ptr -> !llvm.ptr\n\

@@ -115,7 +115,8 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
             let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
             let symbol = format!("{BLOCK_PREFIX}{target}");
             make_block(module, launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
-            let version = module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
+            let version =
+                module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
             made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target), version });
         }
         launch.erase();
@@ -125,7 +126,9 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
 }
 
 fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
-    let sizes = launch_function::parameters(kernel).into_iter().map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
+    let sizes = launch_function::parameters(kernel)
+        .into_iter()
+        .map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
     VersionFacts {
         parameter_sizes: sizes.collect(),
         max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
@@ -149,7 +152,9 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
     while let Some(op) = work.pop() {
         op.walk_pre(|inner| {
             for (_, attr) in inner.attrs() {
-                if let Some(found) = attr.as_symbol().and_then(|name| symbols.get(name)).filter(|found| seen.insert(**found)) {
+                if let Some(found) =
+                    attr.as_symbol().and_then(|name| symbols.get(name)).filter(|found| seen.insert(**found))
+                {
                     work.push(*found);
                 }
             }
@@ -245,7 +250,12 @@ fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, St
 }
 
 /// What stands for the parameters of the launch function: (args, gx, gy, gz, bx, by, bz, shared bytes, stream).
-fn map_parameters<'c>(b: Builder<'c>, launch: Op<'c>, function: Op<'c>, mapping: &mut Mapping<'c>) -> Result<(), String> {
+fn map_parameters<'c>(
+    b: Builder<'c>,
+    launch: Op<'c>,
+    function: Op<'c>,
+    mapping: &mut Mapping<'c>,
+) -> Result<(), String> {
     let args = launch.body().args();
     if args.len() != 9 {
         return Err(format!("expected a launch function with 9 parameters, got {}", args.len()));
@@ -255,8 +265,10 @@ fn map_parameters<'c>(b: Builder<'c>, launch: Op<'c>, function: Op<'c>, mapping:
         mapping.map(args[1 + axis], register(b, "nctaid", axis)?);
         mapping.map(args[4 + axis], register(b, "ntid", axis)?);
     }
-    let bytes = b.op("llvm.call_intrinsic").attr("intrin", b.ctx().str_attr(DYNAMIC_SHARED_SIZE)).result(b.ctx().int(32));
-    let sizes = [("op_bundle_sizes", b.ctx().i32_array_attr(&[])), ("operandSegmentSizes", b.ctx().i32_array_attr(&[0, 0]))];
+    let bytes =
+        b.op("llvm.call_intrinsic").attr("intrin", b.ctx().str_attr(DYNAMIC_SHARED_SIZE)).result(b.ctx().int(32));
+    let sizes =
+        [("op_bundle_sizes", b.ctx().i32_array_attr(&[])), ("operandSegmentSizes", b.ctx().i32_array_attr(&[0, 0]))];
     let bytes = bytes.attrs(&sizes).build().result(0);
     mapping.map(args[7], b.value("arith.extui", &[bytes], args[7].ty()));
     mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));

@@ -10,7 +10,10 @@ use tracing::debug;
 
 use crate::{
     coarsening::{KEPT, ORIGINAL},
-    eliminate_redundant_barriers::eliminate, forward_stores::forward, hoist_invariants::{hoist, hoist_from_parallel}, hoist_to_host::hoist_to_host,
+    eliminate_redundant_barriers::eliminate,
+    forward_stores::forward,
+    hoist_invariants::{hoist, hoist_from_parallel},
+    hoist_to_host::hoist_to_host,
     merge_common_values::merge,
 };
 

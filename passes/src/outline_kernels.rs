@@ -113,7 +113,8 @@ fn outline<'c>(module: Op<'c>, launch: Op<'c>, kernel: Op<'c>, shape: Option<[i3
     let nests = find_nests(launch)?;
     check_loops(launch, &nests)?;
     let extents = nests.block.operands()[3..6].to_vec();
-    if shape.is_some_and(|shape| extents.iter().zip(shape).any(|(extent, size)| constant(*extent) != Some(size.into()))) {
+    if shape.is_some_and(|shape| extents.iter().zip(shape).any(|(extent, size)| constant(*extent) != Some(size.into())))
+    {
         return Err("its block is not that of the launch".into());
     }
     let made = kernel.clone_without_regions(&mut Mapping::new());
@@ -165,7 +166,8 @@ fn check_loops(launch: Op<'_>, nests: &Nests<'_>) -> Result<(), String> {
         let starts = operands[..3].iter().all(|start| constant(*start) == Some(0));
         let steps = operands[6..].iter().all(|step| constant(*step) == Some(1));
         let extents = operands[3..6].iter().enumerate().all(|(axis, extent)| {
-            launch_argument(launch, *extent) == Some(first_dim + axis) || (what == "block" && constant(*extent).is_some())
+            launch_argument(launch, *extent) == Some(first_dim + axis)
+                || (what == "block" && constant(*extent).is_some())
         });
         if !(starts && steps && extents) {
             return Err(format!("its loops do not run over the whole {what}"));
@@ -180,7 +182,8 @@ fn launch_argument(launch: Op<'_>, value: Value<'_>) -> Option<usize> {
         return (block.parent_op() == Some(launch)).then_some(index);
     }
     let op = value.defining_op()?;
-    let cast = matches!(op.name(), "arith.index_cast" | "arith.index_castui" | "llvm.sext" | "llvm.zext" | "arith.extui");
+    let cast =
+        matches!(op.name(), "arith.index_cast" | "arith.index_castui" | "llvm.sext" | "llvm.zext" | "arith.extui");
     cast.then(|| launch_argument(launch, op.operand(0))).flatten()
 }
 

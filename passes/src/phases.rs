@@ -75,7 +75,10 @@ impl<'a, 'c> Phases<'a, 'c> {
     /// Whether all threads that are still there take part in a piece of control flow.
     fn is_shared(&self, op: Op<'c>) -> bool {
         let decisive = decisive(op);
-        STRUCTURES.contains(&op.name()) && is_structure(op) && !decisive.is_empty() && self.by_rule.all_uniform(&decisive)
+        STRUCTURES.contains(&op.name())
+            && is_structure(op)
+            && !decisive.is_empty()
+            && self.by_rule.all_uniform(&decisive)
     }
 
     /// The barriers, in order.

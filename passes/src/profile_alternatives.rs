@@ -60,7 +60,13 @@ pub fn profile_all(module: Op<'_>, target: &str, version: &str) -> Result<(), St
     Ok(())
 }
 
-fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, target: &str, version: &str) -> Result<(), String> {
+fn lower<'c>(
+    module: Op<'c>,
+    function: Op<'c>,
+    alternatives: Alternatives<'c>,
+    target: &str,
+    version: &str,
+) -> Result<(), String> {
     let name = function.symbol_name().unwrap_or_default();
     let (kernel, _) = kernel_of_launch(name).unwrap_or((name, None));
     let content = function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default();
@@ -73,10 +79,14 @@ fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, t
     let op = alternatives.op();
     let b = Builder::before(op);
     let ptr = b.ctx().ptr(0);
-    let site = b.op("llvm.mlir.addressof").attr("global_name", b.ctx().symbol_attr(&site)).result(ptr).build().result(0);
+    let site =
+        b.op("llvm.mlir.addressof").attr("global_name", b.ctx().symbol_attr(&site)).result(ptr).build().result(0);
     let bytes = b.ctx().int(8);
     let start = Builder::at_start(function.body(), op.loc());
-    let token = start.op("llvm.alloca").operands(&[start.const_int(b.ctx().int(64), TOKEN_SIZE)]).attr("elem_type", b.ctx().type_attr(bytes));
+    let token = start
+        .op("llvm.alloca")
+        .operands(&[start.const_int(b.ctx().int(64), TOKEN_SIZE)])
+        .attr("elem_type", b.ctx().type_attr(bytes));
     let token = token.attr("alignment", b.ctx().i64_attr(16)).result(ptr).build().result(0);
     let mut arguments = vec![site];
     arguments.extend_from_slice(&function.body().args()[1..9]);
@@ -114,7 +124,11 @@ fn declare(module: Op<'_>) -> Result<(), String> {
         "llvm.func @{BEGIN}(!llvm.ptr, i32, i32, i32, i32, i32, i32, i64, !llvm.ptr, !llvm.ptr) -> i32 attributes {{{HOST}}}\n\
          llvm.func @{END}(!llvm.ptr, !llvm.ptr, i32) attributes {{{HOST}}}\n"
     );
-    if module.body().parse_into(module.ctx(), &text) { Ok(()) } else { Err("the profiler's declarations do not parse".into()) }
+    if module.body().parse_into(module.ctx(), &text) {
+        Ok(())
+    } else {
+        Err("the profiler's declarations do not parse".into())
+    }
 }
 
 /// The site and its strings. It is written to by the profiler, which keeps its own state behind the last field.
@@ -130,7 +144,10 @@ fn globals(site: &str, strings: &[&str], grains: &[&str]) -> String {
         );
     }
     let table = format!("!llvm.array<{} x ptr>", grains.len());
-    let _ = writeln!(text, "llvm.mlir.global internal constant @\"{site}.grains\"() {{addr_space = 0 : i32, {HOST}}} : {table} {{");
+    let _ = writeln!(
+        text,
+        "llvm.mlir.global internal constant @\"{site}.grains\"() {{addr_space = 0 : i32, {HOST}}} : {table} {{"
+    );
     let _ = writeln!(text, "%v0 = llvm.mlir.undef : {table}");
     for number in 0..grains.len() {
         let global = strings.len() + number;

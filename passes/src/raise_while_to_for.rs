@@ -77,10 +77,7 @@ fn hoist_invariants(parts: &While<'_>) {
         if !op.is_terminator()
             && op.num_regions() == 0
             && (op.is_pure() || reads_constant_memory(op))
-            && op
-                .operands()
-                .iter()
-                .all(|value| is_outside(*value, parts.op))
+            && op.operands().iter().all(|value| is_outside(*value, parts.op))
         {
             op.move_before(parts.op);
         }
@@ -130,12 +127,7 @@ fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
         inits.push(start);
     }
     let types: Vec<_> = inits.iter().map(|value| value.ty()).collect();
-    let spec = builder
-        .op("scf.for")
-        .operands(&[lower, upper, step])
-        .operands(&inits)
-        .results(&types)
-        .regions(1);
+    let spec = builder.op("scf.for").operands(&[lower, upper, step]).operands(&inits).results(&types).regions(1);
     let mut spec = spec.attrs(&op.discardable_attrs());
     if counted.kind == Kind::Unsigned {
         spec = spec.attr("unsignedCmp", op.ctx().unit_attr());
@@ -152,11 +144,7 @@ fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
     } else if carry {
         results[results.len() - 1]
     } else {
-        let name = if counted.kind == Kind::Unsigned {
-            "llvm.intr.umax"
-        } else {
-            "llvm.intr.smax"
-        };
+        let name = if counted.kind == Kind::Unsigned { "llvm.intr.umax" } else { "llvm.intr.smax" };
         Builder::before(op).value(name, &[lower, upper], lower.ty())
     };
     replace_results(parts, index, &results, last);
@@ -173,32 +161,17 @@ fn bounds<'c>(builder: Builder<'c>, op: Op<'c>, counted: &Counted<'c>) -> [Value
     let distance = || builder.value("llvm.sub", &[start, bound], bound.ty());
     match counted.kind {
         Kind::Exclusive | Kind::Unsigned => [start, bound, outside(builder, op, counted.step)],
-        Kind::Inclusive => [
-            start,
-            successor(builder, bound),
-            outside(builder, op, counted.step),
-        ],
-        Kind::Down(amount) => [
-            integer(builder, bound, 0),
-            distance(),
-            integer(builder, bound, amount),
-        ],
-        Kind::DownInclusive(amount) => [
-            integer(builder, bound, 0),
-            successor(builder, distance()),
-            integer(builder, bound, amount),
-        ],
+        Kind::Inclusive => [start, successor(builder, bound), outside(builder, op, counted.step)],
+        Kind::Down(amount) => [integer(builder, bound, 0), distance(), integer(builder, bound, amount)],
+        Kind::DownInclusive(amount) => {
+            [integer(builder, bound, 0), successor(builder, distance()), integer(builder, bound, amount)]
+        }
     }
 }
 
 /// The values without the one at `index`.
 fn without<'c>(values: &[Value<'c>], index: usize) -> Vec<Value<'c>> {
-    values
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| *at != index)
-        .map(|(_, value)| *value)
-        .collect()
+    values.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, value)| *value).collect()
 }
 
 /// The step in front of the loop: a constant may stand inside of it.
@@ -211,12 +184,7 @@ fn outside<'c>(builder: Builder<'c>, op: Op<'c>, step: Value<'c>) -> Value<'c> {
 
 fn integer<'c>(builder: Builder<'c>, like: Value<'c>, number: i64) -> Value<'c> {
     let attr = builder.ctx().int_attr(like.ty(), number);
-    builder
-        .op("llvm.mlir.constant")
-        .attr("value", attr)
-        .result(like.ty())
-        .build()
-        .result(0)
+    builder.op("llvm.mlir.constant").attr("value", attr).result(like.ty()).build().result(0)
 }
 
 /// The bound of an inclusive comparison plus one; it does not wrap, that is proven.
@@ -227,26 +195,15 @@ fn successor<'c>(builder: Builder<'c>, bound: Value<'c>) -> Value<'c> {
 
 /// Whether somebody asks for the induction variable, or something computed of it in the test, behind the loop.
 fn final_value_used(parts: &While<'_>, index: usize) -> bool {
-    parts
-        .op
-        .results()
-        .iter()
-        .zip(&parts.forwarded)
-        .any(|(result, value)| {
-            result.has_uses()
-                && !is_outside(*value, parts.op)
-                && value
-                    .block_arg()
-                    .is_none_or(|(_, argument)| argument == index)
-        })
+    parts.op.results().iter().zip(&parts.forwarded).any(|(result, value)| {
+        result.has_uses()
+            && !is_outside(*value, parts.op)
+            && value.block_arg().is_none_or(|(_, argument)| argument == index)
+    })
 }
 
 /// Copies the test region's operations with its arguments mapped; the test itself comes along and dies if unused.
-fn copy_test<'c>(
-    parts: &While<'c>,
-    builder: Builder<'c>,
-    mapping: &mut Mapping<'c>,
-) -> Vec<Op<'c>> {
+fn copy_test<'c>(parts: &While<'c>, builder: Builder<'c>, mapping: &mut Mapping<'c>) -> Vec<Op<'c>> {
     let mut copies = Vec::new();
     for op in parts.before.ops() {
         if !op.is_terminator() {
@@ -271,19 +228,11 @@ fn fill_body<'c>(parts: &While<'c>, counted: &Counted<'c>, body: Block<'c>, carr
     let builder = Builder::at_end(body, parts.op.loc());
     let variable = match counted.kind.counts_up() {
         true => arguments[0],
-        false => builder.value(
-            "llvm.sub",
-            &[parts.op.operand(index), arguments[0]],
-            arguments[0].ty(),
-        ),
+        false => builder.value("llvm.sub", &[parts.op.operand(index), arguments[0]], arguments[0].ty()),
     };
     map_carried(parts, index, variable, &arguments[1..], &mut mapping);
     let copies = copy_test(parts, builder, &mut mapping);
-    let forwarded: Vec<_> = parts
-        .forwarded
-        .iter()
-        .map(|value| mapping.get_or_self(*value))
-        .collect();
+    let forwarded: Vec<_> = parts.forwarded.iter().map(|value| mapping.get_or_self(*value)).collect();
     let end = builder.scf_yield(&[]);
     let Some(old) = parts.after.terminator() else {
         return;

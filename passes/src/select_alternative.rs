@@ -21,7 +21,11 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-select-alternative",
     summary: "keep one of the alternatives of each launch",
     anchor: Anchor::Any,
-    options: &[PassOption { name: "grain", default: "original", description: "the one to keep; the original where it is missing" }],
+    options: &[PassOption {
+        name: "grain",
+        default: "original",
+        description: "the one to keep; the original where it is missing",
+    }],
     dialects: &["regrain"],
     run,
 };

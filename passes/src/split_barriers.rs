@@ -141,7 +141,9 @@ fn threads(block: Op<'_>) -> u64 {
 /// Hints say nothing that outlives the splitting; stack memory is allocated at the start of the thread.
 fn prepare(block: Op<'_>) {
     let hint = |op: Op<'_>| {
-        op.is("llvm.intr.assume") || op.name().starts_with("llvm.intr.lifetime.") || op.name().starts_with("llvm.intr.dbg.")
+        op.is("llvm.intr.assume")
+            || op.name().starts_with("llvm.intr.lifetime.")
+            || op.name().starts_with("llvm.intr.dbg.")
     };
     for op in block.find_all(hint) {
         op.erase();
@@ -175,8 +177,14 @@ fn prepare(block: Op<'_>) {
 
 /// libdevice's integer functions that are one operation.
 const INTEGER_FUNCTIONS: &[(&str, &str)] = &[
-    ("__nv_min", "minsi"), ("__nv_max", "maxsi"), ("__nv_umin", "minui"), ("__nv_umax", "maxui"),
-    ("__nv_llmin", "minsi"), ("__nv_llmax", "maxsi"), ("__nv_ullmin", "minui"), ("__nv_ullmax", "maxui"),
+    ("__nv_min", "minsi"),
+    ("__nv_max", "maxsi"),
+    ("__nv_umin", "minui"),
+    ("__nv_umax", "maxui"),
+    ("__nv_llmin", "minsi"),
+    ("__nv_llmax", "maxsi"),
+    ("__nv_ullmin", "minui"),
+    ("__nv_ullmax", "maxui"),
 ];
 
 /// Whether an address lies in a struct passed by value, which nobody writes (legality asks).

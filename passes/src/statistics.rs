@@ -37,7 +37,11 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-print-statistics",
     summary: "print what a thread of each kernel does",
     anchor: Anchor::Any,
-    options: &[PassOption { name: "target", default: "", description: "what the cost model predicts for: an architecture as sm_80, or cpu" }],
+    options: &[PassOption {
+        name: "target",
+        default: "",
+        description: "what the cost model predicts for: an architecture as sm_80, or cpu",
+    }],
     dialects: &[],
     run,
 };
@@ -55,7 +59,8 @@ fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
             Some(found) => {
                 wrapper.op().remark(found.to_string());
                 if let Some(target) = &target {
-                    let candidate = Candidate { statistics: &found, resources: None, epilogues: 0, tasks: tasks(wrapper.op()) };
+                    let candidate =
+                        Candidate { statistics: &found, resources: None, epilogues: 0, tasks: tasks(wrapper.op()) };
                     let said = model::predict(&candidate, &Shape::of(&found), target);
                     wrapper.op().remark(format!("prediction for {} at grain {}: {said}", found.kernel, found.grain()));
                 }
@@ -71,7 +76,8 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
     let nest = wrapper.block_loop().filter(|nest| nest.body().num_args() == 3)?;
     let mut symbolic = symbolic::Symbolic::default();
     let mut sizes = |values: Vec<_>| {
-        let sizes: Vec<Expr> = values.into_iter().map(|size| symbolic.expr(size).unwrap_or_else(|| Expr::symbol("size"))).collect();
+        let sizes: Vec<Expr> =
+            values.into_iter().map(|size| symbolic.expr(size).unwrap_or_else(|| Expr::symbol("size"))).collect();
         <[Expr; 3]>::try_from(sizes).unwrap_or_default()
     };
     let (grid, block) = (sizes(wrapper.grid()), sizes(wrapper.block_shape()));
@@ -86,7 +92,9 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
         ..Statistics::default()
     };
     // Memory that nobody asks for is not given out.
-    if let Some(bytes) = wrapper.shared_bytes().filter(|_| !wrapper.op().find_named("regrain.dynamic_shared").is_empty()) {
+    if let Some(bytes) =
+        wrapper.shared_bytes().filter(|_| !wrapper.op().find_named("regrain.dynamic_shared").is_empty())
+    {
         made.dynamic_shared = symbolic.expr(bytes).unwrap_or_else(|| Expr::symbol("sharedBytes"));
     }
     let mut lanes = lanes::Lanes::new(nest);

@@ -94,9 +94,7 @@ pub fn classify(op: Op<'_>) -> Option<ThreadOp> {
     }
     match name {
         "nvvm.barrier0" => Some(ThreadOp::Barrier),
-        "llvm.call_intrinsic" => {
-            intrinsic_op(op, op.attr("intrin")?.as_str()?.strip_prefix("llvm.nvvm.")?)
-        }
+        "llvm.call_intrinsic" => intrinsic_op(op, op.attr("intrin")?.as_str()?.strip_prefix("llvm.nvvm.")?),
         "llvm.inline_asm" => assembly_op(op.attr("asm_string")?.as_str()?.trim()),
         _ if name.starts_with("nvvm.") => nvvm_op(name),
         _ => None,
@@ -125,9 +123,7 @@ fn register_op(register: &str) -> Option<ThreadOp> {
     if register.starts_with("envreg") {
         return Some(ThreadOp::Unsupported("it synchronises the grid"));
     }
-    register
-        .contains("cluster")
-        .then_some(ThreadOp::Unsupported("it uses thread block clusters"))
+    register.contains("cluster").then_some(ThreadOp::Unsupported("it uses thread block clusters"))
 }
 
 fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
@@ -137,45 +133,29 @@ fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
     if WARP_INTRINSICS.iter().any(|start| name.starts_with(start)) {
         return Some(ThreadOp::Warp);
     }
-    let first_is_zero = || {
-        op.operands()
-            .first()
-            .is_some_and(|id| constant(*id) == Some(0))
-    };
+    let first_is_zero = || op.operands().first().is_some_and(|id| constant(*id) == Some(0));
     let whole_block = |found| {
-        if first_is_zero() {
-            found
-        } else {
-            ThreadOp::Unsupported("it uses a named barrier")
-        }
+        if first_is_zero() { found } else { ThreadOp::Unsupported("it uses a named barrier") }
     };
     match name {
         "barrier0" => Some(ThreadOp::Barrier),
-        "barrier.cta.sync.aligned.all" | "barrier.cta.sync.all" => {
-            Some(whole_block(ThreadOp::Barrier))
-        }
+        "barrier.cta.sync.aligned.all" | "barrier.cta.sync.all" => Some(whole_block(ThreadOp::Barrier)),
         _ if name.starts_with("barrier.cta.red.") && name.ends_with(".all") => {
             let reduction = match name.split('.').nth(3) {
                 Some("popc") => Reduction::Count,
                 Some("and") => Reduction::And,
                 Some("or") => Reduction::Or,
                 _ => {
-                    return Some(ThreadOp::Unsupported(
-                        "it uses an unknown barrier reduction",
-                    ));
+                    return Some(ThreadOp::Unsupported("it uses an unknown barrier reduction"));
                 }
             };
             Some(whole_block(ThreadOp::BarrierReduce(reduction)))
         }
-        _ if name.contains("cluster") => {
-            Some(ThreadOp::Unsupported("it uses thread block clusters"))
+        _ if name.contains("cluster") => Some(ThreadOp::Unsupported("it uses thread block clusters")),
+        _ if name.starts_with("barrier") || name.starts_with("bar.") => {
+            Some(ThreadOp::Unsupported("it uses a barrier of part of the block"))
         }
-        _ if name.starts_with("barrier") || name.starts_with("bar.") => Some(
-            ThreadOp::Unsupported("it uses a barrier of part of the block"),
-        ),
-        _ if name.starts_with("mbarrier") => {
-            Some(ThreadOp::Unsupported("it uses an asynchronous barrier"))
-        }
+        _ if name.starts_with("mbarrier") => Some(ThreadOp::Unsupported("it uses an asynchronous barrier")),
         "exit" => Some(ThreadOp::Unsupported("its threads exit")),
         _ => None,
     }
@@ -190,51 +170,29 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     if let Some(register) = register {
         return register_op(register.trim());
     }
-    if matches!(
-        text,
-        "bar.sync 0;" | "barrier.sync 0;" | "barrier.sync.aligned 0;"
-    ) {
+    if matches!(text, "bar.sync 0;" | "barrier.sync 0;" | "barrier.sync.aligned 0;") {
         return Some(ThreadOp::Barrier);
     }
-    if assembly_shuffle(text).is_some()
-        || assembly_shuffle_add(text).is_some()
-        || is_assembly_bit_match(text)
-    {
+    if assembly_shuffle(text).is_some() || assembly_shuffle_add(text).is_some() || is_assembly_bit_match(text) {
         return Some(ThreadOp::Warp);
     }
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     if has(&["bar.", "barrier"]) {
         return Some(ThreadOp::Unsupported("inline assembly synchronises"));
     }
-    if has(&[
-        "shfl",
-        "vote",
-        "match.",
-        "activemask",
-        "redux",
-        "elect",
-        "mma",
-        "ldmatrix",
-    ]) {
-        return Some(ThreadOp::Unsupported(
-            "inline assembly holds a warp operation",
-        ));
+    if has(&["shfl", "vote", "match.", "activemask", "redux", "elect", "mma", "ldmatrix"]) {
+        return Some(ThreadOp::Unsupported("inline assembly holds a warp operation"));
     }
     if has(&["exit"]) {
         return Some(ThreadOp::Unsupported("its threads exit"));
     }
-    has(&[
-        "%tid", "%ctaid", "%ntid", "%nctaid", "%lane", "%warp", "%nwarp", "%envreg", "%cluster",
-    ])
-    .then_some(ThreadOp::Unsupported("inline assembly names the thread"))
+    has(&["%tid", "%ctaid", "%ntid", "%nctaid", "%lane", "%warp", "%nwarp", "%envreg", "%cluster"])
+        .then_some(ThreadOp::Unsupported("inline assembly names the thread"))
 }
 
 /// The kind of shuffle that inline assembly is, as CUB writes it: value, offset, clamp and mask are its operands.
 pub fn assembly_shuffle(text: &str) -> Option<&str> {
-    let kind = text
-        .trim()
-        .strip_prefix("shfl.sync.")?
-        .strip_suffix(".b32 $0, $1, $2, $3, $4;")?;
+    let kind = text.trim().strip_prefix("shfl.sync.")?.strip_suffix(".b32 $0, $1, $2, $3, $4;")?;
     matches!(kind, "idx" | "up" | "down" | "bfly").then_some(kind)
 }
 
@@ -249,9 +207,7 @@ pub fn is_assembly_bit_match(text: &str) -> bool {
 /// whether it adds floats. Operands: value, offset, clamp, summand, mask.
 pub fn assembly_shuffle_add(text: &str) -> Option<(&'static str, bool)> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let forms = ["down", "up"]
-        .into_iter()
-        .flat_map(|kind| ["f32", "u32", "s32"].map(|ty| (kind, ty)));
+    let forms = ["down", "up"].into_iter().flat_map(|kind| ["f32", "u32", "s32"].map(|ty| (kind, ty)));
     forms.into_iter().find_map(|(kind, ty)| {
         let form = format!(
             "{{ .reg .{ty} r0; .reg .pred p; shfl.sync.{kind}.b32 r0|p, $1, $2, $3, $5; \
@@ -264,16 +220,12 @@ pub fn assembly_shuffle_add(text: &str) -> Option<(&'static str, bool)> {
 /// Operations of the nvvm dialect that an importer might make where clang's are intrinsic calls.
 fn nvvm_op(name: &str) -> Option<ThreadOp> {
     let rest = name.strip_prefix("nvvm.")?;
-    if [
-        "shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix",
-        "bar.warp",
-    ]
-    .iter()
-    .any(|part| rest.starts_with(part))
+    if ["shfl", "vote", "match", "redux", "elect", "mma", "wmma", "ldmatrix", "stmatrix", "bar.warp"]
+        .iter()
+        .any(|part| rest.starts_with(part))
     {
         return Some(ThreadOp::Warp);
     }
-    (rest.contains("barrier") || rest.contains("cluster") || rest == "exit").then_some(
-        ThreadOp::Unsupported("it holds a synchronisation without parallel form"),
-    )
+    (rest.contains("barrier") || rest.contains("cluster") || rest == "exit")
+        .then_some(ThreadOp::Unsupported("it holds a synchronisation without parallel form"))
 }

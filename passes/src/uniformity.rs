@@ -176,7 +176,14 @@ pub fn repeatable(op: Op<'_>) -> bool {
 fn divides(op: Op<'_>) -> bool {
     matches!(
         op.name(),
-        "llvm.sdiv" | "llvm.udiv" | "llvm.srem" | "llvm.urem" | "arith.divsi" | "arith.divui" | "arith.remsi" | "arith.remui"
+        "llvm.sdiv"
+            | "llvm.udiv"
+            | "llvm.srem"
+            | "llvm.urem"
+            | "arith.divsi"
+            | "arith.divui"
+            | "arith.remsi"
+            | "arith.remui"
     )
 }
 

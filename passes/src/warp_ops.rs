@@ -20,8 +20,7 @@ pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
     let Some(text) = op.attr("asm_string").and_then(|text| text.as_str()) else {
         return replace_intrinsic(op, ivs);
     };
-    if let (Some(kind), [value, offset, clamp, mask]) = (assembly_shuffle(text), &op.operands()[..])
-    {
+    if let (Some(kind), [value, offset, clamp, mask]) = (assembly_shuffle(text), &op.operands()[..]) {
         return replace_shuffle(op, ivs, kind, [*mask, *value, *offset, *clamp], false);
     }
     if is_assembly_bit_match(text) {
@@ -60,20 +59,10 @@ fn replace_shuffle_add<'c>(op: Op<'c>, ivs: &[Value<'c>], text: &str) -> bool {
         return false;
     };
     let (ctx, builder, ty) = (op.ctx(), Builder::before(op), value.ty());
-    let spec = builder
-        .op("regrain.shuffle")
-        .attr("kind", ctx.i32_attr(number));
-    let shuffle = spec
-        .operands(&[value, offset, clamp, mask])
-        .operands(ivs)
-        .results(&[ty, ctx.int(1)])
-        .build();
+    let spec = builder.op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
+    let shuffle = spec.operands(&[value, offset, clamp, mask]).operands(ivs).results(&[ty, ctx.int(1)]).build();
     let (arrived, in_range) = (shuffle.result(0), shuffle.result(1));
-    let sum = builder.value(
-        if is_float { "llvm.fadd" } else { "llvm.add" },
-        &[arrived, summand],
-        ty,
-    );
+    let sum = builder.value(if is_float { "llvm.fadd" } else { "llvm.add" }, &[arrived, summand], ty);
     let result = builder.value("llvm.select", &[in_range, sum, arrived], ty);
     op.replace_with(&[result]);
     true
@@ -92,13 +81,7 @@ fn replace_intrinsic<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
             let [mask, value, offset, clamp] = op.operands()[..] else {
                 return false;
             };
-            replace_shuffle(
-                op,
-                ivs,
-                kind,
-                [mask, value, offset, clamp],
-                ty.ends_with('p'),
-            )
+            replace_shuffle(op, ivs, kind, [mask, value, offset, clamp], ty.ends_with('p'))
         }
         ["vote", kind, "sync"] => replace_vote(op, ivs, kind),
         ["match", kind, "sync", ty] => replace_match(op, ivs, kind, ty.ends_with('p')),
@@ -129,37 +112,23 @@ fn finish<'c>(op: Op<'c>, values: &[Value<'c>], pair: bool) {
     let mut whole = builder.op("llvm.mlir.poison").result(ty).build().result(0);
     for (position, value) in values.iter().enumerate() {
         let at = op.ctx().i64_array_attr(&[position as i64]);
-        let spec = builder
-            .op("llvm.insertvalue")
-            .operands(&[whole, *value])
-            .attr("position", at);
+        let spec = builder.op("llvm.insertvalue").operands(&[whole, *value]).attr("position", at);
         whole = spec.result(ty).build().result(0);
     }
     op.replace_with(&[whole]);
 }
 
 fn kind_number(names: &[&str], kind: &str) -> Option<i32> {
-    names
-        .iter()
-        .position(|name| *name == kind)
-        .map(|number| number as i32)
+    names.iter().position(|name| *name == kind).map(|number| number as i32)
 }
 
-fn replace_shuffle<'c>(
-    op: Op<'c>,
-    ivs: &[Value<'c>],
-    kind: &str,
-    operands: [Value<'c>; 4],
-    pair: bool,
-) -> bool {
+fn replace_shuffle<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, operands: [Value<'c>; 4], pair: bool) -> bool {
     let Some(number) = kind_number(SHUFFLES, kind) else {
         return false;
     };
     let [mask, value, offset, clamp] = operands;
     let ctx = op.ctx();
-    let spec = Builder::before(op)
-        .op("regrain.shuffle")
-        .attr("kind", ctx.i32_attr(number));
+    let spec = Builder::before(op).op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
     let spec = spec.operands(&[value, offset, clamp, mask]).operands(ivs);
     let new = spec.results(&[value.ty(), ctx.int(1)]).build();
     finish(op, &new.results(), pair);
@@ -173,9 +142,7 @@ fn replace_vote<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str) -> bool {
     let [mask, predicate] = op.operands()[..] else {
         return false;
     };
-    let spec = Builder::before(op)
-        .op("regrain.vote")
-        .attr("kind", op.ctx().i32_attr(number));
+    let spec = Builder::before(op).op("regrain.vote").attr("kind", op.ctx().i32_attr(number));
     let spec = spec.operands(&[predicate, mask]).operands(ivs);
     let new = spec.result(op.result(0).ty()).build();
     finish(op, &new.results(), false);
@@ -190,9 +157,7 @@ fn replace_match<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, pair: bool) -> b
         return false;
     };
     let ctx = op.ctx();
-    let spec = Builder::before(op)
-        .op("regrain.match")
-        .attr("kind", ctx.i32_attr(number));
+    let spec = Builder::before(op).op("regrain.match").attr("kind", ctx.i32_attr(number));
     let spec = spec.operands(&[value, mask]).operands(ivs);
     let new = spec.results(&[ctx.int(32), ctx.int(1)]).build();
     finish(op, &new.results(), pair);
@@ -207,14 +172,8 @@ fn replace_reduction<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str) -> bool {
     let [value, mask] = op.operands()[..] else {
         return false;
     };
-    let spec = Builder::before(op)
-        .op("regrain.warp_reduce")
-        .attr("kind", op.ctx().i32_attr(number));
-    let new = spec
-        .operands(&[value, mask])
-        .operands(ivs)
-        .result(op.result(0).ty())
-        .build();
+    let spec = Builder::before(op).op("regrain.warp_reduce").attr("kind", op.ctx().i32_attr(number));
+    let new = spec.operands(&[value, mask]).operands(ivs).result(op.result(0).ty()).build();
     finish(op, &new.results(), false);
     true
 }
@@ -226,21 +185,10 @@ pub fn replace_lane_register<'c>(op: Op<'c>, register: &str, ivs: &[Value<'c>]) 
     let lane = || builder.value("regrain.lane_id", ivs, ty);
     let number = |value: i64| {
         let attr = op.ctx().int_attr(ty, value);
-        builder
-            .op("llvm.mlir.constant")
-            .attr("value", attr)
-            .result(ty)
-            .build()
-            .result(0)
+        builder.op("llvm.mlir.constant").attr("value", attr).result(ty).build().result(0)
     };
     let binary = |name: &str, a, b| builder.value(name, &[a, b], ty);
-    let below = |first: i64| {
-        binary(
-            "llvm.sub",
-            binary("llvm.shl", number(first), lane()),
-            number(1),
-        )
-    };
+    let below = |first: i64| binary("llvm.sub", binary("llvm.shl", number(first), lane()), number(1));
     let value = match register.replace('_', ".").as_str() {
         "laneid" => lane(),
         "warpid" => builder.value("regrain.warp_id", ivs, ty),

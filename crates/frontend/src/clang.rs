@@ -56,9 +56,9 @@ impl Clang {
         if usual.exists() {
             return Ok(Self { path: usual.into() });
         }
-        which::which("clang-22")
-            .map(|path| Self { path })
-            .map_err(|_| Error::User("cannot find clang 22 (looked for /usr/lib/llvm-22/bin/clang and clang-22 on PATH)".into()))
+        which::which("clang-22").map(|path| Self { path }).map_err(|_| {
+            Error::User("cannot find clang 22 (looked for /usr/lib/llvm-22/bin/clang and clang-22 on PATH)".into())
+        })
     }
 
     /// The executable.

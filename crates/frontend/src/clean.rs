@@ -15,12 +15,9 @@ use std::collections::{HashMap, HashSet};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{
-    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
-};
+use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use inkwell::values::{
-    AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue,
-    Operand, PointerValue,
+    AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand, PointerValue,
 };
 use inkwell::{AddressSpace, OptimizationLevel};
 
@@ -75,17 +72,9 @@ pub fn nvptx_machine(module: &Module<'_>, cpu: &str) -> Result<TargetMachine, Cl
     if !triple.as_str().to_string_lossy().starts_with("nvptx") {
         triple = TargetTriple::create("nvptx64-nvidia-cuda");
     }
-    let target =
-        Target::from_triple(&triple).map_err(|error| CleanError::Target(error.to_string()))?;
+    let target = Target::from_triple(&triple).map_err(|error| CleanError::Target(error.to_string()))?;
     target
-        .create_target_machine(
-            &triple,
-            cpu,
-            "",
-            OptimizationLevel::Default,
-            RelocMode::Default,
-            CodeModel::Default,
-        )
+        .create_target_machine(&triple, cpu, "", OptimizationLevel::Default, RelocMode::Default, CodeModel::Default)
         .ok_or_else(|| CleanError::Target(format!("no target machine for {cpu}")))
 }
 
@@ -113,11 +102,7 @@ fn mark_for_inlining(module: &Module<'_>) {
         let more: Vec<&str> = bodies
             .iter()
             .filter(|(name, body)| {
-                !marked.contains(name.as_str())
-                    && body
-                        .calls
-                        .iter()
-                        .any(|callee| marked.contains(callee.as_str()))
+                !marked.contains(name.as_str()) && body.calls.iter().any(|callee| marked.contains(callee.as_str()))
             })
             .map(|(name, _)| name.as_str())
             .collect();
@@ -150,9 +135,7 @@ fn inspect(function: FunctionValue<'_>) -> Body {
             }
             match callee_name(instruction) {
                 Some(callee) => {
-                    body.knows_its_thread |= THREAD_INTRINSICS
-                        .iter()
-                        .any(|part| callee.starts_with(part));
+                    body.knows_its_thread |= THREAD_INTRINSICS.iter().any(|part| callee.starts_with(part));
                     body.calls.insert(callee);
                 }
                 None => body.knows_its_thread |= is_thread_asm(instruction),
@@ -177,15 +160,11 @@ fn users_of_shared_memory(module: &Module<'_>) -> HashSet<String> {
             let user = used.get_user();
             let instruction = match user {
                 AnyValueEnum::InstructionValue(instruction) => Some(instruction),
-                _ => BasicValueEnum::try_from(user)
-                    .ok()
-                    .and_then(|value| value.as_instruction_value()),
+                _ => BasicValueEnum::try_from(user).ok().and_then(|value| value.as_instruction_value()),
             };
             match instruction {
                 Some(instruction) => {
-                    let function = instruction
-                        .get_parent()
-                        .and_then(|block| block.get_parent());
+                    let function = instruction.get_parent().and_then(|block| block.get_parent());
                     users.extend(function.map(name_of));
                 }
                 // A constant expression: an address space cast, an offset.
@@ -218,11 +197,7 @@ fn is_thread_asm(call: InstructionValue<'_>) -> bool {
     let Some(Operand::Value(BasicValueEnum::PointerValue(callee))) = call.get_operand(last) else {
         return false;
     };
-    let text = if callee.as_instruction().is_some() {
-        String::new()
-    } else {
-        callee.to_string()
-    };
+    let text = if callee.as_instruction().is_some() { String::new() } else { callee.to_string() };
     text.contains("asm ")
         && [
             "bar.",
@@ -271,8 +246,6 @@ fn always_inline(module: &Module<'_>, function: FunctionValue<'_>) {
     for attribute in ["noinline", "optnone"] {
         function.remove_enum_attribute(AttributeLoc::Function, kind(attribute));
     }
-    let attribute = module
-        .get_context()
-        .create_enum_attribute(kind("alwaysinline"), 0);
+    let attribute = module.get_context().create_enum_attribute(kind("alwaysinline"), 0);
     function.add_attribute(AttributeLoc::Function, attribute);
 }

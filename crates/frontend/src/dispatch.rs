@@ -26,12 +26,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue};
-use inkwell::IntPredicate;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue,
+};
 use mlir_bridge::llvm;
 
 use crate::Error;
@@ -74,7 +76,9 @@ pub fn redirect<'ctx>(
     asks: bool,
 ) -> Result<HashSet<String>, Error> {
     let failed = |message: String| Error::Internal { doing: "choosing among versions of kernels".into(), message };
-    let Some(launch) = LAUNCH_FUNCTIONS.iter().find_map(|name| host.get_function(name)) else { return Ok(HashSet::new()) };
+    let Some(launch) = LAUNCH_FUNCTIONS.iter().find_map(|name| host.get_function(name)) else {
+        return Ok(HashSet::new());
+    };
     let Some(abi) = Abi::of(launch.get_type()) else { return Ok(HashSet::new()) };
     functions.strip_debug_info();
     functions.set_triple(&host.get_triple());
@@ -99,11 +103,16 @@ impl Abi {
         use BasicMetadataTypeEnum::{ArrayType, IntType, PointerType};
         let wide = |ty: inkwell::types::IntType<'_>, bits| ty.get_bit_width() == bits;
         match launch.get_param_types()[..] {
-            [PointerType(_), IntType(a), IntType(b), IntType(c), IntType(d), PointerType(_), IntType(_), PointerType(_)]
-                if wide(a, 64) && wide(b, 32) && wide(c, 64) && wide(d, 32) =>
-            {
-                Some(Self::Words)
-            }
+            [
+                PointerType(_),
+                IntType(a),
+                IntType(b),
+                IntType(c),
+                IntType(d),
+                PointerType(_),
+                IntType(_),
+                PointerType(_),
+            ] if wide(a, 64) && wide(b, 32) && wide(c, 64) && wide(d, 32) => Some(Self::Words),
             [PointerType(_), ArrayType(a), ArrayType(b), PointerType(_), IntType(_), PointerType(_)]
                 if a.len() == 2 && b.len() == 2 =>
             {
@@ -152,7 +161,9 @@ impl<'ctx> Unit<'_, 'ctx> {
         let mut done = HashSet::new();
         let mut registered = HashSet::new();
         for (name, kernel) in launches::kernels_of_stubs(self.host) {
-            let (Some(stub), Some(list)) = (self.host.get_function(&name), by_kernel.get(kernel.as_str())) else { continue };
+            let (Some(stub), Some(list)) = (self.host.get_function(&name), by_kernel.get(kernel.as_str())) else {
+                continue;
+            };
             let calls = self.launches_of(stub);
             if calls.is_empty() {
                 continue;
@@ -226,7 +237,11 @@ impl<'ctx> Unit<'_, 'ctx> {
         for dim in launch.sizes.chunks(3) {
             arguments.extend(self.pack(&builder, dim)?);
         }
-        arguments.extend::<[BasicMetadataValueEnum<'ctx>; 3]>([launch.args.into(), launch.shared.into(), launch.stream.into()]);
+        arguments.extend::<[BasicMetadataValueEnum<'ctx>; 3]>([
+            launch.args.into(),
+            launch.shared.into(),
+            launch.stream.into(),
+        ]);
         let error = self.error_of(&builder, self.launch, &arguments)?;
         let fine = builder.build_int_compare(IntPredicate::EQ, error, error.get_type().const_zero(), "")?;
         let [launched, end] = ["launched", "end"].map(|name| context.append_basic_block(function, name));
@@ -262,10 +277,18 @@ impl<'ctx> Unit<'_, 'ctx> {
         let word = context.i32_type();
         let setter = self.host.get_function(SET_ATTRIBUTE).unwrap_or_else(|| {
             let pointer = context.ptr_type(inkwell::AddressSpace::default());
-            self.host.add_function(SET_ATTRIBUTE, word.fn_type(&[pointer.into(), word.into(), word.into()], false), None)
+            self.host.add_function(
+                SET_ATTRIBUTE,
+                word.fn_type(&[pointer.into(), word.into(), word.into()], false),
+                None,
+            )
         });
         let bytes = builder.build_int_truncate(launch.shared, word, "")?;
-        self.error_of(builder, setter, &[launch.handle.into(), word.const_int(MAX_DYNAMIC_SHARED, false).into(), bytes.into()])
+        self.error_of(
+            builder,
+            setter,
+            &[launch.handle.into(), word.const_int(MAX_DYNAMIC_SHARED, false).into(), bytes.into()],
+        )
     }
 
     /// Calls a function that gives an error code.
@@ -280,7 +303,11 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// A `dim3` as it is passed.
-    fn pack(&self, builder: &Builder<'ctx>, dim: &[IntValue<'ctx>]) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, BuilderError> {
+    fn pack(
+        &self,
+        builder: &Builder<'ctx>,
+        dim: &[IntValue<'ctx>],
+    ) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, BuilderError> {
         let long = self.host.get_context().i64_type();
         let x = builder.build_int_z_extend(dim[0], long, "")?;
         let y = builder.build_int_z_extend(dim[1], long, "")?;
@@ -376,9 +403,10 @@ impl<'ctx> Unit<'_, 'ctx> {
         builder.position_at_end(end);
         builder.build_return(Some(&error))?;
         builder.position_at_end(refused);
-        let clear = self.host.get_function(CLEAR_ERROR).unwrap_or_else(|| {
-            self.host.add_function(CLEAR_ERROR, context.i32_type().fn_type(&[], false), None)
-        });
+        let clear = self
+            .host
+            .get_function(CLEAR_ERROR)
+            .unwrap_or_else(|| self.host.add_function(CLEAR_ERROR, context.i32_type().fn_type(&[], false), None));
         builder.build_call(clear, &[], "")?;
         builder.build_unconditional_branch(original).map(drop)
     }
@@ -390,7 +418,12 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// Whether CUDA surely has nothing against the sizes of a launch, and the runtime nothing against versions.
-    fn is_valid(&self, builder: &Builder<'ctx>, launch: &Launch<'ctx>, threads: IntValue<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+    fn is_valid(
+        &self,
+        builder: &Builder<'ctx>,
+        launch: &Launch<'ctx>,
+        threads: IntValue<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let context = self.host.get_context();
         let word = context.i32_type();
         let mut valid = context.bool_type().const_all_ones();
@@ -403,7 +436,10 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
         if self.asks {
             let name = "__regrain_keeps_grain";
-            let asked = self.host.get_function(name).unwrap_or_else(|| self.host.add_function(name, word.fn_type(&[], false), None));
+            let asked = self
+                .host
+                .get_function(name)
+                .unwrap_or_else(|| self.host.add_function(name, word.fn_type(&[], false), None));
             let answer = builder.build_call(asked, &[], "keeps")?.try_as_basic_value().basic();
             if let Some(BasicValueEnum::IntValue(keeps)) = answer {
                 let free = builder.build_int_compare(IntPredicate::EQ, keeps, word.const_zero(), "")?;

@@ -83,7 +83,11 @@ fn redirected(host: &str, asks: bool) -> String {
 #[test]
 fn launches_of_a_kernel_go_to_its_launcher() {
     let text = redirected(X86_64, true);
-    assert_eq!(text.matches("call i32 @__regrain_launcher.k(ptr @stub, i64 ").count(), 2, "the stub's and the direct one");
+    assert_eq!(
+        text.matches("call i32 @__regrain_launcher.k(ptr @stub, i64 ").count(),
+        2,
+        "the stub's and the direct one"
+    );
     assert!(text.contains("call i32 @cudaLaunchKernel(ptr %kernel, i64 1"), "what is not known stays");
     assert!(text.contains("call i32 @__regrain_keeps_grain()"));
     assert!(text.contains("call i32 @__cudaRegisterFunction(ptr %f, ptr @\"__regrain_handle.k$b2x1x1\""));

@@ -79,7 +79,9 @@ fn attributed(host: &Module<'_>, kernels: &BTreeMap<String, String>) -> Option<B
     let mut found = BTreeSet::new();
     let Some(setter) = host.get_function(SET_ATTRIBUTE) else { return Some(found) };
     let mut uses = 0;
-    for call in host.get_functions().flat_map(|function| calls(function)).filter(|call| llvm::callee(*call) == Some(setter)) {
+    for call in
+        host.get_functions().flat_map(|function| calls(function)).filter(|call| llvm::callee(*call) == Some(setter))
+    {
         uses += 1;
         if integer(call, 1) == Some(CARVEOUT) {
             continue;
@@ -97,7 +99,11 @@ fn attributed(host: &Module<'_>, kernels: &BTreeMap<String, String>) -> Option<B
 pub(crate) fn kernels_of_stubs(module: &Module<'_>) -> BTreeMap<String, String> {
     let Some(register) = module.get_function("__cuda_register_globals") else { return BTreeMap::new() };
     let calls = calls(register).filter(|call| callee_name(*call).as_deref() == Some("__cudaRegisterFunction"));
-    calls.filter_map(|call| Some((pointer(call, 1)?.get_name().to_string_lossy().into_owned(), string(module, pointer(call, 2)?)?))).collect()
+    calls
+        .filter_map(|call| {
+            Some((pointer(call, 1)?.get_name().to_string_lossy().into_owned(), string(module, pointer(call, 2)?)?))
+        })
+        .collect()
 }
 
 /// The stubs that `function` calls right after a launch configuration with a constant block shape.
@@ -130,7 +136,8 @@ fn block_shape(call: InstructionValue<'_>, first: u32) -> Option<BlockShape> {
 }
 
 pub(crate) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
-    let is_call = |i: &InstructionValue<'_>| matches!(i.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
+    let is_call =
+        |i: &InstructionValue<'_>| matches!(i.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke);
     function.get_basic_block_iter().flat_map(|block| block.get_instructions()).filter(is_call)
 }
 

@@ -21,13 +21,15 @@
 
 use std::collections::BTreeMap;
 
-use inkwell::{AddressSpace, IntPredicate};
 use inkwell::attributes::AttributeLoc;
 use inkwell::builder::BuilderError;
 use inkwell::module::{Linkage, Module};
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue, PointerValue,
+};
+use inkwell::{AddressSpace, IntPredicate};
 use mlir_bridge::llvm;
 
 use crate::Error;
@@ -54,8 +56,13 @@ pub fn is_allowed(host: &Module<'_>) -> bool {
 /// Static shared memory of a device module, bytes: an upper bound of what any of its kernels has.
 pub fn static_shared(module: &Module<'_>, machine: &TargetMachine) -> u64 {
     let layout = machine.get_target_data();
-    let is_shared = |g: &GlobalValue<'_>| g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16);
-    module.get_globals().filter(|g| is_shared(g) && !g.is_declaration()).map(|g| layout.get_abi_size(&g.get_value_type())).sum()
+    let is_shared =
+        |g: &GlobalValue<'_>| g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16);
+    module
+        .get_globals()
+        .filter(|g| is_shared(g) && !g.is_declaration())
+        .map(|g| layout.get_abi_size(&g.get_value_type()))
+        .sum()
 }
 
 /// Adds the versions to a device module of clang's. `machine` is one for the module's chip.
@@ -64,7 +71,9 @@ pub fn device(module: &Module<'_>, shapes: &Shapes, machine: &TargetMachine) -> 
     // `blockDim.x` is a call of a small function until then.
     module.run_passes("always-inline", machine, PassBuilderOptions::create()).map_err(|e| failed(e.to_string()))?;
     for (kernel, shapes) in shapes {
-        let Some(function) = module.get_function(kernel).filter(|f| f.get_first_basic_block().is_some()) else { continue };
+        let Some(function) = module.get_function(kernel).filter(|f| f.get_first_basic_block().is_some()) else {
+            continue;
+        };
         for shape in shapes {
             specialise(module, function, &version_name(kernel, *shape), *shape);
         }
@@ -122,7 +131,11 @@ pub(crate) fn define_handle<'ctx>(module: &Module<'ctx>, global: GlobalValue<'ct
 }
 
 /// Repeats the registration of the kernel's stub with another handle and name.
-pub(crate) fn register<'ctx>(module: &Module<'ctx>, handle: PointerValue<'ctx>, name: &str) -> Result<(), BuilderError> {
+pub(crate) fn register<'ctx>(
+    module: &Module<'ctx>,
+    handle: PointerValue<'ctx>,
+    name: &str,
+) -> Result<(), BuilderError> {
     let (Some(all), Some(one)) =
         (module.get_function("__cuda_register_globals"), module.get_function("__cudaRegisterFunction"))
     else {
@@ -142,8 +155,16 @@ pub(crate) fn register<'ctx>(module: &Module<'ctx>, handle: PointerValue<'ctx>, 
     let binary = all.get_first_param().expect("the fat binary's handle");
     let no_limit = context.i32_type().const_all_ones();
     let arguments: [BasicMetadataValueEnum; 10] = [
-        binary.into(), handle.into(), text.into(), text.into(), no_limit.into(),
-        null.into(), null.into(), null.into(), null.into(), null.into(),
+        binary.into(),
+        handle.into(),
+        text.into(),
+        text.into(),
+        no_limit.into(),
+        null.into(),
+        null.into(),
+        null.into(),
+        null.into(),
+        null.into(),
     ];
     builder.build_call(one, &arguments, "").map(drop)
 }
@@ -160,7 +181,8 @@ fn choose<'ctx>(
     let (Some(general), Some(xy), Some(depth), Some(shared)) = (operand(0), operand(3), operand(4), operand(6)) else {
         return Ok(());
     };
-    let (BasicValueEnum::IntValue(xy), BasicValueEnum::IntValue(depth), BasicValueEnum::IntValue(shared)) = (xy, depth, shared)
+    let (BasicValueEnum::IntValue(xy), BasicValueEnum::IntValue(depth), BasicValueEnum::IntValue(shared)) =
+        (xy, depth, shared)
     else {
         return Ok(());
     };

@@ -28,14 +28,7 @@ impl<'c> Loc<'c> {
         };
         // SAFETY: the arrays are read during the call.
         unsafe {
-            ffi::regrainEmit(
-                self.raw,
-                severity,
-                ffi::string(message),
-                notes.len(),
-                locs.as_ptr(),
-                texts.as_ptr(),
-            )
+            ffi::regrainEmit(self.raw, severity, ffi::string(message), notes.len(), locs.as_ptr(), texts.as_ptr())
         }
     }
 }
@@ -77,10 +70,7 @@ pub fn with_diagnostics<'c, R>(ctx: impl Into<Ctx<'c>>, work: impl FnOnce() -> R
         }
     }
     // SAFETY: the context is live; the guard ends the capture, also when `work` panics.
-    let mut guard = Guard(
-        unsafe { ffi::regrainCaptureBegin(ctx.into().raw) },
-        Vec::new(),
-    );
+    let mut guard = Guard(unsafe { ffi::regrainCaptureBegin(ctx.into().raw) }, Vec::new());
     let result = work();
     guard.finish();
     let text = String::from_utf8_lossy(&guard.1).into_owned();

@@ -3,8 +3,8 @@
 //! Nothing here is public: the other modules of this crate wrap every function safely.
 
 use mlir_sys::{
-    MlirBlock, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation,
-    MlirRegion, MlirStringRef, MlirType, MlirValue,
+    MlirBlock, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation, MlirRegion,
+    MlirStringRef, MlirType, MlirValue,
 };
 use std::ffi::{c_char, c_int, c_void};
 
@@ -38,11 +38,7 @@ unsafe extern "C" {
     pub(crate) fn regrainBridgeRegisterUpstreamPasses();
     // pass.cpp
     pub(crate) fn regrainRegisterPass(desc: *const PassDesc);
-    pub(crate) fn regrainRegisterPipeline(
-        name: MlirStringRef,
-        summary: MlirStringRef,
-        text: MlirStringRef,
-    );
+    pub(crate) fn regrainRegisterPipeline(name: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
     pub(crate) fn regrainPassRunPipeline(
         pass: *mut c_void,
         op: MlirOperation,
@@ -65,12 +61,7 @@ unsafe extern "C" {
         sink: Sink,
         user: *mut c_void,
     ) -> MlirOperation;
-    pub(crate) fn regrainExportLLVM(
-        op: MlirOperation,
-        name: MlirStringRef,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> bool;
+    pub(crate) fn regrainExportLLVM(op: MlirOperation, name: MlirStringRef, sink: Sink, user: *mut c_void) -> bool;
     // debug_info.cpp
     pub(crate) fn regrainScopeDebugInfo(function: MlirOperation);
     // extract_kernel.cpp
@@ -88,45 +79,23 @@ unsafe extern "C" {
     pub(crate) fn regrainMappingMapBlock(mapping: *mut c_void, from: MlirBlock, to: MlirBlock);
     pub(crate) fn regrainMappingLookupValue(mapping: *mut c_void, from: MlirValue) -> MlirValue;
     pub(crate) fn regrainMappingLookupBlock(mapping: *mut c_void, from: MlirBlock) -> MlirBlock;
-    pub(crate) fn regrainMappingLookupOp(
-        mapping: *mut c_void,
-        from: MlirOperation,
-    ) -> MlirOperation;
-    pub(crate) fn regrainCloneOp(
-        op: MlirOperation,
-        mapping: *mut c_void,
-        regions: bool,
-    ) -> MlirOperation;
+    pub(crate) fn regrainMappingLookupOp(mapping: *mut c_void, from: MlirOperation) -> MlirOperation;
+    pub(crate) fn regrainCloneOp(op: MlirOperation, mapping: *mut c_void, regions: bool) -> MlirOperation;
     pub(crate) fn regrainCloneRegionInto(from: MlirRegion, to: MlirRegion, mapping: *mut c_void);
-    pub(crate) fn regrainSpliceOps(
-        first: MlirOperation,
-        last: MlirOperation,
-        to: MlirBlock,
-        before: MlirOperation,
-    );
+    pub(crate) fn regrainSpliceOps(first: MlirOperation, last: MlirOperation, to: MlirBlock, before: MlirOperation);
     pub(crate) fn regrainPrevOp(op: MlirOperation) -> MlirOperation;
     pub(crate) fn regrainMoveBlocks(from: MlirRegion, to: MlirRegion);
     pub(crate) fn regrainSplitBlock(at: MlirOperation) -> MlirBlock;
     pub(crate) fn regrainMoveBlockBefore(block: MlirBlock, before: MlirBlock);
     pub(crate) fn regrainDropAllReferences(op: MlirOperation);
-    pub(crate) fn regrainInsertOperands(
-        op: MlirOperation,
-        index: u32,
-        n: usize,
-        values: *const MlirValue,
-    );
+    pub(crate) fn regrainInsertOperands(op: MlirOperation, index: u32, n: usize, values: *const MlirValue);
     pub(crate) fn regrainEraseOperands(op: MlirOperation, index: u32, length: u32);
     pub(crate) fn regrainQuery(op: MlirOperation, query: u32) -> bool;
     pub(crate) fn regrainEffects(op: MlirOperation, sink: EffectSink, user: *mut c_void) -> bool;
     pub(crate) fn regrainDominanceCreate(root: MlirOperation) -> *mut c_void;
     pub(crate) fn regrainDominanceDestroy(info: *mut c_void);
-    pub(crate) fn regrainValueDominates(
-        info: *mut c_void,
-        value: MlirValue,
-        op: MlirOperation,
-    ) -> bool;
-    pub(crate) fn regrainOpDominates(info: *mut c_void, a: MlirOperation, b: MlirOperation)
-    -> bool;
+    pub(crate) fn regrainValueDominates(info: *mut c_void, value: MlirValue, op: MlirOperation) -> bool;
+    pub(crate) fn regrainOpDominates(info: *mut c_void, a: MlirOperation, b: MlirOperation) -> bool;
     pub(crate) fn regrainEmit(
         loc: MlirLocation,
         severity: u32,
@@ -144,24 +113,14 @@ unsafe extern "C" {
         sink: Sink,
         user: *mut c_void,
     ) -> MlirOperation;
-    pub(crate) fn regrainParseInto(
-        context: MlirContext,
-        source: MlirStringRef,
-        block: MlirBlock,
-    ) -> bool;
+    pub(crate) fn regrainParseInto(context: MlirContext, source: MlirStringRef, block: MlirBlock) -> bool;
     pub(crate) fn regrainIsLLVMFunctionType(ty: MlirType) -> bool;
     pub(crate) fn regrainIsVarArg(ty: MlirType) -> bool;
     pub(crate) fn regrainLLVMArrayLength(ty: MlirType) -> i64;
-    pub(crate) fn regrainTypeLayout(
-        op: MlirOperation,
-        ty: MlirType,
-        size: *mut u64,
-        alignment: *mut u64,
-    );
+    pub(crate) fn regrainTypeLayout(op: MlirOperation, ty: MlirType, size: *mut u64, alignment: *mut u64);
     pub(crate) fn regrainRegionParent(region: MlirRegion) -> MlirOperation;
     // opt.cpp
-    pub(crate) fn regrainOptMain(argc: c_int, argv: *mut *mut c_char, tool: *const c_char)
-    -> c_int;
+    pub(crate) fn regrainOptMain(argc: c_int, argv: *mut *mut c_char, tool: *const c_char) -> c_int;
 }
 
 /// A borrowed string as MLIR's C API takes it.
@@ -171,10 +130,7 @@ pub(crate) fn string(text: &str) -> MlirStringRef {
 
 /// Borrowed bytes as MLIR's C API takes them.
 pub(crate) fn bytes(data: &[u8]) -> MlirStringRef {
-    MlirStringRef {
-        data: data.as_ptr().cast(),
-        length: data.len(),
-    }
+    MlirStringRef { data: data.as_ptr().cast(), length: data.len() }
 }
 
 /// Copies a string that C++ lent us.

@@ -67,7 +67,7 @@ pub use melior;
 #[doc(hidden)]
 pub use mlir_sys;
 pub use module::{
-    Diagnostics, add_dialect, export_inkwell, export_llvm, import_inkwell, import_llvm, module_op,
-    new_context, parse_module, register_upstream_passes, run_on_module, verify,
+    Diagnostics, add_dialect, export_inkwell, export_llvm, import_inkwell, import_llvm, module_op, new_context,
+    parse_module, register_upstream_passes, run_on_module, verify,
 };
 pub use optimise::optimise_for_host;

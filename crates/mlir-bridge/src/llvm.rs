@@ -5,11 +5,11 @@ use inkwell::values::{
     AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 use llvm_sys::comdat::LLVMSetComdat;
-use llvm_sys::debuginfo::{
-    LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
-    LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
-};
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
+use llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
+    LLVMDIScopeGetFile, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+};
 use llvm_sys::prelude::{LLVMMetadataRef, LLVMModuleRef, LLVMValueRef};
 
 use crate::ffi;
@@ -122,7 +122,9 @@ pub fn keep_line_tables(module: &Module<'_>) {
 pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
     let mut out: Vec<u8> = Vec::new();
     // SAFETY: bytes and name are read during the call; the sink gets a live Vec.
-    let done = unsafe { ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), ffi::append, (&raw mut out).cast()) };
+    let done = unsafe {
+        ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), ffi::append, (&raw mut out).cast())
+    };
     if done { Ok(out) } else { Err(String::from_utf8_lossy(&out).into_owned()) }
 }
 
@@ -163,7 +165,8 @@ pub fn is_address_taken(function: FunctionValue<'_>) -> bool {
         let mut each = llvm_sys::core::LLVMGetFirstUse(value);
         while !each.is_null() {
             let user = llvm_sys::core::LLVMGetUser(each);
-            let call = !llvm_sys::core::LLVMIsACallInst(user).is_null() || !llvm_sys::core::LLVMIsAInvokeInst(user).is_null();
+            let call =
+                !llvm_sys::core::LLVMIsACallInst(user).is_null() || !llvm_sys::core::LLVMIsAInvokeInst(user).is_null();
             if !call || llvm_sys::core::LLVMGetCalledValue(user) != value {
                 return true;
             }
@@ -223,8 +226,8 @@ pub fn forbid_contraction(function: FunctionValue<'_>) {
 /// through constants and other globals that hold an address.
 pub fn functions_reaching(global: GlobalValue<'_>) -> std::collections::HashSet<String> {
     use llvm_sys::core::{
-        LLVMGetBasicBlockParent, LLVMGetFirstUse, LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetUser, LLVMGetValueName2,
-        LLVMIsAInstruction,
+        LLVMGetBasicBlockParent, LLVMGetFirstUse, LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetUser,
+        LLVMGetValueName2, LLVMIsAInstruction,
     };
     let mut names = std::collections::HashSet::new();
     let mut seen = std::collections::HashSet::new();

@@ -77,24 +77,12 @@ fn own_module<'c>(raw: mlir_sys::MlirOperation) -> Option<Module<'c>> {
 }
 
 /// Parses MLIR text. Errors show the source line; warnings of a good parse are dropped.
-pub fn parse_module<'c>(
-    context: &'c Context,
-    source: &str,
-    name: &str,
-) -> Result<Module<'c>, Diagnostics> {
-    let mut raw = mlir_sys::MlirOperation {
-        ptr: std::ptr::null_mut(),
-    };
+pub fn parse_module<'c>(context: &'c Context, source: &str, name: &str) -> Result<Module<'c>, Diagnostics> {
+    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
     let text = ffi::collect(|user| {
         // SAFETY: all are live; source and name are copied.
         raw = unsafe {
-            ffi::regrainParseModule(
-                context.to_raw(),
-                ffi::string(source),
-                ffi::string(name),
-                ffi::append,
-                user,
-            )
+            ffi::regrainParseModule(context.to_raw(), ffi::string(source), ffi::string(name), ffi::append, user)
         };
     });
     own_module(raw).ok_or(Diagnostics(text))
@@ -102,29 +90,17 @@ pub fn parse_module<'c>(
 
 /// Imports LLVM IR, textual or bitcode. The module keeps data layout and triple as
 /// `llvm.data_layout` and `llvm.target_triple`.
-pub fn import_llvm<'c>(
-    context: &'c Context,
-    bytes: &[u8],
-    name: &str,
-) -> Result<Module<'c>, Diagnostics> {
+pub fn import_llvm<'c>(context: &'c Context, bytes: &[u8], name: &str) -> Result<Module<'c>, Diagnostics> {
     for dialect in ["llvm", "dlti", "nvvm"] {
         Ctx::from(context).load_dialect(dialect);
     }
-    let mut raw = mlir_sys::MlirOperation {
-        ptr: std::ptr::null_mut(),
-    };
+    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
     let mut parse = String::new();
     let ((), text) = with_diagnostics(context, || {
         parse = ffi::collect(|user| {
             // SAFETY: all are live; the bytes are copied.
             raw = unsafe {
-                ffi::regrainImportLLVM(
-                    context.to_raw(),
-                    ffi::bytes(bytes),
-                    ffi::string(name),
-                    ffi::append,
-                    user,
-                )
+                ffi::regrainImportLLVM(context.to_raw(), ffi::bytes(bytes), ffi::string(name), ffi::append, user)
             };
         });
     });
@@ -137,11 +113,7 @@ pub fn import_inkwell<'c>(
     module: &inkwell::module::Module<'_>,
 ) -> Result<Module<'c>, Diagnostics> {
     let bitcode = module.write_bitcode_to_memory();
-    import_llvm(
-        context,
-        bitcode.as_slice(),
-        &module.get_name().to_string_lossy(),
-    )
+    import_llvm(context, bitcode.as_slice(), &module.get_name().to_string_lossy())
 }
 
 /// Exports a module that holds only the llvm dialect (and nvvm, and others with a translation) as
@@ -160,11 +132,7 @@ pub fn export_llvm(module: &Module<'_>, name: &str) -> Result<Vec<u8>, Diagnosti
             )
         }
     });
-    if done {
-        Ok(bitcode)
-    } else {
-        Err(Diagnostics(text))
-    }
+    if done { Ok(bitcode) } else { Err(Diagnostics(text)) }
 }
 
 /// Exports into a context of inkwell.
@@ -174,10 +142,8 @@ pub fn export_inkwell<'l>(
     context: &'l inkwell::context::Context,
 ) -> Result<inkwell::module::Module<'l>, Diagnostics> {
     let bitcode = export_llvm(module, name)?;
-    let buffer =
-        inkwell::memory_buffer::MemoryBuffer::create_from_memory_range_copy(&bitcode, name);
-    inkwell::module::Module::parse_bitcode_from_buffer(&buffer, context)
-        .map_err(|error| Diagnostics(error.to_string()))
+    let buffer = inkwell::memory_buffer::MemoryBuffer::create_from_memory_range_copy(&bitcode, name);
+    inkwell::module::Module::parse_bitcode_from_buffer(&buffer, context).map_err(|error| Diagnostics(error.to_string()))
 }
 
 /// Verifies a module; the error holds the located diagnostics.
@@ -194,9 +160,7 @@ pub fn run_on_module(module: &Module<'_>, passes: &str) -> Result<String, Diagno
     let (result, text) = with_diagnostics(op.ctx(), || crate::pass::run_pipeline(op, passes));
     match result {
         Ok(()) => Ok(text),
-        Err(crate::pass::PassError::Message(message)) => {
-            Err(Diagnostics(format!("{text}error: {message}")))
-        }
+        Err(crate::pass::PassError::Message(message)) => Err(Diagnostics(format!("{text}error: {message}"))),
         Err(crate::pass::PassError::Reported) => Err(Diagnostics(text)),
     }
 }

@@ -9,7 +9,11 @@ use llvm_sys::prelude::LLVMModuleRef;
 use llvm_sys::target_machine::LLVMTargetMachineRef;
 
 unsafe extern "C" {
-    fn regrainOptimiseForHost(module: LLVMModuleRef, passes: *const c_char, machine: LLVMTargetMachineRef) -> *mut c_char;
+    fn regrainOptimiseForHost(
+        module: LLVMModuleRef,
+        passes: *const c_char,
+        machine: LLVMTargetMachineRef,
+    ) -> *mut c_char;
 }
 
 /// Runs a pipeline in the textual form of `opt -passes=`, with all kinds of vectorisation and unrolling, and with what

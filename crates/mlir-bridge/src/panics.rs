@@ -38,9 +38,7 @@ pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     result.map_err(|payload| {
         let text = match payload.downcast_ref::<&str>() {
             Some(text) => text,
-            None => payload
-                .downcast_ref::<String>()
-                .map_or("panic", String::as_str),
+            None => payload.downcast_ref::<String>().map_or("panic", String::as_str),
         };
         format!("{text} ({})", PLACE.take())
     })

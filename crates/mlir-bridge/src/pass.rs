@@ -75,11 +75,7 @@ impl PassRun<'_> {
 
     /// The value of an option; panics for a name that the pass's table does not hold.
     pub fn option(&self, name: &str) -> &str {
-        let index = self
-            .info
-            .options
-            .iter()
-            .position(|option| option.name == name);
+        let index = self.info.options.iter().position(|option| option.name == name);
         match index {
             Some(index) => self.values[index],
             None => panic!("pass {} has no option '{name}'", self.info.name),
@@ -89,12 +85,7 @@ impl PassRun<'_> {
     /// An option as a number; an error that names it when it is none.
     pub fn option_int(&self, name: &str) -> Result<i64, PassError> {
         let text = self.option(name);
-        let bad = |_| {
-            format!(
-                "option '{name}' of {} is '{text}', expected an integer",
-                self.name()
-            )
-        };
+        let bad = |_| format!("option '{name}' of {} is '{text}', expected an integer", self.name());
         Ok(text.trim().parse::<i64>().map_err(bad)?)
     }
 
@@ -116,15 +107,7 @@ impl PassRun<'_> {
         let mut code = 0;
         let reason = ffi::collect(|user| {
             // SAFETY: the pass and the operation are live, the sink gets a live Vec.
-            code = unsafe {
-                ffi::regrainPassRunPipeline(
-                    self.raw,
-                    op.raw(),
-                    ffi::string(passes),
-                    ffi::append,
-                    user,
-                )
-            };
+            code = unsafe { ffi::regrainPassRunPipeline(self.raw, op.raw(), ffi::string(passes), ffi::append, user) };
         });
         pipeline_result(code, passes, &reason)
     }
@@ -153,9 +136,7 @@ fn run(op: Op<'_>, passes: &str, verify: bool) -> PassResult {
     let mut code = 0;
     let reason = ffi::collect(|user| {
         // SAFETY: the operation is live, the sink gets a live Vec.
-        code = unsafe {
-            ffi::regrainRunPipeline(op.raw(), ffi::string(passes), verify, ffi::append, user)
-        };
+        code = unsafe { ffi::regrainRunPipeline(op.raw(), ffi::string(passes), verify, ffi::append, user) };
     });
     pipeline_result(code, passes, &reason)
 }
@@ -163,9 +144,7 @@ fn run(op: Op<'_>, passes: &str, verify: bool) -> PassResult {
 static REGISTERED: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 fn first_time(name: &'static str) -> bool {
-    let mut names = REGISTERED
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut names = REGISTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if names.contains(&name) {
         return false;
     }
@@ -217,9 +196,7 @@ fn register_one(info: &'static PassInfo) {
 pub fn register_pipeline(name: &'static str, summary: &'static str, text: &str) {
     if first_time(name) {
         // SAFETY: all strings are copied by the callee, or static.
-        unsafe {
-            ffi::regrainRegisterPipeline(ffi::string(name), ffi::string(summary), ffi::string(text))
-        }
+        unsafe { ffi::regrainRegisterPipeline(ffi::string(name), ffi::string(summary), ffi::string(text)) }
     }
 }
 
@@ -246,21 +223,11 @@ unsafe extern "C" fn regrainRustRunPass(
             let info = &*rust.cast::<PassInfo>();
             let values = match num_values {
                 0 => Vec::new(),
-                _ => std::slice::from_raw_parts(values, num_values)
-                    .iter()
-                    .map(|value| ffi::to_str(*value))
-                    .collect(),
+                _ => std::slice::from_raw_parts(values, num_values).iter().map(|value| ffi::to_str(*value)).collect(),
             };
             (info, values)
         };
-        (info.run)(
-            &PassRun {
-                info,
-                values,
-                raw: pass,
-            },
-            op,
-        )
+        (info.run)(&PassRun { info, values, raw: pass }, op)
     });
     match outcome {
         Ok(Ok(())) => true,

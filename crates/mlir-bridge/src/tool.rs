@@ -5,10 +5,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 
 /// Runs MLIR's `mlir-opt` main over everything registered; gives the exit code.
 pub fn opt_main(tool: &str, arguments: &[String]) -> i32 {
-    let owned: Vec<CString> = arguments
-        .iter()
-        .map(|argument| CString::new(argument.replace('\0', "")).unwrap_or_default())
-        .collect();
+    let owned: Vec<CString> =
+        arguments.iter().map(|argument| CString::new(argument.replace('\0', "")).unwrap_or_default()).collect();
     let mut argv: Vec<*mut c_char> = owned.iter().map(|text| text.as_ptr().cast_mut()).collect();
     argv.push(std::ptr::null_mut());
     let tool = CString::new(tool).unwrap_or_default();

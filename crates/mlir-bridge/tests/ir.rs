@@ -30,13 +30,9 @@ const LOOP: &str = "func.func @f(%n: index, %m: memref<?xf32>) {
 #[test]
 fn parse_errors_show_the_line() {
     let context = new_context();
-    let error =
-        parse_module(&context, "func.func @f() {\n  arith.nothing\n}", "a.mlir").unwrap_err();
+    let error = parse_module(&context, "func.func @f() {\n  arith.nothing\n}", "a.mlir").unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.contains("a.mlir:2:3: error: custom op 'arith.nothing' is unknown"),
-        "{text}"
-    );
+    assert!(text.contains("a.mlir:2:3: error: custom op 'arith.nothing' is unknown"), "{text}");
     assert!(text.contains("  arith.nothing\n  ^"), "{text}");
 }
 
@@ -57,10 +53,7 @@ fn clone_body_with_mapping() {
     assert!(root.verify(), "{root}");
     let load = copy.find_named("memref.load")[0];
     assert_eq!(load.operand(1), copy.body().arg(0));
-    assert_eq!(
-        map.get(outer.find_named("memref.load")[0].result(0)),
-        Some(load.result(0))
-    );
+    assert_eq!(map.get(outer.find_named("memref.load")[0].result(0)), Some(load.result(0)));
 }
 
 #[test]
@@ -140,12 +133,7 @@ fn effects_and_purity() {
     let context = new_context();
     let module = parse(&context, LOOP);
     let root = module_op(&module);
-    let kinds: Vec<_> = only(root, "scf.for")
-        .effects()
-        .unwrap()
-        .iter()
-        .map(|effect| effect.kind)
-        .collect();
+    let kinds: Vec<_> = only(root, "scf.for").effects().unwrap().iter().map(|effect| effect.kind).collect();
     assert_eq!(kinds.len(), 2);
     assert!(kinds.contains(&EffectKind::Read) && kinds.contains(&EffectKind::Write));
     assert!(only(root, "arith.addf").is_pure());
@@ -181,10 +169,7 @@ fn attributes() {
     assert!(!outer.has_attr("llvm.loop"));
     assert_eq!(only(root, "func.func").symbol_name(), Some("f"));
     assert_eq!(root.lookup_symbol("f"), Some(only(root, "func.func")));
-    assert_eq!(
-        ctx.parse_type("!llvm.ptr<3>").and_then(|ty| ty.ptr_space()),
-        Some(3)
-    );
+    assert_eq!(ctx.parse_type("!llvm.ptr<3>").and_then(|ty| ty.ptr_space()), Some(3));
 }
 
 #[test]
@@ -195,20 +180,12 @@ fn walks_stop_and_skip() {
     let mut seen = 0;
     root.walk_pre(|op| {
         seen += 1;
-        if op.is("scf.for") {
-            Walk::Skip
-        } else {
-            Walk::Advance
-        }
+        if op.is("scf.for") { Walk::Skip } else { Walk::Advance }
     });
     assert_eq!(seen, 6);
     root.walk_post(|op| {
         assert!(!op.is("func.func"));
-        if op.is("scf.for") {
-            Walk::Stop
-        } else {
-            Walk::Advance
-        }
+        if op.is("scf.for") { Walk::Stop } else { Walk::Advance }
     });
 }
 
@@ -217,14 +194,7 @@ fn locations() {
     let context = new_context();
     let module = parse(&context, LOOP);
     let load = only(module_op(&module), "memref.load");
-    assert_eq!(
-        load.loc().file_line(),
-        Some(("test.mlir".to_owned(), 5, 10))
-    );
+    assert_eq!(load.loc().file_line(), Some(("test.mlir".to_owned(), 5, 10)));
     assert!(load.to_string_with_locations().contains("test.mlir"));
-    assert!(
-        !only(module_op(&module), "scf.for")
-            .to_line()
-            .contains("memref.load")
-    );
+    assert!(!only(module_op(&module), "scf.for").to_line().contains("memref.load"));
 }

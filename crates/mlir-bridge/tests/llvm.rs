@@ -1,8 +1,6 @@
 //! LLVM IR through MLIR and back.
 
-use mlir_bridge::{
-    export_inkwell, export_llvm, import_inkwell, import_llvm, module_op, new_context,
-};
+use mlir_bridge::{export_inkwell, export_llvm, import_inkwell, import_llvm, module_op, new_context};
 
 const SOURCE: &str = r#"
 target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -67,10 +65,7 @@ fn broken_ir_is_located() {
     let context = new_context();
     let error = import_llvm(&context, b"define void @f() {\n  rat\n}", "bad.ll").unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.contains("bad.ll:2:3: error: expected instruction opcode"),
-        "{text}"
-    );
+    assert!(text.contains("bad.ll:2:3: error: expected instruction opcode"), "{text}");
     assert!(import_llvm(&context, b"BC\xc0\xde garbage", "bad.bc").is_err());
 }
 
@@ -80,8 +75,5 @@ fn what_is_not_llvm_is_not_exported() {
     let source = "func.func @f() { return }";
     let module = mlir_bridge::parse_module(&context, source, "f.mlir").unwrap();
     let text = export_llvm(&module, "f").unwrap_err().to_string();
-    assert!(
-        text.contains("f.mlir:1:1: error: cannot be converted to LLVM IR"),
-        "{text}"
-    );
+    assert!(text.contains("f.mlir:1:1: error: cannot be converted to LLVM IR"), "{text}");
 }

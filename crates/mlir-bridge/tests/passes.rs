@@ -9,43 +9,20 @@ use mlir_bridge::{
 };
 
 const fn test_pass(name: &'static str, run: fn(&PassRun<'_>, Op<'_>) -> PassResult) -> PassInfo {
-    PassInfo {
-        name,
-        summary: "a pass of the tests",
-        anchor: Anchor::Any,
-        options: &[],
-        dialects: &[],
-        run,
-    }
+    PassInfo { name, summary: "a pass of the tests", anchor: Anchor::Any, options: &[], dialects: &[], run }
 }
 
 static PASSES: &[PassInfo] = &[
     PassInfo {
         options: &[
-            PassOption {
-                name: "text",
-                default: "none",
-                description: "what to say",
-            },
-            PassOption {
-                name: "count",
-                default: "1",
-                description: "how often",
-            },
-            PassOption {
-                name: "loud",
-                default: "false",
-                description: "say it loudly",
-            },
+            PassOption { name: "text", default: "none", description: "what to say" },
+            PassOption { name: "count", default: "1", description: "how often" },
+            PassOption { name: "loud", default: "false", description: "say it loudly" },
         ],
         ..test_pass("test-say", |run, op| {
             let text = run.option("text");
             for _ in 0..run.option_int("count")? {
-                op.remark(if run.option_bool("loud")? {
-                    text.to_uppercase()
-                } else {
-                    text.to_owned()
-                });
+                op.remark(if run.option_bool("loud")? { text.to_uppercase() } else { text.to_owned() });
             }
             Ok(())
         })
@@ -111,47 +88,24 @@ fn options_have_defaults_and_values() {
     let text = run("test-say{text=hello count=2 loud=true}").unwrap();
     assert_eq!(text.matches("remark: HELLO").count(), 2, "{text}");
     let error = run("test-say{count=x}").unwrap_err();
-    assert!(
-        error.contains("option 'count' of test-say is 'x', expected an integer"),
-        "{error}"
-    );
-    assert!(
-        run("test-say{speed=1}")
-            .unwrap_err()
-            .contains("no such option speed")
-    );
+    assert!(error.contains("option 'count' of test-say is 'x', expected an integer"), "{error}");
+    assert!(run("test-say{speed=1}").unwrap_err().contains("no such option speed"));
 }
 
 #[test]
 fn a_panic_is_an_error_at_the_operation() {
     let error = run("func.func(test-panic)").unwrap_err();
-    assert!(
-        error.contains("f.mlir:1:1: error: internal error in pass test-panic"),
-        "{error}"
-    );
-    assert!(
-        error.contains("a mistake in the pass (crates/mlir-bridge/tests/passes.rs:"),
-        "{error}"
-    );
-    assert!(
-        run("test-panic-in-walk")
-            .unwrap_err()
-            .contains("a mistake in the walk")
-    );
+    assert!(error.contains("f.mlir:1:1: error: internal error in pass test-panic"), "{error}");
+    assert!(error.contains("a mistake in the pass (crates/mlir-bridge/tests/passes.rs:"), "{error}");
+    assert!(run("test-panic-in-walk").unwrap_err().contains("a mistake in the walk"));
 }
 
 #[test]
 fn failures_are_located() {
     let error = run("func.func(test-message)").unwrap_err();
-    assert!(
-        error.contains("f.mlir:1:1: error: this cannot be done"),
-        "{error}"
-    );
+    assert!(error.contains("f.mlir:1:1: error: this cannot be done"), "{error}");
     let error = run("test-reported").unwrap_err();
-    assert!(
-        error.contains("f.mlir:2:8: error: no additions here"),
-        "{error}"
-    );
+    assert!(error.contains("f.mlir:2:8: error: no additions here"), "{error}");
 }
 
 #[test]
@@ -162,29 +116,18 @@ fn dependent_dialects_are_loaded() {
 #[test]
 fn passes_run_pipelines() {
     let error = run("test-nested").unwrap_err();
-    assert!(
-        error.contains("'no-such-pass' does not refer to a registered pass"),
-        "{error}"
-    );
+    assert!(error.contains("'no-such-pass' does not refer to a registered pass"), "{error}");
 }
 
 #[test]
 fn anchors_choose_operations() {
-    assert!(
-        run("func.func(test-on-function)")
-            .unwrap()
-            .contains("remark: on f")
-    );
+    assert!(run("func.func(test-on-function)").unwrap().contains("remark: on f"));
     assert!(run("func.func(test-nested)").is_err());
 }
 
 #[test]
 fn named_pipelines() {
-    pass::register_pipeline(
-        "test-pipeline",
-        "two passes",
-        "test-say{text=a},test-say{text=b}",
-    );
+    pass::register_pipeline("test-pipeline", "two passes", "test-say{text=a},test-say{text=b}");
     let text = run("test-pipeline").unwrap();
     assert!(text.find("remark: a") < text.find("remark: b"), "{text}");
 }

@@ -13,7 +13,9 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
-use mlir_bridge::{export_inkwell, import_inkwell, lift, module_op, new_context, register_upstream_passes, run_on_module};
+use mlir_bridge::{
+    export_inkwell, import_inkwell, lift, module_op, new_context, register_upstream_passes, run_on_module,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
@@ -35,8 +37,7 @@ struct Node {
     end: End,
 }
 
-const LOWERING: &str =
-    "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts";
+const LOWERING: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,reconcile-unrealized-casts";
 
 fn node() -> impl Strategy<Value = Node> {
     let byte = any::<u8>;
@@ -46,7 +47,11 @@ fn node() -> impl Strategy<Value = Node> {
         6 => (byte(), byte(), byte()).prop_map(|(c, a, b)| End::Branch(c, a, b)),
         2 => (byte(), vec(byte(), 1..5)).prop_map(|(c, targets)| End::Switch(c, targets)),
     ];
-    (vec((byte(), byte(), byte(), byte()), 0..4), any::<bool>(), end).prop_map(|(steps, barrier, end)| Node { steps, barrier, end })
+    (vec((byte(), byte(), byte(), byte()), 0..4), any::<bool>(), end).prop_map(|(steps, barrier, end)| Node {
+        steps,
+        barrier,
+        end,
+    })
 }
 
 impl End {
@@ -109,7 +114,8 @@ fn block(number: usize, nodes: &[Node]) -> String {
         }
         let op = ["add", "xor", "mul", "sub", "and"][usize::from(op % 5)];
         let _ = writeln!(text, "  %{name}.a = load i32, ptr %x{}\n  %{name}.b = load i32, ptr %x{}", a % 3, b % 3);
-        let _ = writeln!(text, "  %{name}.c = {op} i32 %{name}.a, %{name}.b\n  %{name}.d = add i32 %{name}.c, {}", a / 3);
+        let _ =
+            writeln!(text, "  %{name}.c = {op} i32 %{name}.a, %{name}.b\n  %{name}.d = add i32 %{name}.c, {}", a / 3);
         let _ = writeln!(text, "  store i32 %{name}.d, ptr %x{}", to % 3);
     }
     if node.barrier {
@@ -144,8 +150,18 @@ fn block(number: usize, nodes: &[Node]) -> String {
             targets[1]
         ),
         End::Switch(of, _) => {
-            let cases: Vec<_> = targets.iter().enumerate().skip(1).map(|(n, target)| format!("i32 {}, label {target}", n - 1)).collect();
-            format!("{}  %m{number} = and i32 %e{number}, 3\n  switch i32 %m{number}, label {} [ {} ]\n", read(*of), targets[0], cases.join(" "))
+            let cases: Vec<_> = targets
+                .iter()
+                .enumerate()
+                .skip(1)
+                .map(|(n, target)| format!("i32 {}, label {target}", n - 1))
+                .collect();
+            format!(
+                "{}  %m{number} = and i32 %e{number}, 3\n  switch i32 %m{number}, label {} [ {} ]\n",
+                read(*of),
+                targets[0],
+                cases.join(" ")
+            )
         }
     };
     text + &guards
@@ -210,7 +226,8 @@ fn check(nodes: &[Node], machine: &TargetMachine) -> Result<(), TestCaseError> {
 
 #[test]
 fn lifted_control_flow_computes_the_same() {
-    let number = |name: &str, default: u32| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+    let number =
+        |name: &str, default: u32| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let config = Config {
         cases: number("REGRAIN_PROPTEST_CASES", 300),
         rng_algorithm: RngAlgorithm::ChaCha,

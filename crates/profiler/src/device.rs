@@ -92,7 +92,9 @@ pub fn place(stream: *mut c_void) -> Option<i32> {
     let (mut status, mut device) = (0, 0);
     // SAFETY: the stream is the program's; the others are valid for a write.
     let fine = unsafe {
-        cudaStreamIsCapturing(stream, &raw mut status) == SUCCESS && status == 0 && cudaGetDevice(&raw mut device) == SUCCESS
+        cudaStreamIsCapturing(stream, &raw mut status) == SUCCESS
+            && status == 0
+            && cudaGetDevice(&raw mut device) == SUCCESS
     };
     fine.then_some(device)
 }

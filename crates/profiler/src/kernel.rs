@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use regrain_tuning::Grain;
 use regrain_tuning::choice::needed;
 use regrain_tuning::database::{Database, Shape};
 use regrain_tuning::record::{Key, Record, Summary, Times, space_checksum};
-use regrain_tuning::Grain;
 
 /// A sample beside which other launches ran is repeated this often; then it counts.
 const PATIENCE: u32 = 3;

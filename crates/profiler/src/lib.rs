@@ -80,7 +80,10 @@ fn begin(site: &Site, launch: Launch, stream: *mut c_void) -> (i32, Token) {
         return (choice.candidate as i32, Token { kind: Kind::UNTIMED, ..Token::of(&choice) });
     }
     match device::start(place, stream) {
-        Some(start) => (choice.candidate as i32, Token { kind: Kind::EVENT, device: place, start, extra: stream as u64, ..Token::of(&choice) }),
+        Some(start) => (
+            choice.candidate as i32,
+            Token { kind: Kind::EVENT, device: place, start, extra: stream as u64, ..Token::of(&choice) },
+        ),
         None => {
             kernel.void(&choice);
             (original, Token::default())

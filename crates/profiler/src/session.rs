@@ -69,7 +69,8 @@ fn identity(site: &Site) -> Option<Identity> {
     unsafe {
         let names = std::slice::from_raw_parts(site.grains, site.count as usize);
         let grains = names.iter().map(|name| text(*name).parse().ok()).collect::<Option<Vec<_>>>()?;
-        let [kernel, hash, target, version] = [site.kernel, site.hash, site.target, site.version].map(|part| text(part));
+        let [kernel, hash, target, version] =
+            [site.kernel, site.hash, site.target, site.version].map(|part| text(part));
         Some(Identity { kernel, hash, target, version, grains })
     }
 }

@@ -14,7 +14,8 @@ fn library() -> PathBuf {
     let archives = deps.filter_map(|entry| {
         let entry = entry.ok()?;
         let name = entry.file_name().into_string().ok()?;
-        (name.starts_with("libregrain_profiler") && name.ends_with(".a")).then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+        (name.starts_with("libregrain_profiler") && name.ends_with(".a"))
+            .then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
     });
     archives.max().expect("the static library is built with the tests").1
 }
@@ -112,9 +113,15 @@ fn one_launch_in_a_run_converges_over_runs() {
 #[test]
 fn the_number_of_samples_is_the_users() {
     let run = Run::new();
-    assert_eq!(run.with(program(), &["one", "12"], &[("REGRAIN_TUNING_SAMPLES", "2")]), ("001122012111".into(), String::new()));
+    assert_eq!(
+        run.with(program(), &["one", "12"], &[("REGRAIN_TUNING_SAMPLES", "2")]),
+        ("001122012111".into(), String::new())
+    );
     let (_, err) = Run::new().with(program(), &["one", "1"], &[("REGRAIN_TUNING_SAMPLES", "many")]);
-    assert_eq!(err, "regrain profiler: warning: expected REGRAIN_TUNING_SAMPLES to be a number from 1 to 1000, got 'many'\n");
+    assert_eq!(
+        err,
+        "regrain profiler: warning: expected REGRAIN_TUNING_SAMPLES to be a number from 1 to 1000, got 'many'\n"
+    );
 }
 
 #[test]
@@ -126,7 +133,11 @@ fn threads_and_streams_do_not_mix_up_times() {
     for shape in &shapes {
         let grid = u64::from(shape.key.grid[0]);
         for (times, cost) in shape.candidates.values().zip([3, 1, 2]) {
-            assert!(!times.warm.is_empty() && times.warm.iter().chain(&times.cold).all(|time| *time == cost * grid * 1_000_000), "{times:?}");
+            assert!(
+                !times.warm.is_empty()
+                    && times.warm.iter().chain(&times.cold).all(|time| *time == cost * grid * 1_000_000),
+                "{times:?}"
+            );
         }
         assert_eq!(shape.launches, 400);
     }
@@ -221,7 +232,12 @@ fn many_processes_share_a_database() {
     let run = Run::new();
     let start = |grid: i32| {
         let mut command = Command::new(program());
-        command.args(["one", "3", &grid.to_string()]).env("REGRAIN_TUNING_DB", run.path()).stdout(Stdio::null()).spawn().expect("the program runs")
+        command
+            .args(["one", "3", &grid.to_string()])
+            .env("REGRAIN_TUNING_DB", run.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the program runs")
     };
     let children: Vec<_> = (1..=20).map(start).collect();
     for mut child in children {
@@ -230,7 +246,10 @@ fn many_processes_share_a_database() {
     let left: Vec<_> = run.folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["db"]);
     let shapes = run.database().shapes();
-    assert_eq!(shapes.iter().map(|shape| (shape.key.grid[0], shape.launches)).collect::<Vec<_>>(), (1..=20).map(|grid| (grid, 3)).collect::<Vec<_>>());
+    assert_eq!(
+        shapes.iter().map(|shape| (shape.key.grid[0], shape.launches)).collect::<Vec<_>>(),
+        (1..=20).map(|grid| (grid, 3)).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -239,7 +258,12 @@ fn a_bad_database_is_one_warning_and_the_program_goes_on() {
     std::fs::write(run.path(), "a letter\n").unwrap();
     let (out, err) = run.with(program(), &["one", "3"], &[]);
     assert_eq!(out, "000");
-    assert!(err.starts_with("regrain profiler: warning: ") && err.contains("db:1: not a tuning database") && err.lines().count() == 1, "{err}");
+    assert!(
+        err.starts_with("regrain profiler: warning: ")
+            && err.contains("db:1: not a tuning database")
+            && err.lines().count() == 1,
+        "{err}"
+    );
     assert_eq!(std::fs::read(run.path()).unwrap(), b"a letter\n");
     let missing = run.folder.path().join("no/such/folder/db");
     let (out, err) = run.with(program(), &["one", "3"], &[("REGRAIN_TUNING_DB", missing.to_str().unwrap())]);

@@ -129,4 +129,3 @@ pub fn dynamic_shared() -> *mut c_void {
     // SAFETY: gives the address of this OS thread's own storage.
     unsafe { __regrain_dynamic_shared_address() }
 }
-

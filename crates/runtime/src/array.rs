@@ -126,7 +126,8 @@ fn create(format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_vo
         return Err(CudaError::NOT_SUPPORTED);
     }
     let element = bits as usize / 8;
-    let size = [extent.width, extent.height.max(1), extent.depth.max(1)].into_iter().try_fold(element, usize::checked_mul);
+    let size =
+        [extent.width, extent.height.max(1), extent.depth.max(1)].into_iter().try_fold(element, usize::checked_mul);
     let size = size.filter(|size| *size > 0).ok_or(CudaError::INVALID_VALUE)?;
     let data = allocate(size, Kind::Device, 0)?;
     arrays().insert(data as usize, Array { data: data as usize, format, element, extent, flags });
@@ -262,7 +263,15 @@ struct Window {
 ///
 /// # Safety
 /// The memory side is valid, as the caller of the CUDA function promises.
-unsafe fn copy_window(window: &Window, memory: usize, pitch: usize, width: usize, height: usize, kind: u32, into_array: bool) -> Result {
+unsafe fn copy_window(
+    window: &Window,
+    memory: usize,
+    pitch: usize,
+    width: usize,
+    height: usize,
+    kind: u32,
+    into_array: bool,
+) -> Result {
     device_ok()?;
     let array = array(window.array)?;
     let bad_direction = if into_array { kind == DEVICE_TO_HOST } else { kind == HOST_TO_DEVICE };

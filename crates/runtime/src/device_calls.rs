@@ -35,7 +35,9 @@ unsafe extern "C" fn __regrain_assertfail(
             let (message, file, function) = (text(message), text(file), text(function));
             let ([bx, by, bz], [tx, ty, tz]) = ((*crate::abi::tls()).ctaid, (*crate::abi::tls()).tid);
             crate::printf::flush();
-            eprintln!("{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed.");
+            eprintln!(
+                "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
+            );
         }
         if worker.is_null() {
             std::process::abort();
@@ -50,7 +52,8 @@ unsafe extern "C" fn __regrain_assertfail(
 extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
     let worker = current();
     // SAFETY: a non-null worker belongs to this OS thread.
-    !worker.is_null() && unsafe { (*worker).stacks.holds(pointer as usize) || (*worker).big_stack.holds(pointer as usize) }
+    !worker.is_null()
+        && unsafe { (*worker).stacks.holds(pointer as usize) || (*worker).big_stack.holds(pointer as usize) }
 }
 
 /// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.

@@ -46,7 +46,10 @@ unsafe fn stack_pointer(context: *mut libc::c_void) -> usize {
         #[cfg(target_arch = "aarch64")]
         return (*context).uc_mcontext.sp as usize;
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        return { let _ = context; 0 };
+        return {
+            let _ = context;
+            0
+        };
     }
 }
 

@@ -39,7 +39,8 @@ const CARVEOUT: u32 = 9;
 
 fn attributes(kernel: &Kernel) -> FuncAttributes {
     let version = device::arch() as i32 / 10;
-    let max_threads = if kernel.max_threads == 0 { device::MAX_THREADS_PER_BLOCK } else { kernel.max_threads.min(1024) };
+    let max_threads =
+        if kernel.max_threads == 0 { device::MAX_THREADS_PER_BLOCK } else { kernel.max_threads.min(1024) };
     FuncAttributes {
         shared: kernel.static_shared as usize,
         constant: 0,

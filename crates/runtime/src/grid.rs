@@ -67,7 +67,10 @@ pub unsafe fn arrive(worker: *mut Worker) {
     if let Some(barrier) = &job.grid_barrier {
         barrier.wait(job);
     } else if job.total > 1 {
-        job.fail(crate::error::CudaError::LAUNCH_FAILURE, "grid-wide synchronisation in a launch that is not cooperative");
+        job.fail(
+            crate::error::CudaError::LAUNCH_FAILURE,
+            "grid-wide synchronisation in a launch that is not cooperative",
+        );
     }
 }
 
@@ -87,7 +90,10 @@ pub fn run_cooperative(job: &Job) {
             });
             if result.is_err() {
                 // Said before the scope joins: the blocks that did start wait for those that did not.
-                job.fail(crate::error::CudaError::COOPERATIVE_LAUNCH_TOO_LARGE, "cannot start an OS thread for each block");
+                job.fail(
+                    crate::error::CudaError::COOPERATIVE_LAUNCH_TOO_LARGE,
+                    "cannot start an OS thread for each block",
+                );
                 return;
             }
         }

@@ -110,7 +110,9 @@ fn forms() -> Forms {
         Ok("coroutine") => Forms::Coroutine,
         Ok("split" | "") | Err(_) => Forms::Any,
         Ok(other) => {
-            eprintln!("regrain runtime: warning: expected REGRAIN_CPU_MODE to be 'split' or 'coroutine', got '{other}'");
+            eprintln!(
+                "regrain runtime: warning: expected REGRAIN_CPU_MODE to be 'split' or 'coroutine', got '{other}'"
+            );
             Forms::Any
         }
     })
@@ -184,7 +186,8 @@ fn launch(
     let total = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
     if cooperative {
         let threads = block.x * block.y * block.z;
-        if total > u64::from(device::max_blocks_per_sm(&kernel, threads, shared)) * u64::from(device::multiprocessors()) {
+        if total > u64::from(device::max_blocks_per_sm(&kernel, threads, shared)) * u64::from(device::multiprocessors())
+        {
             return Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }

@@ -19,7 +19,11 @@ fn pools() -> MutexGuard<'static, HashSet<usize>> {
 }
 
 fn check(pool: *mut c_void) -> Result {
-    if pool as usize == DEFAULT_POOL || pools().contains(&(pool as usize)) { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
+    if pool as usize == DEFAULT_POOL || pools().contains(&(pool as usize)) {
+        Ok(())
+    } else {
+        Err(CudaError::INVALID_VALUE)
+    }
 }
 
 static CURRENT: AtomicUsize = AtomicUsize::new(DEFAULT_POOL);

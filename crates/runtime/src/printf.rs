@@ -73,7 +73,12 @@ unsafe fn split(text: &[u8], args: &mut Args) -> Option<(Spec, usize)> {
 ///
 /// # Safety
 /// The format takes exactly one argument, of the value's type.
-unsafe fn format_one<T: Copy>(out: &mut Vec<u8>, format: &CStr, value: T, print: unsafe fn(&mut [u8], &CStr, T) -> i32) {
+unsafe fn format_one<T: Copy>(
+    out: &mut Vec<u8>,
+    format: &CStr,
+    value: T,
+    print: unsafe fn(&mut [u8], &CStr, T) -> i32,
+) {
     let mut small = [0u8; 128];
     // SAFETY: by contract.
     let len = unsafe { print(&mut small, format, value) }.max(0) as usize;
@@ -164,7 +169,9 @@ unsafe fn render(format: &[u8], args: *const c_void) -> (Vec<u8>, i32) {
             at += 2;
         } else {
             // SAFETY: by contract.
-            let done = unsafe { split(&rest[1..], &mut args).and_then(|(spec, len)| convert(&mut out, &spec, &mut args).map(|()| len)) };
+            let done = unsafe {
+                split(&rest[1..], &mut args).and_then(|(spec, len)| convert(&mut out, &spec, &mut args).map(|()| len))
+            };
             match done {
                 Some(len) => {
                     at += 1 + len;
@@ -211,7 +218,15 @@ mod tests {
 
     #[test]
     fn formats_all_kinds_of_arguments() {
-        let args = Packed { a: -7, b: 1.5, c: c"hey".as_ptr(), d: 1 << 40, e: 0xbeef, f: 65, g: std::ptr::without_provenance(16) };
+        let args = Packed {
+            a: -7,
+            b: 1.5,
+            c: c"hey".as_ptr(),
+            d: 1 << 40,
+            e: 0xbeef,
+            f: 65,
+            g: std::ptr::without_provenance(16),
+        };
         // SAFETY: the arguments match the format.
         let (bytes, count) = unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", (&raw const args).cast()) };
         assert_eq!(String::from_utf8(bytes).as_deref(), Ok("   -7|1.500|hey  |1099511627776|0xbeef|A|0x10|100%"));

@@ -296,5 +296,7 @@ extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
 
 /// Whether a range lies in a device variable.
 pub fn in_variable(start: usize, len: usize) -> bool {
-    read().variables.values().any(|var| start >= var.address && start + len <= var.address + var.size && start < var.address + var.size.max(1))
+    read().variables.values().any(|var| {
+        start >= var.address && start + len <= var.address + var.size && start < var.address + var.size.max(1)
+    })
 }

@@ -77,9 +77,14 @@ pub fn stuck(worker: &Worker) {
         let group = groups.entry((describe(thread.site), what(thread.state))).or_insert((0, thread.tid));
         group.0 += 1;
     }
-    let mut text = format!("regrain runtime: error: deadlock in kernel '{kernel}', {}: no thread can go on\n", block_name(worker));
+    let mut text =
+        format!("regrain runtime: error: deadlock in kernel '{kernel}', {}: no thread can go on\n", block_name(worker));
     for ((site, what), (count, [x, y, z])) in groups {
-        let _ = writeln!(text, "{site}: note: {count} of {} threads wait at {what}, the first is thread ({x},{y},{z})", worker.threads.len());
+        let _ = writeln!(
+            text,
+            "{site}: note: {count} of {} threads wait at {what}, the first is thread ({x},{y},{z})",
+            worker.threads.len()
+        );
     }
     if done != 0 {
         let _ = writeln!(text, "  {done} threads have returned");
@@ -106,7 +111,10 @@ pub fn uneven_barrier(worker: &Worker, id: usize, exited: u32, diverged: bool) -
     if new || strict() {
         let level = if strict() { "error" } else { "warning" };
         let what = what(State::Barrier(id as u8));
-        let mut text = format!("regrain runtime: {level}: threads do not meet at one {what} in kernel '{kernel}', {}\n", block_name(worker));
+        let mut text = format!(
+            "regrain runtime: {level}: threads do not meet at one {what} in kernel '{kernel}', {}\n",
+            block_name(worker)
+        );
         for (site, count) in &sites {
             let _ = writeln!(text, "{site}: note: {count} threads wait here");
         }

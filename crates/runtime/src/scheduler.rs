@@ -150,7 +150,10 @@ unsafe fn resume(worker: *mut Worker, job: &Job, index: usize) {
             (*worker).free_slots.push(slot);
             let stack = coroutine.into_stack();
             if stack.overflowed() {
-                job.fail(CudaError::HARDWARE_STACK_ERROR, "stack overflow; raise it with cudaDeviceSetLimit(cudaLimitStackSize, ...)");
+                job.fail(
+                    CudaError::HARDWARE_STACK_ERROR,
+                    "stack overflow; raise it with cudaDeviceSetLimit(cudaLimitStackSize, ...)",
+                );
                 (*worker).abandon = true;
             }
             (*worker).stacks.give(stack);

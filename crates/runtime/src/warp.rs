@@ -157,7 +157,8 @@ pub unsafe fn release_asking(worker: *mut Worker, warp: usize) -> bool {
     worker.warps[warp].patience = 0;
     let base = warp * 32;
     let site = worker.threads[base + asking.trailing_zeros() as usize].site;
-    let group = lanes(asking).filter(|lane| worker.threads[base + lane].site == site).fold(0, |mask, lane| mask | 1 << lane);
+    let group =
+        lanes(asking).filter(|lane| worker.threads[base + lane].site == site).fold(0, |mask, lane| mask | 1 << lane);
     for lane in lanes(group) {
         worker.threads[base + lane].result = group;
         worker.threads[base + lane].state = State::Ready;

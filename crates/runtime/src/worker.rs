@@ -9,7 +9,6 @@
 //! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references: coroutines and
 //! scheduler take turns on it on one OS thread.
 
-
 use corosensei::{Coroutine, Yielder};
 
 use crate::abi::{Dim3, Tls, dynamic_shared, tls};

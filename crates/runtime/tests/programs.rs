@@ -15,14 +15,16 @@ fn library() -> PathBuf {
     let archives = deps.filter_map(|entry| {
         let entry = entry.ok()?;
         let name = entry.file_name().into_string().ok()?;
-        (name.starts_with("libregrain_rt") && name.ends_with(".a")).then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+        (name.starts_with("libregrain_rt") && name.ends_with(".a"))
+            .then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
     });
     archives.max().expect("the static library is built with the tests").1
 }
 
 fn build(name: &str) -> PathBuf {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("regrain-rt-{name}"));
-    let include = std::env::var_os("CUDA_PATH").map_or_else(|| root().join(".toolchain/cuda"), PathBuf::from).join("include");
+    let include =
+        std::env::var_os("CUDA_PATH").map_or_else(|| root().join(".toolchain/cuda"), PathBuf::from).join("include");
     let done = Command::new("/usr/lib/llvm-22/bin/clang++")
         .args(["-O1", "-std=c++17", "-x", "c++"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp")))
@@ -52,7 +54,12 @@ fn run(program: &Path, args: &[&str], env: &[(&str, &str)]) -> (String, String) 
 
 #[test]
 fn kernels_run_right_in_every_mode_and_with_any_number_of_threads() {
-    for env in [("REGRAIN_CPU_MODE", "split"), ("REGRAIN_CPU_MODE", "coroutine"), ("REGRAIN_CPU_THREADS", "1"), ("REGRAIN_CPU_THREADS", "7")] {
+    for env in [
+        ("REGRAIN_CPU_MODE", "split"),
+        ("REGRAIN_CPU_MODE", "coroutine"),
+        ("REGRAIN_CPU_THREADS", "1"),
+        ("REGRAIN_CPU_THREADS", "7"),
+    ] {
         let (out, err) = run(smoke(), &[], &[env]);
         assert_eq!(out, "before\nthread 0 0.50\nthread 1 0.50\nafter\nall passed\n", "{env:?}");
         assert_eq!(err, "");
@@ -94,7 +101,10 @@ fn a_divergent_barrier_warns_and_fails_only_when_checked() {
     let (out, err) = run(smoke(), &["diverged"], &[]);
     assert_eq!(out, FINE);
     assert!(err.contains("warning: threads do not meet at one __syncthreads() in kernel 'diverged'"), "{err}");
-    assert!(err.contains("kernel.cu:81: note: 10 threads wait here\nkernel.cu:82: note: 54 threads wait here"), "{err}");
+    assert!(
+        err.contains("kernel.cu:81: note: 10 threads wait here\nkernel.cu:82: note: 54 threads wait here"),
+        "{err}"
+    );
     let (out, err) = run(smoke(), &["diverged"], &[("REGRAIN_CPU_CHECK", "1")]);
     assert_eq!(out, FAILED);
     assert!(err.contains("error: threads do not meet"), "{err}");
@@ -112,9 +122,15 @@ fn threads_that_returned_before_a_barrier_are_reported_only_when_checked() {
 fn memory_faults_and_stack_overflows_name_the_kernel() {
     let (out, err) = run(smoke(), &["wild"], &[]);
     assert_eq!(out, "");
-    assert_eq!(err, "regrain runtime: error: kernel 'wild', block (0,0,0), thread (3,0,0): memory fault at address 0x1230\n");
+    assert_eq!(
+        err,
+        "regrain runtime: error: kernel 'wild', block (0,0,0), thread (3,0,0): memory fault at address 0x1230\n"
+    );
     let (_, err) = run(smoke(), &["deep"], &[]);
-    assert!(err.starts_with("regrain runtime: error: kernel 'deep', block (0,0,0), thread (63,0,0): stack overflow"), "{err}");
+    assert!(
+        err.starts_with("regrain runtime: error: kernel 'deep', block (0,0,0), thread (63,0,0): stack overflow"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -167,8 +167,7 @@ pub struct SmArch {
 }
 
 /// Chips that LLVM 22 and clang 22 know. Not older than `sm_50`, the oldest that toolkits of CUDA 12 assemble for.
-const KNOWN: &[u32] =
-    &[50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+const KNOWN: &[u32] = &[50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
 
 impl SmArch {
     /// Reads `sm_NN` or `sm_NNa`; what clang does not know is refused in clang's words.
@@ -178,11 +177,7 @@ impl SmArch {
         let (digits, specific) = name.strip_suffix('a').map_or((name, false), |digits| (digits, true));
         let number = digits.parse().map_err(|_| unsupported())?;
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && KNOWN.contains(&number);
-        if plain && (!specific || number >= 90) {
-            Ok(Self { number, specific })
-        } else {
-            Err(unsupported())
-        }
+        if plain && (!specific || number >= 90) { Ok(Self { number, specific }) } else { Err(unsupported()) }
     }
 
     /// The value of `__CUDA_ARCH__`.

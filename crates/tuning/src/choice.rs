@@ -110,9 +110,13 @@ impl fmt::Display for Missing {
             Self::OtherContent => write!(f, "the profile is stale: the kernel was changed since it was measured"),
             Self::OtherVersion(found) => write!(f, "the profile is stale: measured with version '{found}'"),
             Self::OtherTarget(found) => write!(f, "the profile is stale: measured on '{found}'"),
-            Self::OtherBlock([x, y, z]) => write!(f, "the profile is stale: measured with blocks of {x}x{y}x{z} threads"),
+            Self::OtherBlock([x, y, z]) => {
+                write!(f, "the profile is stale: measured with blocks of {x}x{y}x{z} threads")
+            }
             Self::OtherSpace(grain) => write!(f, "the profile is stale: candidate '{grain}' was never measured"),
-            Self::Incomplete { measured, needed } => write!(f, "the profile is incomplete: {measured} of {needed} samples"),
+            Self::Incomplete { measured, needed } => {
+                write!(f, "the profile is incomplete: {measured} of {needed} samples")
+            }
             Self::Unknown => write!(f, "the kernel is not in the profile"),
         }
     }
@@ -144,7 +148,8 @@ impl Database {
     fn fitting(&self, query: &Query<'_>) -> Result<Vec<Shape>, Missing> {
         let by_hash = self.shapes_of(|key| key.hash == query.hash);
         let Some(latest) = latest(by_hash.iter()) else {
-            let renamed = self.records().any(|record| record.kernel == query.kernel && record.key.target == query.target);
+            let renamed =
+                self.records().any(|record| record.kernel == query.kernel && record.key.target == query.target);
             return Err(if renamed { Missing::OtherContent } else { Missing::Unknown });
         };
         let other_target = Missing::OtherTarget(latest.key.target.clone());
@@ -198,11 +203,16 @@ pub fn choose_for(shapes: &[Shape], policy: &Policy) -> Result<Choice, Missing> 
     choose_among(shapes.to_vec(), policy, |_| true)
 }
 
-fn choose_among(mut shapes: Vec<Shape>, policy: &Policy, is_candidate: impl Fn(&Grain) -> bool) -> Result<Choice, Missing> {
+fn choose_among(
+    mut shapes: Vec<Shape>,
+    policy: &Policy,
+    is_candidate: impl Fn(&Grain) -> bool,
+) -> Result<Choice, Missing> {
     let mut grains: Vec<Grain> = shapes.iter().flat_map(|shape| shape.candidates.keys().copied()).collect();
     grains.sort_unstable();
     grains.dedup();
-    let failed = |grain: &Grain| shapes.iter().any(|shape| shape.candidates.get(grain).is_some_and(|times| times.failed));
+    let failed =
+        |grain: &Grain| shapes.iter().any(|shape| shape.candidates.get(grain).is_some_and(|times| times.failed));
     grains.retain(|grain| grain.is_original() || is_candidate(grain) && !failed(grain));
     for shape in &mut shapes {
         shape.candidates.retain(|grain, _| grains.contains(grain));
@@ -284,12 +294,17 @@ mod tests {
 
     #[test]
     fn the_least_total_wins() {
-        let fast = record(1, 10, &[("original", &[100, 101, 102]), ("b2x1x1", &[50, 51, 52]), ("b4x1x1", &[70, 71, 72])]);
+        let fast =
+            record(1, 10, &[("original", &[100, 101, 102]), ("b2x1x1", &[50, 51, 52]), ("b4x1x1", &[70, 71, 72])]);
         let choice = database([fast.clone()]).choose(&QUERY, &POLICY).unwrap();
         assert_eq!((choice.grain, choice.shapes, choice.candidates), (grain("b2x1x1"), 1, 3));
         assert!((choice.gain() - 101.0 / 51.0).abs() < 1e-9);
         // The other grid is launched so often that its winner is the winner of all.
-        let often = record(2, 10_000, &[("original", &[100, 101, 102]), ("b2x1x1", &[120, 121, 122]), ("b4x1x1", &[90, 91, 92])]);
+        let often = record(
+            2,
+            10_000,
+            &[("original", &[100, 101, 102]), ("b2x1x1", &[120, 121, 122]), ("b4x1x1", &[90, 91, 92])],
+        );
         assert_eq!(database([fast, often]).winner(&QUERY, &POLICY).unwrap().grain, grain("b4x1x1"));
     }
 
@@ -335,7 +350,10 @@ mod tests {
         assert_eq!(stale(Query { hash: "i", ..QUERY }), expected("the kernel was changed since it was measured"));
         assert_eq!(stale(Query { version: "2", ..QUERY }), expected("measured with version '1'"));
         assert_eq!(stale(Query { target: "sm_90", ..QUERY }), expected("measured on 'sm_80'"));
-        assert_eq!(stale(Query { block: Some([32, 1, 1]), ..QUERY }), expected("measured with blocks of 64x1x1 threads"));
+        assert_eq!(
+            stale(Query { block: Some([32, 1, 1]), ..QUERY }),
+            expected("measured with blocks of 64x1x1 threads")
+        );
         let now = [Grain::ORIGINAL, grain("t2x1x1")];
         assert_eq!(stale(Query { candidates: &now, ..QUERY }), expected("candidate 't2x1x1' was never measured"));
         let unknown = Query { hash: "i", kernel: "j", ..QUERY };
@@ -347,7 +365,10 @@ mod tests {
 
     #[test]
     fn every_grid_needs_three_samples_or_all_that_are_asked_for() {
-        assert_eq!([(5, 1), (5, 2), (5, 100), (9, 2), (2, 1), (2, 9), (1, 1), (0, 0)].map(|(n, g)| needed(n, g)), [5, 3, 3, 5, 2, 2, 1, 1]);
+        assert_eq!(
+            [(5, 1), (5, 2), (5, 100), (9, 2), (2, 1), (2, 9), (1, 1), (0, 0)].map(|(n, g)| needed(n, g)),
+            [5, 3, 3, 5, 2, 2, 1, 1]
+        );
     }
 
     #[test]

@@ -107,7 +107,8 @@ impl Database {
     /// Reads the content of a file; `path` is for messages. An empty file is an empty database.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         let mut database = Self::default();
-        let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
+        let mut lines =
+            bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
         let Some((_, first)) = lines.next() else { return Ok(database) };
         let header = serde_json::from_slice::<Header>(first).ok().filter(|header| header.format == FORMAT);
         let header = header.ok_or_else(|| Error::NotADatabase { path: path.to_owned() })?;
@@ -278,7 +279,8 @@ impl Shape {
     /// How many of the samples that are needed are there, if each usable candidate needs `samples`: either all of them
     /// warm, or, where a program launches a kernel once in a run, all of them cold.
     pub fn progress(&self, samples: usize) -> (usize, usize) {
-        let have = |of: fn(&Times) -> &Vec<u64>| self.usable().map(|(_, times)| of(times).len().min(samples)).sum::<usize>();
+        let have =
+            |of: fn(&Times) -> &Vec<u64>| self.usable().map(|(_, times)| of(times).len().min(samples)).sum::<usize>();
         (have(|times| &times.warm).max(have(|times| &times.cold)), samples * self.usable().count())
     }
 

@@ -29,7 +29,11 @@ struct Term {
 enum Atom {
     Symbol(String),
     /// A quotient, rounded down or up.
-    Quotient { of: Box<Expr>, by: Box<Expr>, up: bool },
+    Quotient {
+        of: Box<Expr>,
+        by: Box<Expr>,
+        up: bool,
+    },
 }
 
 /// Values of symbols.
@@ -121,7 +125,8 @@ impl Expr {
 
     /// The value where symbols have these values.
     pub fn evaluate(&self, bindings: &Bindings) -> f64 {
-        let term = |term: &Term| term.coefficient * term.factors.iter().map(|atom| atom.evaluate(bindings)).product::<f64>();
+        let term =
+            |term: &Term| term.coefficient * term.factors.iter().map(|atom| atom.evaluate(bindings)).product::<f64>();
         self.terms.iter().map(term).sum()
     }
 

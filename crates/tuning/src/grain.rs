@@ -197,10 +197,29 @@ mod tests {
 
     #[test]
     fn grains_are_read_as_they_are_written() {
-        for text in ["original", "b4x2x1", "t2x1x1", "b4x2x1t2x1x1", "p16", "p1", "b4x1x1p16", "t2x1x1p3", "b2x1x1t2x1x1p64"] {
+        for text in
+            ["original", "b4x2x1", "t2x1x1", "b4x2x1t2x1x1", "p16", "p1", "b4x1x1p16", "t2x1x1p3", "b2x1x1t2x1x1p64"]
+        {
             assert_eq!(text.parse::<Grain>().map(|grain| grain.to_string()), Ok(text.to_owned()));
         }
-        for text in ["", "b4", "x", "b4x2x1t", "t0x1x1", "b1x1", "originals", "p", "p0", "p-1", "p+1", "p16b2x1x1", "p1p2", "originalp16", "p1x1x1", "p1048577"] {
+        for text in [
+            "",
+            "b4",
+            "x",
+            "b4x2x1t",
+            "t0x1x1",
+            "b1x1",
+            "originals",
+            "p",
+            "p0",
+            "p-1",
+            "p+1",
+            "p16b2x1x1",
+            "p1p2",
+            "originalp16",
+            "p1x1x1",
+            "p1048577",
+        ] {
             assert!(text.parse::<Grain>().is_err(), "{text}");
         }
     }

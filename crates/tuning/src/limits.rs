@@ -153,7 +153,15 @@ const SM_90: Limits = Limits {
 /// All architectures, the oldest first.
 pub const ALL: [Limits; 11] = [
     SM_70,
-    Limits { arch: "sm_72", product: "Jetson AGX Xavier", sms: 8, clock: 1.38, bandwidth: 137.0, l2: 512 << 10, ..SM_70 },
+    Limits {
+        arch: "sm_72",
+        product: "Jetson AGX Xavier",
+        sms: 8,
+        clock: 1.38,
+        bandwidth: 137.0,
+        l2: 512 << 10,
+        ..SM_70
+    },
     Limits {
         arch: "sm_75",
         product: "T4",
@@ -193,7 +201,16 @@ pub const ALL: [Limits; 11] = [
     },
     SM_90,
     Limits { arch: "sm_100", product: "B200", sms: 148, clock: 1.96, bandwidth: 8000.0, l2: 126 << 20, ..SM_90 },
-    Limits { arch: "sm_103", product: "B300", sms: 148, clock: 1.92, bandwidth: 8000.0, l2: 126 << 20, f64_rate: 2.0, ..SM_90 },
+    Limits {
+        arch: "sm_103",
+        product: "B300",
+        sms: 148,
+        clock: 1.92,
+        bandwidth: 8000.0,
+        l2: 126 << 20,
+        f64_rate: 2.0,
+        ..SM_90
+    },
     Limits {
         arch: "sm_120",
         product: "GeForce RTX 5090",
@@ -254,7 +271,15 @@ pub struct CpuLimits {
 impl Default for CpuLimits {
     /// A present x86-64 server core with AVX2.
     fn default() -> Self {
-        Self { cores: 8, vector_bytes: 32, vector_registers: 16, l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, bandwidth: 4.0 }
+        Self {
+            cores: 8,
+            vector_bytes: 32,
+            vector_registers: 16,
+            l1: 32 << 10,
+            l2: 1 << 20,
+            l3: 32 << 20,
+            bandwidth: 4.0,
+        }
     }
 }
 

@@ -74,7 +74,10 @@ impl Shape {
             };
             Some([size(0)?, size(1)?, size(2)?])
         };
-        Self { grid: constants(&statistics.grid, statistics.blocks), block: constants(&statistics.block, statistics.threads) }
+        Self {
+            grid: constants(&statistics.grid, statistics.blocks),
+            block: constants(&statistics.block, statistics.threads),
+        }
     }
 
     fn blocks(&self) -> f64 {
@@ -87,7 +90,8 @@ impl Shape {
         let block = self.block.map_or([USUAL_THREADS, 1.0, 1.0], |block| block.map(|size| size as f64));
         let mut bindings = Bindings::new(USUAL_VALUE).with("sharedBytes", 0.0);
         for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-            bindings = bindings.with(&format!("gridDim.{name}"), grid[axis]).with(&format!("blockDim.{name}"), block[axis]);
+            bindings =
+                bindings.with(&format!("gridDim.{name}"), grid[axis]).with(&format!("blockDim.{name}"), block[axis]);
         }
         bindings
     }
@@ -174,7 +178,11 @@ impl Prediction {
 /// As in a remark: `12.5 cycles per original block, bound by latency (warps 8, ...)`.
 impl fmt::Display for Prediction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let terms: Vec<String> = self.terms.iter().map(|(name, value)| format!("{name} {}", number((value * 100.0).round() / 100.0))).collect();
+        let terms: Vec<String> = self
+            .terms
+            .iter()
+            .map(|(name, value)| format!("{name} {}", number((value * 100.0).round() / 100.0)))
+            .collect();
         write!(f, "{:.1} cycles per original block, bound by {} ({})", self.time, self.bound, terms.join(", "))
     }
 }

@@ -153,7 +153,11 @@ mod tests {
             for limits in &crate::limits::ALL {
                 let most = registers_for(limits, threads);
                 assert!(occupancy(limits, threads, most, 0).blocks > 0, "{} {threads} {most}", limits.arch);
-                assert!(most == 255 || occupancy(limits, threads, most + 1, 0).blocks == 0, "{} {threads} {most}", limits.arch);
+                assert!(
+                    most == 255 || occupancy(limits, threads, most + 1, 0).blocks == 0,
+                    "{} {threads} {most}",
+                    limits.arch
+                );
             }
         }
     }

@@ -103,7 +103,9 @@ impl Shape {
     /// How many times faster than the original a candidate is, by warm samples of both if there are any, else by cold ones.
     pub fn gain(&self, grain: &Grain) -> Option<f64> {
         let (own, original) = (self.candidates.get(grain)?, self.candidates.get(&Grain::ORIGINAL)?);
-        let ratio = |original: &[u64], own: &[u64]| Some(Summary::of(original)?.median as f64 / Summary::of(own)?.median.max(1) as f64);
+        let ratio = |original: &[u64], own: &[u64]| {
+            Some(Summary::of(original)?.median as f64 / Summary::of(own)?.median.max(1) as f64)
+        };
         ratio(&original.warm, &own.warm).or_else(|| ratio(&original.cold, &own.cold))
     }
 }

@@ -42,7 +42,8 @@ impl Product {
     }
 
     fn points(&self) -> impl Iterator<Item = Point> {
-        let pairs = move || self.threads.iter().flat_map(|threads| self.blocks.iter().map(|blocks| (*blocks, *threads)));
+        let pairs =
+            move || self.threads.iter().flat_map(|threads| self.blocks.iter().map(|blocks| (*blocks, *threads)));
         self.tasks.iter().flat_map(move |tasks| pairs().map(|(blocks, threads)| (blocks, threads, *tasks)))
     }
 }
@@ -119,7 +120,9 @@ impl FromStr for Product {
                 "threads" => product.threads = factors()?,
                 "tasks" => product.tasks = list.split(',').map(parse_tasks).collect::<Result<Vec<_>, _>>()?,
                 _ => {
-                    return Err(format!("search space '{text}': unknown dimension '{name}', expected 'blocks', 'threads' or 'tasks'"));
+                    return Err(format!(
+                        "search space '{text}': unknown dimension '{name}', expected 'blocks', 'threads' or 'tasks'"
+                    ));
                 }
             }
         }

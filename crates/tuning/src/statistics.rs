@@ -275,7 +275,8 @@ impl Statistics {
     /// Adds memory accesses, to those that are alike if there are any.
     pub fn add_memory(&mut self, memory: Memory) {
         let alike = |other: &&mut Memory| {
-            (other.space, other.access, other.pattern, other.bytes) == (memory.space, memory.access, memory.pattern, memory.bytes)
+            (other.space, other.access, other.pattern, other.bytes)
+                == (memory.space, memory.access, memory.pattern, memory.bytes)
                 && (other.transactions - memory.transactions).abs() < 1e-9
                 && (other.lines - memory.lines).abs() < 1e-9
         };

@@ -34,7 +34,11 @@ impl Database {
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let file = lock(&target, path, Instant::now() + Duration::from_secs(30))?;
-        replace(&target, &self.to_bytes(), &file).map_err(|cause| Error::Io { what: "write", path: path.to_owned(), cause })
+        replace(&target, &self.to_bytes(), &file).map_err(|cause| Error::Io {
+            what: "write",
+            path: path.to_owned(),
+            cause,
+        })
     }
 }
 
@@ -45,11 +49,19 @@ fn lock(path: &Path, shown: &Path, deadline: Instant) -> Result<File, Error> {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(failed("write")(io::Error::other("not a regular file")));
         }
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed("open"))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(failed("open"))?;
         loop {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(2))
+                }
                 Err(TryLockError::WouldBlock) => return Err(Error::Locked { path: shown.to_owned() }),
                 Err(TryLockError::Error(cause)) => return Err(failed("lock")(cause)),
             }

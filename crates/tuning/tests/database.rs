@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use regrain_tuning::Grain;
 use regrain_tuning::database::{Database, Error};
 use regrain_tuning::record::{Key, Record, Times, space_checksum};
-use regrain_tuning::Grain;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -127,7 +127,10 @@ fn a_damaged_line_is_passed_over_with_its_place_and_kept() {
     assert!(warnings[0].contains("db:2: warning: damaged record passed over: EOF while parsing"), "{warnings:?}");
     assert!(warnings[1].contains("db:4: warning: "), "{warnings:?}");
     let written = std::fs::read(&path).unwrap();
-    assert!(written.windows(3).any(|window| window == b"\xff\xfe\n") && written.windows(11).any(|window| window == b"{\"kernel\":\n"));
+    assert!(
+        written.windows(3).any(|window| window == b"\xff\xfe\n")
+            && written.windows(11).any(|window| window == b"{\"kernel\":\n")
+    );
     assert_eq!(Database::open(&path).unwrap().records().count(), 1);
 }
 
@@ -138,7 +141,10 @@ fn other_files_are_left_alone() {
     for (content, expected) in [
         ("root:x:0:0\n", "db:1: not a tuning database"),
         ("{\"format\":\"other\",\"version\":1}\n", "db:1: not a tuning database"),
-        ("{\"format\":\"regrain-tuning\",\"version\":2,\"more\":[]}\n", "db:1: tuning database of format version 2, expected at most 1"),
+        (
+            "{\"format\":\"regrain-tuning\",\"version\":2,\"more\":[]}\n",
+            "db:1: tuning database of format version 2, expected at most 1",
+        ),
     ] {
         std::fs::write(&path, content).unwrap();
         let error = Database::update(&path, PATIENCE, |database| database.insert(record("r", 1, &[5]))).unwrap_err();
@@ -202,7 +208,10 @@ fn processes_and_threads_that_write_at_once_lose_nothing() {
     let path = folder.path().join("db");
     let start = |_| {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "a_writing_process"]).env("REGRAIN_TEST_DATABASE", &path).stdout(std::process::Stdio::null());
+        command
+            .args(["--exact", "a_writing_process"])
+            .env("REGRAIN_TEST_DATABASE", &path)
+            .stdout(std::process::Stdio::null());
         command.spawn().unwrap()
     };
     for mut child in (0..WRITERS).map(start).collect::<Vec<_>>() {

@@ -17,7 +17,11 @@ fn tasks() -> impl Strategy<Value = Option<u32>> {
 fn products() -> impl Strategy<Value = Product> {
     let each = || prop_oneof![(1..65_i64).prop_map(Factors::Total), factors().prop_map(Factors::Each)];
     let list = || prop::collection::vec(each(), 1..4);
-    (list(), list(), prop::collection::vec(tasks(), 1..4)).prop_map(|(blocks, threads, tasks)| Product { blocks, threads, tasks })
+    (list(), list(), prop::collection::vec(tasks(), 1..4)).prop_map(|(blocks, threads, tasks)| Product {
+        blocks,
+        threads,
+        tasks,
+    })
 }
 
 proptest! {

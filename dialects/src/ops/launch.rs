@@ -21,9 +21,7 @@ impl<'c> GpuWrapper<'c> {
         let ctx = b.ctx();
         let sizes = [3, 3, shared_bytes.is_some().into(), stream.is_some().into()];
         let mut spec = b.op(Self::NAME).operands(&grid).operands(&block);
-        spec = spec
-            .operands(shared_bytes.as_slice())
-            .operands(stream.as_slice());
+        spec = spec.operands(shared_bytes.as_slice()).operands(stream.as_slice());
         spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
         if let Some(kernel) = kernel {
             spec = spec.attr("kernel", ctx.symbol_attr(kernel));
@@ -80,17 +78,9 @@ view!(
 );
 
 impl<'c> Shared<'c> {
-    pub fn create(
-        b: Builder<'c>,
-        ty: Type<'c>,
-        alignment: Option<i64>,
-        name: Option<&str>,
-    ) -> Self {
+    pub fn create(b: Builder<'c>, ty: Type<'c>, alignment: Option<i64>, name: Option<&str>) -> Self {
         let ctx = b.ctx();
-        let mut spec = b
-            .op(Self::NAME)
-            .attr("type", ctx.type_attr(ty))
-            .result(ctx.ptr(3));
+        let mut spec = b.op(Self::NAME).attr("type", ctx.type_attr(ty)).result(ctx.ptr(3));
         if let Some(alignment) = alignment {
             spec = spec.attr("alignment", ctx.i64_attr(alignment));
         }
@@ -102,10 +92,7 @@ impl<'c> Shared<'c> {
 
     /// The type of the memory.
     pub fn memory_type(self) -> Type<'c> {
-        self.0
-            .attr("type")
-            .and_then(Attr::as_type)
-            .expect("regrain.shared without a type")
+        self.0.attr("type").and_then(Attr::as_type).expect("regrain.shared without a type")
     }
 
     pub fn alignment(self) -> Option<i64> {
@@ -165,11 +152,7 @@ impl<'c> Alternatives<'c> {
     }
 
     pub fn descriptions(self) -> Vec<&'c str> {
-        let list = self
-            .0
-            .attr("descriptions")
-            .and_then(Attr::as_array)
-            .unwrap_or_default();
+        let list = self.0.attr("descriptions").and_then(Attr::as_array).unwrap_or_default();
         list.into_iter().filter_map(Attr::as_str).collect()
     }
 

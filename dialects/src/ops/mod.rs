@@ -27,15 +27,10 @@ macro_rules! view {
 
 /// Operands of segment `index` of an operation with `operandSegmentSizes`.
 fn segment<'c>(op: Op<'c>, index: usize) -> Vec<Value<'c>> {
-    let sizes = op
-        .attr("operandSegmentSizes")
-        .and_then(Attr::as_i32_array)
-        .unwrap_or_default();
+    let sizes = op.attr("operandSegmentSizes").and_then(Attr::as_i32_array).unwrap_or_default();
     let start: i32 = sizes.iter().take(index).sum();
     let count = sizes.get(index).copied().unwrap_or(0);
-    (start..start + count)
-        .map(|i| op.operand(i as usize))
-        .collect()
+    (start..start + count).map(|i| op.operand(i as usize)).collect()
 }
 
 /// An enum of the dialect, by its position in the list of names.
@@ -69,8 +64,8 @@ mod warp;
 pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, yield_results};
 pub use sync::{Barrier, BarrierReduce, ReduceKind};
 pub use warp::{
-    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier,
-    WarpId, WarpReduce, WarpReduceKind,
+    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,
+    WarpReduceKind,
 };
 
 /// The parallel loop that a synchronising operation of this dialect (barrier or warp operation)

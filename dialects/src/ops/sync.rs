@@ -25,11 +25,7 @@ impl<'c> Barrier<'c> {
         count: Option<Value<'c>>,
         unaligned: bool,
     ) -> Self {
-        let sizes = [
-            ivs.len() as i32,
-            id.is_some().into(),
-            count.is_some().into(),
-        ];
+        let sizes = [ivs.len() as i32, id.is_some().into(), count.is_some().into()];
         let mut spec = b.op(Self::NAME).operands(ivs);
         spec = spec.operands(id.as_slice()).operands(count.as_slice());
         spec = spec.attr("operandSegmentSizes", b.ctx().i32_array_attr(&sizes));
@@ -76,18 +72,10 @@ impl<'c> BarrierReduce<'c> {
     ) -> Self {
         let ctx = b.ctx();
         let sizes = [1, ivs.len() as i32, id.is_some().into()];
-        let spec = b
-            .op(Self::NAME)
-            .operands(&[predicate])
-            .operands(ivs)
-            .operands(id.as_slice());
+        let spec = b.op(Self::NAME).operands(&[predicate]).operands(ivs).operands(id.as_slice());
         let spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
         let bits = if kind == ReduceKind::Popc { 32 } else { 1 };
-        Self(
-            spec.attr("kind", ctx.i32_attr(kind as i32))
-                .result(ctx.int(bits))
-                .build(),
-        )
+        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(bits)).build())
     }
 
     pub fn kind(self) -> ReduceKind {

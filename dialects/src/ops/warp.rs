@@ -44,12 +44,7 @@ trailing_ivs!(Shuffle, 4);
 
 impl<'c> Shuffle<'c> {
     /// `operands` are value, offset, clamp, mask.
-    pub fn create(
-        b: Builder<'c>,
-        kind: ShuffleKind,
-        operands: [Value<'c>; 4],
-        ivs: &[Value<'c>],
-    ) -> Self {
+    pub fn create(b: Builder<'c>, kind: ShuffleKind, operands: [Value<'c>; 4], ivs: &[Value<'c>]) -> Self {
         let ctx = b.ctx();
         let spec = b.op(Self::NAME).operands(&operands).operands(ivs);
         let spec = spec.attr("kind", ctx.i32_attr(kind as i32));
@@ -84,21 +79,11 @@ view!(
 trailing_ivs!(Vote, 2);
 
 impl<'c> Vote<'c> {
-    pub fn create(
-        b: Builder<'c>,
-        kind: VoteKind,
-        predicate: Value<'c>,
-        mask: Value<'c>,
-        ivs: &[Value<'c>],
-    ) -> Self {
+    pub fn create(b: Builder<'c>, kind: VoteKind, predicate: Value<'c>, mask: Value<'c>, ivs: &[Value<'c>]) -> Self {
         let ctx = b.ctx();
         let bits = if kind == VoteKind::Ballot { 32 } else { 1 };
         let spec = b.op(Self::NAME).operands(&[predicate, mask]).operands(ivs);
-        Self(
-            spec.attr("kind", ctx.i32_attr(kind as i32))
-                .result(ctx.int(bits))
-                .build(),
-        )
+        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(bits)).build())
     }
 
     pub fn kind(self) -> VoteKind {
@@ -121,13 +106,7 @@ view!(
 trailing_ivs!(Match, 2);
 
 impl<'c> Match<'c> {
-    pub fn create(
-        b: Builder<'c>,
-        kind: MatchKind,
-        value: Value<'c>,
-        mask: Value<'c>,
-        ivs: &[Value<'c>],
-    ) -> Self {
+    pub fn create(b: Builder<'c>, kind: MatchKind, value: Value<'c>, mask: Value<'c>, ivs: &[Value<'c>]) -> Self {
         let ctx = b.ctx();
         let spec = b.op(Self::NAME).operands(&[value, mask]).operands(ivs);
         let spec = spec.attr("kind", ctx.i32_attr(kind as i32));
@@ -154,20 +133,10 @@ view!(
 trailing_ivs!(WarpReduce, 2);
 
 impl<'c> WarpReduce<'c> {
-    pub fn create(
-        b: Builder<'c>,
-        kind: WarpReduceKind,
-        value: Value<'c>,
-        mask: Value<'c>,
-        ivs: &[Value<'c>],
-    ) -> Self {
+    pub fn create(b: Builder<'c>, kind: WarpReduceKind, value: Value<'c>, mask: Value<'c>, ivs: &[Value<'c>]) -> Self {
         let ctx = b.ctx();
         let spec = b.op(Self::NAME).operands(&[value, mask]).operands(ivs);
-        Self(
-            spec.attr("kind", ctx.i32_attr(kind as i32))
-                .result(ctx.int(32))
-                .build(),
-        )
+        Self(spec.attr("kind", ctx.i32_attr(kind as i32)).result(ctx.int(32)).build())
     }
 
     pub fn kind(self) -> WarpReduceKind {

@@ -101,13 +101,20 @@ fn call<'c>(module: Op<'c>, b: Builder<'c>, name: &str, sizes: &[Value<'c>], res
         );
         module.body().parse_into(ctx, &text);
     }
-    let handle = b.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(&symbol)).result(ctx.ptr(0)).build().result(0);
+    let handle =
+        b.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(&symbol)).result(ctx.ptr(0)).build().result(0);
     let operands = [&[handle], sizes, rest].concat();
     b.llvm_call(LAUNCHER, &operands, &[ctx.int(32)]).result(0)
 }
 
 /// The array of pointers to arguments that a launch takes, with those to `extras` behind the first `count`.
-fn argument_array<'c>(b: Builder<'c>, dispatch: Op<'c>, given: Value<'c>, count: usize, extras: &[Value<'c>]) -> Value<'c> {
+fn argument_array<'c>(
+    b: Builder<'c>,
+    dispatch: Op<'c>,
+    given: Value<'c>,
+    count: usize,
+    extras: &[Value<'c>],
+) -> Value<'c> {
     let ptr = b.ctx().ptr(0);
     // Stack memory is allocated where the function begins.
     let start = Builder::at_start(dispatch.body(), b.loc);
@@ -225,7 +232,8 @@ pub fn dispatchers(host: Op<'_>) -> Vec<Dispatcher> {
         let (kernel, shape) = kernel_of_launch(symbol)?;
         let mut versions = BTreeSet::new();
         function.walk_pre(|op| {
-            versions.extend(handle(op).map(|name| name[HANDLE_PREFIX.len()..].to_owned()).filter(|name| name != kernel));
+            versions
+                .extend(handle(op).map(|name| name[HANDLE_PREFIX.len()..].to_owned()).filter(|name| name != kernel));
             Walk::Advance
         });
         let static_shared = function.attr(STATIC_SHARED).and_then(|bytes| bytes.as_int()).unwrap_or(0);
@@ -246,7 +254,9 @@ pub(super) fn remove_unused_versions(module: Op<'_>) {
     let versions = super::versions(module);
     let mut used = HashSet::new();
     for (function, dispatcher) in host_functions(module).into_iter().zip(dispatchers(module)) {
-        let of = |name: &String| versions.iter().find(|version| version.name == *name).map_or(0, |version| version.static_shared);
+        let of = |name: &String| {
+            versions.iter().find(|version| version.name == *name).map_or(0, |version| version.static_shared)
+        };
         let most = dispatcher.versions.iter().map(of).max().unwrap_or(0);
         function.set_attr(STATIC_SHARED, module.ctx().i64_attr(most as i64));
         used.extend(dispatcher.versions);
@@ -257,7 +267,9 @@ pub(super) fn remove_unused_versions(module: Op<'_>) {
 /// Keeps of the kernels that were made here those in `wanted`, with their launch functions.
 pub fn retain_versions(module: Op<'_>, wanted: &HashSet<String>) {
     for version in super::versions(module).into_iter().filter(|version| !wanted.contains(&version.name)) {
-        for symbol in [format!("{LAUNCH_PREFIX}{}", version.name), format!("{HANDLE_PREFIX}{}", version.name), version.name] {
+        for symbol in
+            [format!("{LAUNCH_PREFIX}{}", version.name), format!("{HANDLE_PREFIX}{}", version.name), version.name]
+        {
             if let Some(op) = module.lookup_symbol(&symbol) {
                 op.erase();
             }

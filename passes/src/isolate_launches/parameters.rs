@@ -106,7 +106,9 @@ impl<'c> Outside<'c> {
                 0 | 8 => None,
                 SHARED_BYTES if self.shared == Some(value) => Some(Role::SharedBytes),
                 SHARED_BYTES => Some(Role::Extra),
-                _ if sizes().nth(number - 1).is_some_and(|size| is_cast_of(*size, value)) => Some(Role::Word(number - 1)),
+                _ if sizes().nth(number - 1).is_some_and(|size| is_cast_of(*size, value)) => {
+                    Some(Role::Word(number - 1))
+                }
                 _ => Some(Role::Extra),
             };
         }
@@ -124,12 +126,17 @@ impl<'c> Outside<'c> {
             }
             let pure = op.num_regions() == 0 && op.is_pure();
             // What a parameter is cast to costs nothing to compute again.
-            if pure && (is_cast(op) || op.operands().into_iter().all(|operand| self.is_at_hand(operand)) && !is_dear(op)) {
+            if pure
+                && (is_cast(op) || op.operands().into_iter().all(|operand| self.is_at_hand(operand)) && !is_dear(op))
+            {
                 return Some(Role::Copy(op));
             }
         }
         let ty = value.ty();
-        let passes = ty.is_index() || ty.is_float() || ty.ptr_space() == Some(0) || ty.int_width().is_some_and(|bits| bits <= 64);
+        let passes = ty.is_index()
+            || ty.is_float()
+            || ty.ptr_space() == Some(0)
+            || ty.int_width().is_some_and(|bits| bits <= 64);
         passes.then_some(Role::Extra)
     }
 
@@ -170,13 +177,24 @@ impl<'c> Outside<'c> {
         self.fill_loops(wrapper, made, &sizes, launch, &mut mapping);
     }
 
-    fn fill_loops(&self, wrapper: GpuWrapper<'c>, made: GpuWrapper<'c>, sizes: &[Value<'c>], launch: &Launch<'c>, mapping: &mut Mapping<'c>) {
+    fn fill_loops(
+        &self,
+        wrapper: GpuWrapper<'c>,
+        made: GpuWrapper<'c>,
+        sizes: &[Value<'c>],
+        launch: &Launch<'c>,
+        mapping: &mut Mapping<'c>,
+    ) {
         let starts: Vec<_> = wrapper.grid_loop().map(|grid| grid.operands()[..3].to_vec()).unwrap_or_default();
         let steps = launch.grid_loop.operands();
         // Constant sizes of the block stay constant.
         let b = Builder::before(made.op());
-        let extents: Vec<_> =
-            self.block.iter().zip(&sizes[3..]).map(|(size, own)| constant(*size).map_or(*own, |known| b.const_index(known))).collect();
+        let extents: Vec<_> = self
+            .block
+            .iter()
+            .zip(&sizes[3..])
+            .map(|(size, own)| constant(*size).map_or(*own, |known| b.const_index(known)))
+            .collect();
         for (axis, extent) in extents.iter().enumerate() {
             made.op().set_operand(3 + axis, *extent);
         }
@@ -217,7 +235,12 @@ fn is_dear(op: Op<'_>) -> bool {
     let (mut cost, mut seen, mut work) = (0, HashSet::from([op]), vec![op]);
     while let Some(op) = work.pop() {
         cost += own_cost(op);
-        work.extend(op.operands().into_iter().filter_map(Value::defining_op).filter(|operand| operand.is_pure() && seen.insert(*operand)));
+        work.extend(
+            op.operands()
+                .into_iter()
+                .filter_map(Value::defining_op)
+                .filter(|operand| operand.is_pure() && seen.insert(*operand)),
+        );
     }
     cost >= WORTH
 }
@@ -225,7 +248,14 @@ fn is_dear(op: Op<'_>) -> bool {
 fn is_cast(op: Op<'_>) -> bool {
     matches!(
         op.name(),
-        "arith.index_cast" | "arith.index_castui" | "arith.extui" | "arith.extsi" | "arith.trunci" | "llvm.zext" | "llvm.sext" | "llvm.trunc"
+        "arith.index_cast"
+            | "arith.index_castui"
+            | "arith.extui"
+            | "arith.extsi"
+            | "arith.trunci"
+            | "llvm.zext"
+            | "llvm.sext"
+            | "llvm.trunc"
     )
 }
 

@@ -188,7 +188,9 @@ impl<'c> Row<'c> {
             }
             "llvm.and" | "arith.andi" if is_true => op.operands(),
             "llvm.or" | "arith.ori" if !is_true => op.operands(),
-            "llvm.select" | "arith.select" if is_true && constant(op.operand(2)) == Some(false) => op.operands()[..2].to_vec(),
+            "llvm.select" | "arith.select" if is_true && constant(op.operand(2)) == Some(false) => {
+                op.operands()[..2].to_vec()
+            }
             "llvm.select" | "arith.select" if !is_true && constant(op.operand(1)) == Some(true) => {
                 vec![op.operand(0), op.operand(2)]
             }
@@ -281,7 +283,8 @@ impl<'c> Row<'c> {
             }
             _ => return None,
         };
-        let (kept, bound) = if fixed(op.operand(0)) { (op.operand(1), op.operand(0)) } else { (op.operand(0), op.operand(1)) };
+        let (kept, bound) =
+            if fixed(op.operand(0)) { (op.operand(1), op.operand(0)) } else { (op.operand(0), op.operand(1)) };
         fixed(bound).then_some(())?;
         Some((kept, Fact { left: self.linear(self.unclamped(kept), DEPTH)?, relation, right: bound }))
     }

@@ -41,7 +41,8 @@ fn may_fail<'c>(module: Op<'c>, op: Op<'c>, seen: &mut HashSet<Op<'c>>) -> bool 
     if FATAL.contains(&name) {
         return true;
     }
-    let Some(callee) = module.lookup_symbol(name).filter(|callee| callee.is("llvm.func") && seen.insert(*callee)) else {
+    let Some(callee) = module.lookup_symbol(name).filter(|callee| callee.is("llvm.func") && seen.insert(*callee))
+    else {
         return false;
     };
     callee.find_all(|inner| inner != callee).into_iter().any(|inner| may_fail(module, inner, seen))

@@ -71,7 +71,8 @@ fn count<'c>(b: Builder<'c>, sizes: &[Value<'c>]) -> Value<'c> {
 fn thread_number<'c>(parallel: Op<'c>) -> Option<Value<'c>> {
     let sizes = &parallel.operands()[3..6];
     let constant = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
-    let from_zero = (0..3).all(|axis| constant(parallel.operand(axis)) == Some(0) && constant(parallel.operand(6 + axis)) == Some(1));
+    let from_zero = (0..3)
+        .all(|axis| constant(parallel.operand(axis)) == Some(0) && constant(parallel.operand(6 + axis)) == Some(1));
     if !from_zero || (constant(sizes[1]) == Some(1) && constant(sizes[2]) == Some(1)) {
         return None;
     }
@@ -118,7 +119,8 @@ fn may_annotate(parallel: Op<'_>) -> bool {
 /// Intrinsics that only compute.
 fn pure_intrinsic(name: &str) -> bool {
     const IMPURE: [&str; 12] = [
-        "atomic", "barrier", "bar.", "membar", "fence", "shfl", "vote", "match", "cp.async", "mbarrier", "clock", "sleep",
+        "atomic", "barrier", "bar.", "membar", "fence", "shfl", "vote", "match", "cp.async", "mbarrier", "clock",
+        "sleep",
     ];
     !IMPURE.iter().any(|word| name.contains(word))
 }

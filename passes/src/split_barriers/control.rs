@@ -409,7 +409,11 @@ impl<'c> Emitter<'c, '_> {
 
     fn switch(&mut self, op: Op<'c>) -> Emitted<()> {
         let cases = op.attr("cases").and_then(|cases| cases.as_i64_array()).ok_or("a switch without cases")?;
-        if self.plan.is_uniform(op.operand(0)) { self.uniform_switch(op, &cases) } else { self.masked_switch(op, &cases) }
+        if self.plan.is_uniform(op.operand(0)) {
+            self.uniform_switch(op, &cases)
+        } else {
+            self.masked_switch(op, &cases)
+        }
     }
 
     fn uniform_switch(&mut self, op: Op<'c>, cases: &[i64]) -> Emitted<()> {

@@ -169,9 +169,11 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
 /// Whether all threads of the block meet in each round of a loop: then no thread is in the loop alone, and what it waits for
 /// comes from a thread that has had its turn.
 fn meets_each_time(op: Op<'_>) -> bool {
-    op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()).any(|inner| {
-        BARRIERS.contains(&inner.name())
-    })
+    op.regions()
+        .into_iter()
+        .flat_map(|region| region.blocks())
+        .flat_map(|block| block.ops())
+        .any(|inner| BARRIERS.contains(&inner.name()))
 }
 
 /// Whether a loop may spin until another thread writes to memory: its condition depends on a volatile or atomic read, or on
@@ -208,7 +210,9 @@ fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<V
         }
         "scf.while" => end(0).get(1 + number).copied().into_iter().collect(),
         "scf.for" if number == 0 => inits[..3].to_vec(),
-        "scf.for" => end(0).get(number - 1).into_iter().chain(inits.get(2 + number)).chain(&inits[..3]).copied().collect(),
+        "scf.for" => {
+            end(0).get(number - 1).into_iter().chain(inits.get(2 + number)).chain(&inits[..3]).copied().collect()
+        }
         _ => carried(owner),
     }
 }
@@ -245,11 +249,15 @@ const PROGRESSING: [i64; 4] = [1, 2, 11, 12];
 fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
     let outside = |value: Value<'c>| {
         value.defining_op().is_none_or(|source| !spin.is_ancestor_of(source) || source.constant_int().is_some())
-            && !value.block_arg().and_then(|(block, _)| block.parent_op()).is_some_and(|owner| spin.is_ancestor_of(owner))
+            && !value
+                .block_arg()
+                .and_then(|(block, _)| block.parent_op())
+                .is_some_and(|owner| spin.is_ancestor_of(owner))
     };
     match op.name() {
         "llvm.load" => {
-            op.has_attr("volatile_") || op.attr("ordering").and_then(|attr| attr.as_int()).is_some_and(|order| order > 0)
+            op.has_attr("volatile_")
+                || op.attr("ordering").and_then(|attr| attr.as_int()).is_some_and(|order| order > 0)
         }
         // `do old = cas(p, seen, f(seen)) while old != seen` ends by itself, waiting for one value does not.
         "llvm.cmpxchg" => outside(op.operand(1)),

@@ -12,7 +12,12 @@ pub use crate::uniformity::{UNCHANGING, free_values, may_trap, repeatable};
 pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
 /// Warp operations with operands and results.
 pub const WARP: &[&str] = &[
-    "regrain.shuffle", "regrain.vote", "regrain.match", "regrain.warp_reduce", "regrain.active_mask", "regrain.warp_barrier",
+    "regrain.shuffle",
+    "regrain.vote",
+    "regrain.match",
+    "regrain.warp_reduce",
+    "regrain.active_mask",
+    "regrain.warp_barrier",
 ];
 /// Control flow that can hold synchronising operations.
 pub const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
@@ -268,7 +273,9 @@ impl<'c> Plan<'c> {
             let user = used.owner;
             match user.name() {
                 "llvm.getelementptr" | "llvm.addrspacecast" => self.stays(user.result(0), segment, parallel),
-                "llvm.load" | "llvm.intr.lifetime.start" | "llvm.intr.lifetime.end" => self.runs_in(user, segment, parallel),
+                "llvm.load" | "llvm.intr.lifetime.start" | "llvm.intr.lifetime.end" => {
+                    self.runs_in(user, segment, parallel)
+                }
                 "llvm.store" => used.operand == 1 && self.runs_in(user, segment, parallel),
                 _ => false,
             }

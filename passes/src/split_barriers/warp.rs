@@ -188,7 +188,8 @@ impl<'c> Emitter<'c, '_> {
         self.close();
         let (i32, i64) = (self.i32(), self.i64());
         let pre = self.preamble();
-        let warps = pre.arith("shrui", pre.arith("addi", self.count64, pre.const_int(i64, LANES - 1)), pre.const_int(i64, 5));
+        let warps =
+            pre.arith("shrui", pre.arith("addi", self.count64, pre.const_int(i64, LANES - 1)), pre.const_int(i64, 5));
         let words = self.new_array(i32, warps);
         let b = self.cursor;
         let (zero, one, size) = (b.const_int(i64, 0), b.const_int(i64, 1), b.const_int(i64, LANES));

@@ -54,7 +54,9 @@ fn space_at(pointer: Value<'_>, depth: u32) -> Option<Space> {
             let of_slot = op.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"));
             Some(if of_slot { Space::Constant } else { Space::Global })
         }
-        "llvm.getelementptr" | "llvm.addrspacecast" | "llvm.bitcast" | "llvm.freeze" => space_at(op.operand(0), depth - 1),
+        "llvm.getelementptr" | "llvm.addrspacecast" | "llvm.bitcast" | "llvm.freeze" => {
+            space_at(op.operand(0), depth - 1)
+        }
         "llvm.select" | "arith.select" => {
             space_at(op.operand(1), depth - 1).or_else(|| space_at(op.operand(2), depth - 1))
         }
@@ -110,7 +112,11 @@ pub fn layout(form: Option<&Form>, space: Space, bytes: u32, lanes: &Lanes<'_>) 
     let pattern = warps.first().map_or(Pattern::Gather, |warp| pattern(warp, i64::from(bytes)));
     match space {
         Space::Shared => Layout { pattern, transactions: mean(&|warp| passes(warp, bytes)), lines: 1.0 },
-        _ => Layout { pattern, transactions: mean(&|warp| units(warp, bytes, SECTOR)), lines: mean(&|warp| units(warp, bytes, LINE)) },
+        _ => Layout {
+            pattern,
+            transactions: mean(&|warp| units(warp, bytes, SECTOR)),
+            lines: mean(&|warp| units(warp, bytes, LINE)),
+        },
     }
 }
 
@@ -152,7 +158,8 @@ fn passes(warp: &[Place], bytes: u32) -> usize {
 }
 
 fn pattern(warp: &[Place], bytes: i64) -> Pattern {
-    let steps: Vec<Option<i64>> = warp.windows(2).map(|pair| (pair[0].0 == pair[1].0).then(|| pair[1].1 - pair[0].1)).collect();
+    let steps: Vec<Option<i64>> =
+        warp.windows(2).map(|pair| (pair[0].0 == pair[1].0).then(|| pair[1].1 - pair[0].1)).collect();
     if steps.iter().all(|step| *step == Some(0)) {
         return Pattern::Uniform;
     }
@@ -188,7 +195,8 @@ impl Touched {
     /// Remembers an access of all threads, whose warps touch `transactions` sectors each; gives the part of them, 0 to 1, that was
     /// touched before or that another warp touches as well.
     pub fn touch(&mut self, form: &Form, bytes: u32, threads: usize, transactions: f64) -> f64 {
-        let names: Vec<u32> = form.symbolic().flat_map(|(monomial, _)| monomial.iter().copied().chain([u32::MAX])).collect();
+        let names: Vec<u32> =
+            form.symbolic().flat_map(|(monomial, _)| monomial.iter().copied().chain([u32::MAX])).collect();
         let before = self.sectors.len();
         for (part, offset) in places(form, threads) {
             for sector in offset.div_euclid(SECTOR)..=(offset + i64::from(bytes.max(1)) - 1).div_euclid(SECTOR) {

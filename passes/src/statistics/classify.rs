@@ -14,7 +14,9 @@ pub fn kind(op: Op<'_>) -> Option<Kind> {
         return of_intrinsic(op, intrinsic);
     }
     match name {
-        "llvm.getelementptr" => return op.operands()[1..].iter().any(|index| constant(*index).is_none()).then_some(Kind::Integer),
+        "llvm.getelementptr" => {
+            return op.operands()[1..].iter().any(|index| constant(*index).is_none()).then_some(Kind::Integer);
+        }
         "llvm.call" => return Some(of_call(op)),
         "llvm.call_intrinsic" => return of_nvvm(op),
         "regrain.barrier" | "regrain.barrier_reduce" => return Some(Kind::Barrier),
@@ -24,11 +26,12 @@ pub fn kind(op: Op<'_>) -> Option<Kind> {
         _ => {}
     }
     match short {
-        "mlir.constant" | "constant" | "mlir.zero" | "mlir.undef" | "mlir.poison" | "mlir.addressof" | "sext" | "zext" | "trunc"
-        | "extsi" | "extui" | "trunci" | "index_cast" | "index_castui" | "ptrtoint" | "inttoptr" | "addrspacecast" | "bitcast"
-        | "freeze" | "alloca" | "unreachable" | "extractvalue" | "insertvalue" | "extractelement" | "insertelement" => None,
-        "fadd" | "fsub" | "fmul" | "fneg" | "addf" | "subf" | "mulf" | "negf" | "fcmp" | "cmpf" | "maximumf" | "minimumf"
-        | "maxnumf" | "minnumf" => Some(float(op)),
+        "mlir.constant" | "constant" | "mlir.zero" | "mlir.undef" | "mlir.poison" | "mlir.addressof" | "sext"
+        | "zext" | "trunc" | "extsi" | "extui" | "trunci" | "index_cast" | "index_castui" | "ptrtoint" | "inttoptr"
+        | "addrspacecast" | "bitcast" | "freeze" | "alloca" | "unreachable" | "extractvalue" | "insertvalue"
+        | "extractelement" | "insertelement" => None,
+        "fadd" | "fsub" | "fmul" | "fneg" | "addf" | "subf" | "mulf" | "negf" | "fcmp" | "cmpf" | "maximumf"
+        | "minimumf" | "maxnumf" | "minnumf" => Some(float(op)),
         "fdiv" | "divf" | "frem" | "remf" => Some(divided(op)),
         "fpext" | "fptrunc" | "extf" | "truncf" | "sitofp" | "uitofp" | "fptosi" | "fptoui" => Some(Kind::Conversion),
         "sdiv" | "udiv" | "srem" | "urem" | "divsi" | "divui" | "remsi" | "remui" => {
@@ -47,7 +50,10 @@ pub fn kind(op: Op<'_>) -> Option<Kind> {
 /// The number type that an operation computes with: a result's, or of comparisons and conversions an operand's.
 fn width(op: Op<'_>) -> Option<u32> {
     let of = |ty: Type<'_>| ty.float_width();
-    op.operands().iter().find_map(|operand| of(operand.ty())).or_else(|| op.results().iter().find_map(|result| of(result.ty())))
+    op.operands()
+        .iter()
+        .find_map(|operand| of(operand.ty()))
+        .or_else(|| op.results().iter().find_map(|result| of(result.ty())))
 }
 
 fn float(op: Op<'_>) -> Kind {
@@ -87,7 +93,13 @@ fn of_call(op: Op<'_>) -> Kind {
     let starts = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
     match () {
         () if width(op).is_none() => Kind::Integer,
-        () if starts(&["fma", "fabs", "fmax", "fmin", "copysign", "fadd", "fsub", "fmul", "dadd", "dmul", "saturate", "isnan", "isinf"]) => float(op),
+        () if starts(&[
+            "fma", "fabs", "fmax", "fmin", "copysign", "fadd", "fsub", "fmul", "dadd", "dmul", "saturate", "isnan",
+            "isinf",
+        ]) =>
+        {
+            float(op)
+        }
         () if starts(&["sqrt", "fsqrt", "dsqrt", "fdiv", "ddiv", "frcp", "drcp", "rsqrt", "fdividef"]) => divided(op),
         () if name.contains("2") && !starts(&["exp2", "log2", "atan2"]) => Kind::Conversion,
         () if starts(&["floor", "ceil", "trunc", "round", "rint"]) => Kind::Conversion,

@@ -90,7 +90,9 @@ impl<'a, 'c> Counter<'a, 'c> {
             "scf.for" => self.counted_loop(op),
             "scf.while" => self.while_loop(op),
             "scf.reduce" => {}
-            _ if op.num_regions() > 0 => op.regions().into_iter().flat_map(|r| r.blocks()).for_each(|block| self.block(block)),
+            _ if op.num_regions() > 0 => {
+                op.regions().into_iter().flat_map(|r| r.blocks()).for_each(|block| self.block(block))
+            }
             _ if op.is_trivially_dead() => {}
             _ => self.leaf(op),
         }
@@ -108,7 +110,9 @@ impl<'a, 'c> Counter<'a, 'c> {
             "llvm.atomicrmw" | "llvm.cmpxchg" => self.access(op, op.operand(0), Access::Atomic, op.operand(1).ty()),
             "llvm.alloca" => self.alloca(op),
             _ => {
-                if let Some(kind) = classify::kind(op).map(|kind| if constant_once_unrolled(op) { Kind::Integer } else { kind }) {
+                if let Some(kind) =
+                    classify::kind(op).map(|kind| if constant_once_unrolled(op) { Kind::Integer } else { kind })
+                {
                     let depth = self.depth(op);
                     let weight = self.scopes[depth].weight.clone();
                     self.statistics.add(kind, &weight);
@@ -145,7 +149,8 @@ impl<'a, 'c> Counter<'a, 'c> {
             return false;
         }
         let operands = op.operands().into_iter().map(|value| self.lanes.representative(value)).collect();
-        let marks = |name: &str| matches!(name, "tbaa" | "alignment" | "overflowFlags" | "fastmathFlags" | "noWrapFlags");
+        let marks =
+            |name: &str| matches!(name, "tbaa" | "alignment" | "overflowFlags" | "fastmathFlags" | "noWrapFlags");
         let attrs = op.attrs().into_iter().filter(|(name, _)| !marks(name)).collect();
         let types = op.results().iter().map(|result| result.ty()).collect();
         let key = (op.name(), operands, attrs, types, if load { self.writes } else { 0 });
@@ -194,7 +199,8 @@ impl<'a, 'c> Counter<'a, 'c> {
         let used = |pending: &Pending<'c>| {
             op.operands().into_iter().any(|operand| self.lanes.representative(operand) == pending.value)
         };
-        let mut spaces: Vec<Space> = self.pending.iter().filter(|pending| used(pending)).map(|pending| pending.space).collect();
+        let mut spaces: Vec<Space> =
+            self.pending.iter().filter(|pending| used(pending)).map(|pending| pending.space).collect();
         spaces.dedup();
         if spaces.is_empty() {
             return;
@@ -276,7 +282,8 @@ impl<'a, 'c> Counter<'a, 'c> {
             self.enter(weight.clone(), true, *block);
         }
         self.pending.clear();
-        let innermost = !op.contains(|nested| nested != op && matches!(nested.name(), "scf.for" | "scf.while" | "regrain.barrier"));
+        let innermost =
+            !op.contains(|nested| nested != op && matches!(nested.name(), "scf.for" | "scf.while" | "regrain.barrier"));
         if innermost && op.is("scf.for") {
             let together = |now: &Expr, before: &Expr| &(now - before).scaled(1.0 / UNROLLED) + before;
             self.statistics.global_waits = together(&self.statistics.global_waits, &before.0);
@@ -322,10 +329,14 @@ fn constant_once_unrolled(op: Op<'_>) -> bool {
     }
     let mut by = op.operand(1);
     // Twice the step, and the like.
-    while let Some(of) = by.defining_op().filter(|of| of.num_operands() > 0 && constant(of.operand(of.num_operands() - 1)).is_some()) {
+    while let Some(of) =
+        by.defining_op().filter(|of| of.num_operands() > 0 && constant(of.operand(of.num_operands() - 1)).is_some())
+    {
         by = of.operand(0);
     }
-    let Some((owner, number)) = by.block_arg().and_then(|(block, number)| Some((block.parent_op()?, number))) else { return false };
+    let Some((owner, number)) = by.block_arg().and_then(|(block, number)| Some((block.parent_op()?, number))) else {
+        return false;
+    };
     match owner.name() {
         "scf.for" => (0..3).all(|bound| constant(owner.operand(bound)).is_some()),
         "scf.while" => owner.operands().get(number).is_some_and(|first| constant(*first).is_some()),

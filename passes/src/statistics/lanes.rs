@@ -334,11 +334,15 @@ impl<'c> Lanes<'c> {
         let name = op.name();
         let short = name.split_once('.').map_or(name, |(_, rest)| rest);
         match name {
-            "regrain.shared" | "regrain.dynamic_shared" | "llvm.mlir.addressof" | "llvm.alloca" => return self.opaque(),
+            "regrain.shared" | "regrain.dynamic_shared" | "llvm.mlir.addressof" | "llvm.alloca" => {
+                return self.opaque();
+            }
             "regrain.lane_id" => return self.linear(|thread| thread % WARP as i64),
             "regrain.warp_id" => return self.linear(|thread| thread / WARP as i64),
             // All threads of a warp or block get the same.
-            "regrain.vote" | "regrain.warp_reduce" | "regrain.barrier_reduce" | "regrain.active_mask" => return self.opaque(),
+            "regrain.vote" | "regrain.warp_reduce" | "regrain.barrier_reduce" | "regrain.active_mask" => {
+                return self.opaque();
+            }
             "scf.if" => return self.of_if(op, value),
             "scf.for" | "scf.while" => return self.of_loop(op, value),
             "llvm.getelementptr" => return self.of_address(op),
@@ -357,7 +361,8 @@ impl<'c> Lanes<'c> {
     /// Whatever computes the same from the same operands.
     fn of_other(&mut self, op: Op<'c>) -> Known {
         let outside = !self.nest.is_ancestor_of(op);
-        let uniform = outside || (op.num_regions() == 0 && repeatable(op) && op.operands().into_iter().all(|v| self.is_uniform(v)));
+        let uniform = outside
+            || (op.num_regions() == 0 && repeatable(op) && op.operands().into_iter().all(|v| self.is_uniform(v)));
         if uniform { self.opaque() } else { None }
     }
 
@@ -380,7 +385,9 @@ impl<'c> Lanes<'c> {
             ("urem" | "remui" | "srem" | "remsi", Some(by)) if by > 0 => a.divided(by, true),
             ("and" | "andi", Some(mask)) if mask > 0 && (mask + 1) & mask == 0 => a.divided(mask + 1, true),
             ("icmp" | "cmpi", _) => compared(op, &a.minus(&b)),
-            ("intr.smin" | "intr.umin" | "minsi" | "minui" | "intr.smax" | "intr.umax" | "maxsi" | "maxui", _) => clamped(&a, &b),
+            ("intr.smin" | "intr.umin" | "minsi" | "minui" | "intr.smax" | "intr.umax" | "maxsi" | "maxui", _) => {
+                clamped(&a, &b)
+            }
             _ => None,
         };
         match made.or_else(|| by_number(name, &a, &b)) {

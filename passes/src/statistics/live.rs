@@ -137,7 +137,8 @@ fn costs_nothing(value: Value<'_>) -> bool {
 fn folds(value: Value<'_>) -> bool {
     let Some(op) = value.defining_op() else { return false };
     match op.name() {
-        "llvm.sext" | "llvm.zext" | "llvm.trunc" | "arith.index_cast" | "arith.index_castui" | "llvm.addrspacecast" | "llvm.bitcast" => true,
+        "llvm.sext" | "llvm.zext" | "llvm.trunc" | "arith.index_cast" | "arith.index_castui" | "llvm.addrspacecast"
+        | "llvm.bitcast" => true,
         "llvm.getelementptr" => op.operands()[1..].iter().all(|index| constant(*index).is_some()),
         _ => false,
     }

@@ -61,8 +61,8 @@ impl<'c> Symbolic<'c> {
             "sext" | "zext" | "trunc" | "extsi" | "extui" | "trunci" | "index_cast" | "index_castui" | "freeze" => {
                 return self.at(op.operand(0), depth);
             }
-            "add" | "addi" | "sub" | "subi" | "mul" | "muli" | "shl" | "shli" | "udiv" | "divui" | "sdiv" | "divsi" | "lshr"
-            | "shrui" | "ashr" | "shrsi" => {}
+            "add" | "addi" | "sub" | "subi" | "mul" | "muli" | "shl" | "shli" | "udiv" | "divui" | "sdiv" | "divsi"
+            | "lshr" | "shrui" | "ashr" | "shrsi" => {}
             _ => return None,
         }
         let (a, b) = (self.at(op.operand(0), depth)?, self.at(op.operand(1), depth)?);
@@ -83,7 +83,8 @@ impl<'c> Symbolic<'c> {
         match owner.name() {
             "scf.parallel" => {
                 let dimensions = owner.num_operands() / 3;
-                let (low, high) = (self.at(owner.operand(number), depth)?, self.at(owner.operand(dimensions + number), depth)?);
+                let (low, high) =
+                    (self.at(owner.operand(number), depth)?, self.at(owner.operand(dimensions + number), depth)?);
                 Some((&(&low + &high) - &Expr::constant(1.0)).scaled(0.5))
             }
             "scf.for" if number == 0 => {

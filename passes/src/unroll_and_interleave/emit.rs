@@ -68,7 +68,8 @@ fn new_loop<'c>(nest: Op<'c>, unroll: &Unroll, extent: Value<'c>) -> Op<'c> {
     let rank = nest.body().num_args();
     let b = Builder::before(nest);
     let operands = nest.operands();
-    let mut bounds = [operands[..rank].to_vec(), operands[rank..2 * rank].to_vec(), operands[2 * rank..3 * rank].to_vec()];
+    let mut bounds =
+        [operands[..rank].to_vec(), operands[rank..2 * rank].to_vec(), operands[2 * rank..3 * rank].to_vec()];
     let dimension = unroll.dimension;
     if !is_constant(bounds[0][dimension], 0) {
         bounds[0][dimension] = b.const_index(0);

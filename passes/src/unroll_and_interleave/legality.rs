@@ -238,7 +238,11 @@ impl<'c> Check<'_, 'c> {
             let mut at = Some(inner);
             let own = loop_of(inner);
             while let Some(structure) = at.and_then(Op::parent).filter(|parent| op.is_ancestor_of(*parent)) {
-                if !is_structure(structure) || !decisive(structure).into_iter().all(|value| own.is_some_and(|own| warps::is_same_in_warp(value, own))) {
+                if !is_structure(structure)
+                    || !decisive(structure)
+                        .into_iter()
+                        .all(|value| own.is_some_and(|own| warps::is_same_in_warp(value, own)))
+                {
                     return false;
                 }
                 at = Some(structure);

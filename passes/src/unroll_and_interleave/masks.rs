@@ -46,11 +46,13 @@ impl<'c> Emitter<'_, 'c> {
         };
         let masks: Vec<_> = (0..self.copies.len()).map(|number| own(number, held)).collect();
         let results = op.results();
-        let has_other = op.region(1 - held).first_block().is_some_and(|block| block.ops().len() > 1 || !results.is_empty());
+        let has_other =
+            op.region(1 - held).first_block().is_some_and(|block| block.ops().len() > 1 || !results.is_empty());
         let others: Vec<_> = (0..self.copies.len()).filter(|_| has_other).map(|number| own(number, 1 - held)).collect();
 
         // What threads did that have left is seen by those that come to a barrier later.
-        let other: Vec<Vec<_>> = others.into_iter().enumerate().map(|(number, mask)| self.other(op, 1 - held, number, mask, b)).collect();
+        let other: Vec<Vec<_>> =
+            others.into_iter().enumerate().map(|(number, mask)| self.other(op, 1 - held, number, mask, b)).collect();
         let any = masks[1..].iter().fold(masks[0], |any, mask| b.arith("ori", any, *mask));
         let made = b.scf_if(any, &self.types(&results), false);
         self.masks = Some(masks.clone());
@@ -80,7 +82,14 @@ impl<'c> Emitter<'_, 'c> {
     }
 
     /// Statements of one copy under its mask; the values of `wanted` behind them.
-    fn under_mask(&mut self, ops: &[Op<'c>], wanted: &[Value<'c>], number: usize, mask: Value<'c>, b: Builder<'c>) -> Vec<Value<'c>> {
+    fn under_mask(
+        &mut self,
+        ops: &[Op<'c>],
+        wanted: &[Value<'c>],
+        number: usize,
+        mask: Value<'c>,
+        b: Builder<'c>,
+    ) -> Vec<Value<'c>> {
         let types: Vec<_> = wanted.iter().map(|value| value.ty()).collect();
         let made = b.scf_if(mask, &types, false);
         let inside = Builder::at_end(made.region(0).entry(), b.loc);
@@ -100,7 +109,8 @@ impl<'c> Emitter<'_, 'c> {
     pub fn masked_block(&mut self, from: Block<'c>, b: Builder<'c>) {
         let mut run: Vec<Op<'c>> = Vec::new();
         for op in from.ops().into_iter().filter(|op| !op.is_terminator()) {
-            let waits = op.operands().into_iter().any(|value| value.defining_op().is_some_and(|made| run.contains(&made)));
+            let waits =
+                op.operands().into_iter().any(|value| value.defining_op().is_some_and(|made| run.contains(&made)));
             let computes = op.num_regions() == 0 && op.is_pure();
             if computes && !waits {
                 self.statement(op, b.with_loc(op.loc()));
@@ -122,7 +132,8 @@ impl<'c> Emitter<'_, 'c> {
     fn masked_run(&mut self, run: &[Op<'c>], b: Builder<'c>) {
         let Some(masks) = self.masks.clone().filter(|_| !run.is_empty()) else { return };
         let inside = |user: &Op<'c>| run.iter().any(|op| op.is_ancestor_of(*user));
-        let used: Vec<_> = run.iter().flat_map(|op| op.results()).filter(|value| !value.users().iter().all(inside)).collect();
+        let used: Vec<_> =
+            run.iter().flat_map(|op| op.results()).filter(|value| !value.users().iter().all(inside)).collect();
         for (number, mask) in masks.into_iter().enumerate() {
             let values = self.under_mask(run, &used, number, mask, b.with_loc(run[0].loc()));
             used.iter().zip(values).for_each(|(from, to)| self.copies[number].map(*from, to));

@@ -71,6 +71,9 @@ fn is_linear_index<'c>(value: Value<'c>, block: Op<'c>, depth: usize) -> bool {
     if matches!(op.name(), "arith.addi" | "llvm.add") && is_whole_warps(op.operand(1)) {
         return is_linear_index(op.operand(0), block, depth - 1);
     }
-    let cast = matches!(op.name(), "arith.index_cast" | "arith.index_castui" | "llvm.zext" | "arith.extui" | "llvm.sext" | "arith.extsi");
+    let cast = matches!(
+        op.name(),
+        "arith.index_cast" | "arith.index_castui" | "llvm.zext" | "arith.extui" | "llvm.sext" | "arith.extsi"
+    );
     cast && is_linear_index(op.operand(0), block, depth - 1)
 }

@@ -139,7 +139,12 @@ fn run_clang(command: &mut Command) -> Result<()> {
 }
 
 /// Clean, import, raise, outline, export; with the remarks of the passes.
-fn round_trip<'c>(context: &'c Context, module: &Module<'_>, arch: SmArch, pipeline: &str) -> Result<(Module<'c>, String)> {
+fn round_trip<'c>(
+    context: &'c Context,
+    module: &Module<'_>,
+    arch: SmArch,
+    pipeline: &str,
+) -> Result<(Module<'c>, String)> {
     regrain_frontend::clean::clean_device_module(module, &arch.to_string())?;
     let mlir_context = mlir_bridge::new_context();
     let imported = mlir_bridge::import_inkwell(&mlir_context, module)?;
@@ -150,9 +155,13 @@ fn round_trip<'c>(context: &'c Context, module: &Module<'_>, arch: SmArch, pipel
 
 fn table(rows: &[Row], arch: SmArch) -> String {
     let mut out = format!("# Round trip through the parallel form, {arch}\n\n");
-    out.push_str("Each kernel compiled by `clang++ -O3` and by way of the parallel form without any transformation, both\n");
+    out.push_str(
+        "Each kernel compiled by `clang++ -O3` and by way of the parallel form without any transformation, both\n",
+    );
     out.push_str("assembled by the same ptxas. Written by `regrain-parity`.\n\n");
-    out.push_str("| source | kernel | registers, clang | ours | ratio | spills, clang | ours | shared, clang | ours | note |\n");
+    out.push_str(
+        "| source | kernel | registers, clang | ours | ratio | spills, clang | ours | shared, clang | ours | note |\n",
+    );
     out.push_str("|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
     rows.iter().for_each(|row| out.push_str(&line(row)));
     let _ = writeln!(

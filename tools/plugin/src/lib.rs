@@ -7,8 +7,4 @@
 //!
 //! It shares `libMLIR.so` with the host tool; there must be no second MLIR in the process.
 
-mlir_bridge::mlir_plugin!(
-    "regrain",
-    regrain_passes::registry::register,
-    regrain_dialects::register
-);
+mlir_bridge::mlir_plugin!("regrain", regrain_passes::registry::register, regrain_dialects::register);

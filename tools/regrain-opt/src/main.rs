@@ -18,10 +18,7 @@ fn split_arguments(arguments: impl Iterator<Item = String>) -> Arguments {
     let mut rest = Vec::new();
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
-        let name = argument
-            .strip_prefix("--")
-            .or(argument.strip_prefix('-'))
-            .unwrap_or("");
+        let name = argument.strip_prefix("--").or(argument.strip_prefix('-')).unwrap_or("");
         if let Some(list) = name.strip_prefix("debug-only=") {
             debug.extend(list.split(',').map(str::to_owned));
         } else if name == "debug-only" {
@@ -41,13 +38,7 @@ fn filter(debug: &[String]) -> EnvFilter {
     let directives: Vec<String> = debug
         .iter()
         .filter(|name| !name.is_empty())
-        .map(|name| {
-            if name == "trace" {
-                name.clone()
-            } else {
-                format!("{name}=trace")
-            }
-        })
+        .map(|name| if name == "trace" { name.clone() } else { format!("{name}=trace") })
         .collect();
     EnvFilter::new(directives.join(","))
 }

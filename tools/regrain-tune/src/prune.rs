@@ -43,14 +43,20 @@ pub struct Arguments {
 
 impl Arguments {
     fn has_conditions(&self) -> bool {
-        self.older_than.is_some() || self.version_other || self.target.is_some() || self.kernel.is_some() || self.incomplete
+        self.older_than.is_some()
+            || self.version_other
+            || self.target.is_some()
+            || self.kernel.is_some()
+            || self.incomplete
     }
 }
 
 /// Removes what the conditions say.
 pub fn prune(arguments: &Arguments) -> Result<()> {
     if !arguments.has_conditions() && !arguments.damaged {
-        bail!("nothing to prune: expected at least one of '--older-than', '--version-other', '--target', '--kernel', '--incomplete' and '--damaged'");
+        bail!(
+            "nothing to prune: expected at least one of '--older-than', '--version-other', '--target', '--kernel', '--incomplete' and '--damaged'"
+        );
     }
     let mut all = crate::open(&arguments.file)?;
     let before = all.records().count();

@@ -55,8 +55,12 @@ enum End {
 
 /// Runs the whole loop; returns the exit code.
 pub fn run(arguments: &Arguments) -> Result<u8> {
-    let given = arguments.db.clone().or_else(|| std::env::var_os("REGRAIN_TUNING_DB").filter(|db| !db.is_empty()).map(Into::into));
-    let path = std::path::absolute(given.unwrap_or_else(|| "regrain.tuning".into())).context("cannot find this folder")?;
+    let given = arguments
+        .db
+        .clone()
+        .or_else(|| std::env::var_os("REGRAIN_TUNING_DB").filter(|db| !db.is_empty()).map(Into::into));
+    let path =
+        std::path::absolute(given.unwrap_or_else(|| "regrain.tuning".into())).context("cannot find this folder")?;
     let before = open_if_there(&path)?;
     if let Some(build) = &arguments.build
         && let Some(code) = self::build(build, "-fregrain-profile-generate")?
@@ -135,7 +139,9 @@ impl Loop<'_> {
         let mut sum = (0, 0);
         for shapes in database.versions().values() {
             let samples = needed(self.arguments.samples.into(), shapes.len());
-            for (have, need) in shapes.iter().filter(|shape| active.contains(&shape.key)).map(|shape| shape.progress(samples)) {
+            for (have, need) in
+                shapes.iter().filter(|shape| active.contains(&shape.key)).map(|shape| shape.progress(samples))
+            {
                 sum = (sum.0 + have, sum.1 + need);
             }
         }
@@ -156,7 +162,10 @@ impl Loop<'_> {
     fn once(&self) -> Result<Option<u8>> {
         let [program, words @ ..] = self.arguments.command.as_slice() else { bail!("no command") };
         let mut command = Command::new(program);
-        command.args(words).env("REGRAIN_TUNING_DB", self.path).env("REGRAIN_TUNING_SAMPLES", self.arguments.samples.to_string());
+        command
+            .args(words)
+            .env("REGRAIN_TUNING_DB", self.path)
+            .env("REGRAIN_TUNING_SAMPLES", self.arguments.samples.to_string());
         let mut kept = None;
         if !self.arguments.show_output {
             let file = tempfile::tempfile().context("cannot make a temporary file")?;
@@ -197,7 +206,8 @@ fn build(command: &str, option: &str) -> Result<Option<u8>> {
         Ok(flags) if !flags.is_empty() => format!("{flags} {option}"),
         _ => option.to_owned(),
     };
-    let status = Command::new("sh").args(["-c", command]).env(APPEND_FLAGS, flags).status().context("cannot run 'sh'")?;
+    let status =
+        Command::new("sh").args(["-c", command]).env(APPEND_FLAGS, flags).status().context("cannot run 'sh'")?;
     Ok(if status.success() { None } else { Some(complain(command, status)) })
 }
 

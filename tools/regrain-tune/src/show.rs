@@ -57,7 +57,8 @@ pub fn matches(pattern: &Pattern, symbol: &str) -> bool {
 /// A kernel's name as in the source, without its parameters.
 pub fn name(symbol: &str) -> String {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let demangled = cpp_demangle::Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());
+    let demangled =
+        cpp_demangle::Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());
     demangled.unwrap_or_else(|| symbol.to_owned())
 }
 
@@ -67,7 +68,8 @@ fn dims([x, y, z]: [u32; 3]) -> String {
 
 fn heading(shape: &Shape) -> String {
     let key = &shape.key;
-    let shared = if key.shared == 0 { String::new() } else { format!(", {} bytes of dynamic shared memory", key.shared) };
+    let shared =
+        if key.shared == 0 { String::new() } else { format!(", {} bytes of dynamic shared memory", key.shared) };
     format!(
         "{}: {} blocks of {} threads{shared}, on {}, version {}; {} in {}",
         name(&shape.kernel),
@@ -116,7 +118,8 @@ fn candidates(shape: &Shape, winner: Option<Grain>) -> Table {
 pub fn summary(database: &Database) -> Table {
     let mut table = table(&["kernel", "target", "block", "grids", "original", "best", "gain", "grain"], 3..7);
     let versions = database.versions();
-    let row = |shapes: &Vec<Shape>| Some(summary_of(shapes.first()?, shapes.len(), choose_for(shapes, &Policy::default())));
+    let row =
+        |shapes: &Vec<Shape>| Some(summary_of(shapes.first()?, shapes.len(), choose_for(shapes, &Policy::default())));
     let mut rows: Vec<_> = versions.values().filter_map(row).collect();
     rows.sort();
     table.add_rows(rows);

@@ -110,24 +110,77 @@ pub struct Args {
 
 /// Options of clang that take the next argument as their value.
 const WITH_VALUE: &[&str] = &[
-    "--param", "-B", "-D", "-F", "-I", "-MF", "-MJ", "-MQ", "-MT", "-U", "-Xarch_device", "-Xarch_host", "-Xassembler",
-    "-Xclang", "-Xcuda-fatbinary", "-Xcuda-ptxas", "-Xpreprocessor", "-arch", "-aux-info", "-dumpbase", "-idirafter",
-    "-imacros", "-include", "-iprefix", "-iquote", "-isysroot", "-isystem", "-iwithprefix", "-mllvm", "-target",
+    "--param",
+    "-B",
+    "-D",
+    "-F",
+    "-I",
+    "-MF",
+    "-MJ",
+    "-MQ",
+    "-MT",
+    "-U",
+    "-Xarch_device",
+    "-Xarch_host",
+    "-Xassembler",
+    "-Xclang",
+    "-Xcuda-fatbinary",
+    "-Xcuda-ptxas",
+    "-Xpreprocessor",
+    "-arch",
+    "-aux-info",
+    "-dumpbase",
+    "-idirafter",
+    "-imacros",
+    "-include",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-iwithprefix",
+    "-mllvm",
+    "-target",
 ];
 
 /// The same, for the linker alone.
 const LINK_WITH_VALUE: &[&str] = &["-L", "-T", "-Xlinker", "-e", "-l", "-rpath", "-u", "-z"];
 
 /// Prefixes of options for the linker alone.
-const LINK_PREFIXES: &[&str] = &["-L", "-l", "-Wl,", "-rdynamic", "-static", "-shared", "-nostdlib", "-nostartfiles", "-fuse-ld=", "-rpath", "-pie", "-no-pie", "-s"];
+const LINK_PREFIXES: &[&str] = &[
+    "-L",
+    "-l",
+    "-Wl,",
+    "-rdynamic",
+    "-static",
+    "-shared",
+    "-nostdlib",
+    "-nostartfiles",
+    "-fuse-ld=",
+    "-rpath",
+    "-pie",
+    "-no-pie",
+    "-s",
+];
 
 /// Those of them that look like one but concern compiling.
 const NOT_LINK: &[&str] = &["-std", "-save-temps", "-stdlib", "-serialize-diagnostics", "-static-libstdc"];
 
 /// Options after which clang compiles nothing of CUDA that would need us.
 const CLANG_ONLY: &[&str] = &[
-    "--help", "--version", "-E", "-M", "-MM", "-dumpmachine", "-dumpversion", "-fsyntax-only", "-help", "-print-search-dirs",
-    "-print-resource-dir", "-print-libgcc-file-name", "--print-search-dirs", "-print-multiarch",
+    "--help",
+    "--version",
+    "-E",
+    "-M",
+    "-MM",
+    "-dumpmachine",
+    "-dumpversion",
+    "-fsyntax-only",
+    "-help",
+    "-print-search-dirs",
+    "-print-resource-dir",
+    "-print-libgcc-file-name",
+    "--print-search-dirs",
+    "-print-multiarch",
 ];
 
 /// What the driver adds to clang's options, for `--help`.
@@ -185,7 +238,8 @@ pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
             args.add_input(PathBuf::from(arg), language.as_deref());
             continue;
         }
-        let mut value = |name: &str| rest.next().with_context(|| format!("argument to '{name}' is missing (expected 1 value)"));
+        let mut value =
+            |name: &str| rest.next().with_context(|| format!("argument to '{name}' is missing (expected 1 value)"));
         if text == "-x" {
             language = match value("-x")?.to_string_lossy().as_ref() {
                 "none" => None,
@@ -213,7 +267,9 @@ pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
 fn asks_for_lines(option: &str) -> Option<bool> {
     match option {
         "-g0" | "-ggdb0" => Some(false),
-        "-g" | "-g1" | "-g2" | "-g3" | "-glldb" | "-gmlt" | "-gline-tables-only" | "-gline-directives-only" => Some(true),
+        "-g" | "-g1" | "-g2" | "-g3" | "-glldb" | "-gmlt" | "-gline-tables-only" | "-gline-directives-only" => {
+            Some(true)
+        }
         "-gdwarf-aranges" => None,
         _ => ["-ggdb", "-gdwarf"].iter().any(|kind| option.starts_with(kind)).then_some(true),
     }
@@ -246,7 +302,8 @@ impl Args {
         } else if let Some(factors) = value("-fregrain-coarsen-threads=") {
             self.coarsen_threads = Some(coarsening(&factors)?);
         } else if let Some(space) = value("-fregrain-alternatives=") {
-            self.alternatives = if space == "default" { None } else { Some(space.parse().map_err(|reason: String| anyhow!(reason))?) };
+            self.alternatives =
+                if space == "default" { None } else { Some(space.parse().map_err(|reason: String| anyhow!(reason))?) };
         } else if let Some(path) = value("-fregrain-report=") {
             self.report = Some(path.into());
         } else if let Some(path) = value("-fregrain-profile-use=") {
@@ -295,7 +352,11 @@ impl Args {
             return;
         }
         // These two concern both steps.
-        if text.starts_with("-fopenmp") || text == "-pthread" || text.starts_with("-fsanitize") || text.starts_with("-m") {
+        if text.starts_with("-fopenmp")
+            || text == "-pthread"
+            || text.starts_with("-fsanitize")
+            || text.starts_with("-m")
+        {
             self.link.push(arg.clone());
         }
         self.compile.push(arg);
@@ -305,7 +366,10 @@ impl Args {
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or("");
         let source = language.is_some()
             || path == Path::new("-")
-            || matches!(extension, "cu" | "c" | "cc" | "cpp" | "cxx" | "C" | "c++" | "i" | "ii" | "s" | "S" | "m" | "mm" | "ll" | "bc");
+            || matches!(
+                extension,
+                "cu" | "c" | "cc" | "cpp" | "cxx" | "C" | "c++" | "i" | "ii" | "s" | "S" | "m" | "mm" | "ll" | "bc"
+            );
         let cuda = language.map_or(extension == "cu", |l| l == "cuda" || l == "cu");
         let input = Input { path, cuda, language: language.map(str::to_owned), source };
         if !source {
@@ -322,8 +386,10 @@ fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
         let text = arg.to_string_lossy().into_owned();
         match text.strip_prefix('@').filter(|name| Path::new(name).exists()) {
             Some(name) => {
-                let content = std::fs::read_to_string(name).with_context(|| format!("cannot read response file '{name}'"))?;
-                let words = shlex::split(&content).with_context(|| format!("unbalanced quotes in response file '{name}'"))?;
+                let content =
+                    std::fs::read_to_string(name).with_context(|| format!("cannot read response file '{name}'"))?;
+                let words =
+                    shlex::split(&content).with_context(|| format!("unbalanced quotes in response file '{name}'"))?;
                 out.extend(expand(words.into_iter().map(OsString::from))?);
             }
             None => out.push(arg),

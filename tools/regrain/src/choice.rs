@@ -30,7 +30,12 @@ pub struct Chip<'s> {
 
 impl<'s> Chip<'s> {
     /// A GPU.
-    pub fn gpu(name: String, source: &'s str, limits: &'static Limits, resources: BTreeMap<(String, Grain), Resources>) -> Self {
+    pub fn gpu(
+        name: String,
+        source: &'s str,
+        limits: &'static Limits,
+        resources: BTreeMap<(String, Grain), Resources>,
+    ) -> Self {
         Self { name, source, target: Target::Gpu(limits), resources }
     }
 
@@ -47,7 +52,8 @@ impl<'s> Chip<'s> {
         let mut row = Row::new(self.source, &launch.kernel, launch.shape, &self.name, grain, decision);
         row.resources = self.resources(launch, grain).copied();
         if let (Target::Gpu(limits), Some(resources)) = (&self.target, &row.resources) {
-            row.occupancy = Some(occupancy(limits, block_threads(launch, grain), resources.registers, resources.shared()));
+            row.occupancy =
+                Some(occupancy(limits, block_threads(launch, grain), resources.registers, resources.shared()));
         }
         row
     }
@@ -59,16 +65,24 @@ impl<'s> Chip<'s> {
             return None;
         }
         let original = self.resources(launch, Grain::ORIGINAL)?;
-        let Some(ours) = self.resources(launch, candidate.grain) else { return Some("it could not be assembled".into()) };
+        let Some(ours) = self.resources(launch, candidate.grain) else {
+            return Some("it could not be assembled".into());
+        };
         let threads = |grain| block_threads(launch, grain);
-        let found = after_assembly(limits, (ours, threads(candidate.grain)), (original, threads(Grain::ORIGINAL)), &Floor::default());
+        let found = after_assembly(
+            limits,
+            (ours, threads(candidate.grain)),
+            (original, threads(Grain::ORIGINAL)),
+            &Floor::default(),
+        );
         found.map(|pruned| pruned.to_string())
     }
 
     fn predict(&self, launch: &Launch, candidate: &Candidate) -> Option<Prediction> {
         let statistics = candidate.statistics.as_ref()?;
         let resources = self.resources(launch, candidate.grain);
-        let ours = model::Candidate { statistics, resources, epilogues: candidate.epilogues, tasks: candidate.grain.tasks };
+        let ours =
+            model::Candidate { statistics, resources, epilogues: candidate.epilogues, tasks: candidate.grain.tasks };
         let shape = Shape { grid: None, block: launch.shape.map(|shape| shape.map(u64::from)) };
         Some(model::predict(&ours, &shape, &self.target))
     }
@@ -125,7 +139,8 @@ pub fn by_model(launch: &Launch, chips: &[Chip<'_>]) -> (usize, Vec<Row>) {
     // A number of blocks in a task must beat the runtime's own by the margin too.
     let is_worth_it = |at: usize, time: f64| {
         let grain = launch.candidates[at].grain;
-        let usual = launch.candidates.iter().position(|other| other.grain == grain.with_usual_tasks() && other.grain != grain);
+        let usual =
+            launch.candidates.iter().position(|other| other.grain == grain.with_usual_tasks() && other.grain != grain);
         usual.and_then(mean).is_none_or(|usual| time < usual * (1.0 - margin))
     };
     let mut best = (0, 1.0 - margin);
@@ -187,7 +202,8 @@ pub fn by_profile(
 /// The alternatives that a profiling program tries: all that are not pruned on any chip.
 pub fn to_be_timed(launch: &Launch, chips: &[Chip<'_>]) -> (Vec<usize>, Vec<Row>) {
     let mut weighed: Vec<Vec<Weighed>> = chips.iter().map(|chip| weigh(launch, chip)).collect();
-    let kept: Vec<usize> = (0..launch.candidates.len()).filter(|at| weighed.iter().all(|chip| !chip[*at].pruned)).collect();
+    let kept: Vec<usize> =
+        (0..launch.candidates.len()).filter(|at| weighed.iter().all(|chip| !chip[*at].pruned)).collect();
     for chip in &mut weighed {
         for at in &kept {
             chip[*at].row.decision = Decision::Profiled;
@@ -207,7 +223,8 @@ pub fn promising(launch: &Launch, chips: &[Chip<'_>], most: usize) -> Vec<usize>
         all.sum::<Option<f64>>().filter(|sum| sum.is_finite())
     };
     let even = chips.len() as f64;
-    let mut found: Vec<(f64, usize)> = (1..launch.candidates.len()).filter_map(|at| Some((ratio(at).filter(|r| *r < even)?, at))).collect();
+    let mut found: Vec<(f64, usize)> =
+        (1..launch.candidates.len()).filter_map(|at| Some((ratio(at).filter(|r| *r < even)?, at))).collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     found.into_iter().take(most).map(|(_, at)| at).collect()
 }

@@ -189,7 +189,9 @@ impl Compilation<'_> {
         if std::fs::rename(finished, self.output).is_ok() {
             return Ok(());
         }
-        std::fs::copy(finished, self.output).map(drop).with_context(|| format!("cannot write '{}'", self.output.display()))
+        std::fs::copy(finished, self.output)
+            .map(drop)
+            .with_context(|| format!("cannot write '{}'", self.output.display()))
     }
 
     fn host_only(&self) -> Result<()> {

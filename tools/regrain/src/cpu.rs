@@ -46,7 +46,15 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let searcher = Searcher::for_cpu(&session.args, &compilation.unit.input, &missed)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: cuda_arch.to_string(), survey: &survey, grains, profiled };
+    let stages = Stages {
+        compilation,
+        dump: &dump,
+        missed: &missed,
+        arch: cuda_arch.to_string(),
+        survey: &survey,
+        grains,
+        profiled,
+    };
     let splits = options.level > 0 && !session.args.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
     if options.relocatable {

@@ -80,7 +80,14 @@ pub struct Row {
 
 impl Row {
     /// A row about which nothing is known yet but the decision.
-    pub fn new(source: &str, kernel: &str, block: Option<[u32; 3]>, target: &str, grain: Grain, decision: Decision) -> Self {
+    pub fn new(
+        source: &str,
+        kernel: &str,
+        block: Option<[u32; 3]>,
+        target: &str,
+        grain: Grain,
+        decision: Decision,
+    ) -> Self {
         Self {
             source: source.to_owned(),
             kernel: kernel.to_owned(),
@@ -98,12 +105,23 @@ impl Row {
 
     fn remark(&self) -> String {
         let kernel = described(&self.kernel, self.block);
-        let mut text = format!("{}: remark: {kernel} on {}: grain {} is {}", self.source, self.target, self.grain, self.decision.text());
+        let mut text = format!(
+            "{}: remark: {kernel} on {}: grain {} is {}",
+            self.source,
+            self.target,
+            self.grain,
+            self.decision.text()
+        );
         if let Some(reason) = &self.reason {
             text += &format!(": {reason}");
         }
         if let Some(r) = &self.resources {
-            text += &format!("; {} registers, {} bytes of spills, {} bytes of static shared memory", r.registers, r.spills(), r.static_shared);
+            text += &format!(
+                "; {} registers, {} bytes of spills, {} bytes of static shared memory",
+                r.registers,
+                r.spills(),
+                r.static_shared
+            );
         }
         if let Some(o) = &self.occupancy {
             text += &format!("; {} resident warps, limited by {}", o.warps, o.limiter);
@@ -147,5 +165,6 @@ pub fn publish(statements: &[Statement], remarks: Remarks, report: Option<&Path>
     let text: String = statements.iter().map(|statement| format!("{}\n", statement.row)).collect();
     // One write, so that compilations side by side do not mix their lines.
     let file = std::fs::File::options().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).with_context(|| format!("cannot write '{}'", path.display()))
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write '{}'", path.display()))
 }

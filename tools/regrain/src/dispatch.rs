@@ -28,7 +28,11 @@ impl Coarsening {
             Self::Off
         } else if args.coarsen_blocks.is_some() || args.coarsen_threads.is_some() {
             Self::Forced
-        } else if args.alternatives.as_ref().map_or(args.round_trip || args.debugs_device(), |space| *space == Space::none()) {
+        } else if args
+            .alternatives
+            .as_ref()
+            .map_or(args.round_trip || args.debugs_device(), |space| *space == Space::none())
+        {
             Self::Off
         } else {
             Self::Searched
@@ -56,7 +60,8 @@ pub fn redirect<'ctx>(
     asks: bool,
 ) -> Result<()> {
     let made = stages.host_functions(context, versions, most_threads);
-    let (functions, dispatchers) = made.map_err(|message| anyhow!("internal error: no host code for versions of kernels: {message}"))?;
+    let (functions, dispatchers) =
+        made.map_err(|message| anyhow!("internal error: no host code for versions of kernels: {message}"))?;
     dispatch::redirect(host, functions, &dispatchers, asks)?;
     Ok(())
 }

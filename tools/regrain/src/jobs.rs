@@ -33,7 +33,11 @@ impl Session {
         if args.archs.is_empty() && (compiles_cuda || args.kind == Output::Linked) {
             targets = Targets::find(&clang);
             if args.verbose && compiles_cuda {
-                let found = if targets.cpu { "no GPU found, compiling for the CPU".to_owned() } else { format!("found {}", targets.sm[0]) };
+                let found = if targets.cpu {
+                    "no GPU found, compiling for the CPU".to_owned()
+                } else {
+                    format!("found {}", targets.sm[0])
+                };
                 diagnostics::note(&format!("no --offload-arch: {found}"));
             }
         }
@@ -45,14 +49,17 @@ impl Session {
         if let (true, Some(toolkit)) = (compiles_cuda, &toolkit) {
             targets.check(toolkit)?;
         }
-        if let Some(space) = args.alternatives.as_ref().filter(|space| compiles_cuda && !targets.cpu && space.sets_tasks()) {
+        if let Some(space) =
+            args.alternatives.as_ref().filter(|space| compiles_cuda && !targets.cpu && space.sets_tasks())
+        {
             let archs: Vec<String> = targets.sm.iter().map(ToString::to_string).collect();
             bail!(
                 "invalid argument '-fregrain-alternatives={space}' not allowed with '--offload-arch={}': tasks are for --offload-arch=cpu",
                 archs.join(",")
             );
         }
-        let scratch = tempfile::Builder::new().prefix("regrain-").tempdir().context("cannot make a temporary folder")?;
+        let scratch =
+            tempfile::Builder::new().prefix("regrain-").tempdir().context("cannot make a temporary folder")?;
         let session = Self { args, clang, targets, toolkit, scratch };
         session.check_inputs()?;
         Ok(session)
@@ -91,7 +98,9 @@ impl Session {
         let cuda = self.args.inputs.iter().any(|i| i.cuda);
         let ours = |arg: &OsString| {
             let text = arg.to_string_lossy();
-            text.starts_with("--offload-arch=") || text.starts_with("--cuda-gpu-arch=") || text.starts_with("-fregrain-")
+            text.starts_with("--offload-arch=")
+                || text.starts_with("--cuda-gpu-arch=")
+                || text.starts_with("-fregrain-")
                 || text.starts_with("--cuda-path=")
         };
         command.args(self.args.all.iter().filter(|arg| !ours(arg)));

@@ -29,7 +29,12 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
     } else {
         if is_profiled(session) {
             // Before the CUDA runtime, which it uses. A reset of the device would lose times that are on their way.
-            command.arg(library("profiler", "libregrain_profiler.a")?).args(["-Wl,--wrap=cudaDeviceReset", "-lpthread", "-ldl", "-lm"]);
+            command.arg(library("profiler", "libregrain_profiler.a")?).args([
+                "-Wl,--wrap=cudaDeviceReset",
+                "-lpthread",
+                "-ldl",
+                "-lm",
+            ]);
         }
         let shared = args.link.iter().any(|arg| arg == "-lcudart");
         command.args(session.toolkit()?.link_args(shared)?);

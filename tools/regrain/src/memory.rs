@@ -40,7 +40,12 @@ pub struct Found {
 
 impl Memory {
     /// The memory of the source that `stages` work on, whose device code for each of `archs` is in `files`. `None` without a cache.
-    pub fn of(stages: &Stages<'_>, searcher: &Searcher<'_>, files: &[PathBuf], archs: &[SmArch]) -> Result<Option<Self>> {
+    pub fn of(
+        stages: &Stages<'_>,
+        searcher: &Searcher<'_>,
+        files: &[PathBuf],
+        archs: &[SmArch],
+    ) -> Result<Option<Self>> {
         let cache = Cache::open();
         if !cache.is_on() {
             return Ok(None);
@@ -106,7 +111,12 @@ mod tests {
     #[test]
     fn what_is_shown_makes_no_difference() {
         let plain = key_of("-O2 -c a.cu -o a.o");
-        assert_eq!(plain, key_of("-O2 -c b.cu -o b.o -Rpass=regrain -Rpass-missed=regrain -fregrain-report=r -fregrain-resource-usage -v"));
+        assert_eq!(
+            plain,
+            key_of(
+                "-O2 -c b.cu -o b.o -Rpass=regrain -Rpass-missed=regrain -fregrain-report=r -fregrain-resource-usage -v"
+            )
+        );
         assert_eq!(key_of("-O2 -fregrain-profile-use=a a.cu"), key_of("-O2 -fregrain-profile-use=b a.cu"));
     }
 

@@ -8,10 +8,10 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{clean, specialise};
+use regrain_passes::isolate_launches::Version;
 use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Compiled, DeviceImage, Key, Report};
 use regrain_targets::toolkit::SmArch;
-use regrain_passes::isolate_launches::Version;
 use regrain_tuning::occupancy::occupancy;
 
 use crate::args::Output;
@@ -43,7 +43,9 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let coarsening = host.as_ref().map_or(Coarsening::Off, |_| Coarsening::of(&session.args));
     let specialised = host.as_ref().is_some_and(|host| specialises(session, host));
     let mut survey = match &host {
-        Some(host) if specialised || coarsening != Coarsening::Off || dump.is_on() => launches::survey(host, &cpu::host_machine()?)?,
+        Some(host) if specialised || coarsening != Coarsening::Off || dump.is_on() => {
+            launches::survey(host, &cpu::host_machine()?)?
+        }
         _ => Survey::default(),
     };
     if coarsening == Coarsening::Forced && !specialised {
@@ -54,7 +56,8 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let searcher = Searcher::for_gpus(&session.args, &compilation.unit.input, &missed, archs)?;
     let profiled = session.args.profile_generate.then(|| searcher.target_name());
     let grains = coarsening.grains(&searcher);
-    let stages = Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), survey: &survey, grains, profiled };
+    let stages =
+        Stages { compilation, dump: &dump, missed: &missed, arch: String::new(), survey: &survey, grains, profiled };
     if session.args.device_only && session.args.emit_llvm {
         let module = read_bitcode(&context, &sides.device[0])?;
         dump.llvm(&format!("device-{}", archs[0]), &module)?;
@@ -213,7 +216,12 @@ struct Wholes {
 }
 
 /// Lets the assembler speak and drops what is not chosen. With nothing to choose from nothing is assembled.
-fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], versions: &mut Versions) -> Result<Option<Wholes>> {
+fn choose(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    units: &[Unit<'_>],
+    versions: &mut Versions,
+) -> Result<Option<Wholes>> {
     if versions.launches.is_empty() {
         return Ok(None);
     }
@@ -246,7 +254,9 @@ fn choose(stages: &Stages<'_>, searcher: &Searcher<'_>, units: &[Unit<'_>], vers
 
 /// One host code launches for all chips: there are versions if they came out alike for each.
 fn versions_for_all(stages: &Stages<'_>, units: &[Unit<'_>]) -> Versions {
-    let Some(first) = units.first().map(|unit| &unit.versions).filter(|first| !first.is_empty()) else { return Versions::default() };
+    let Some(first) = units.first().map(|unit| &unit.versions).filter(|first| !first.is_empty()) else {
+        return Versions::default();
+    };
     if units.iter().any(|unit| !unit.versions.are_those_of(first)) {
         stages.remark("launches keep their grain: the chips do not have the same versions of kernels");
         return Versions::default();
@@ -272,7 +282,11 @@ fn specialises(session: &Session, host: &Module<'_>) -> bool {
 }
 
 /// The image of a module, and its key in the cache; where only PTX is asked for, only that.
-fn device_image(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> Result<(DeviceImage, Option<Key>)> {
+fn device_image(
+    compilation: &Compilation<'_>,
+    module: &Module<'_>,
+    arch: SmArch,
+) -> Result<(DeviceImage, Option<Key>)> {
     let session = compilation.session;
     let toolkit = session.toolkit()?;
     let job = job(compilation, module, arch);

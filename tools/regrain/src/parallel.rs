@@ -129,7 +129,11 @@ impl Stages<'_> {
 
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain, and the launches that
     /// have versions. These may do without block functions: where they only say how many blocks a task has.
-    pub fn split_form<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> (Option<SplitForm<'ctx>>, Versions) {
+    pub fn split_form<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+    ) -> (Option<SplitForm<'ctx>>, Versions) {
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             optimise::optimise_all(module_op(module));
@@ -156,7 +160,12 @@ impl Stages<'_> {
         self.outline(context, device, true).filter(|(_, versions)| !versions.is_empty())
     }
 
-    fn outline<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>, versions_only: bool) -> Option<(Module<'ctx>, Versions)> {
+    fn outline<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        versions_only: bool,
+    ) -> Option<(Module<'ctx>, Versions)> {
         self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             if versions_only {
@@ -173,7 +182,11 @@ impl Stages<'_> {
     }
 
     /// Gives every kernel a version of the grain that was asked for, where that is right.
-    fn versions<'c>(&self, mlir: &'c melior::Context, module: &melior::ir::Module<'c>) -> Result<Option<Host<'c>>, String> {
+    fn versions<'c>(
+        &self,
+        mlir: &'c melior::Context,
+        module: &melior::ir::Module<'c>,
+    ) -> Result<Option<Host<'c>>, String> {
         let op = module_op(module);
         let launches = match self.grains {
             Grains::Original => return Ok(None),
@@ -209,7 +222,9 @@ impl Stages<'_> {
         for kernel in kept {
             let source = self.compilation.unit.input.display();
             let kernel = described(&kernel, None);
-            self.remark(&format!("{source}: remark: {kernel} keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"));
+            self.remark(&format!(
+                "{source}: remark: {kernel} keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"
+            ));
         }
     }
 
@@ -219,7 +234,9 @@ impl Stages<'_> {
         let args = &self.compilation.session.args;
         let limit = format!(" dynamic-shared-limit={}", self.dynamic_shared_limit());
         let asked = [("threads", &args.coarsen_threads, ""), ("blocks", &args.coarsen_blocks, limit.as_str())];
-        for (what, factors, more) in asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more))) {
+        for (what, factors, more) in
+            asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more)))
+        {
             let pass = format!("regrain-coarsen-{what}{{{factors}{more}}}");
             let done = mlir_bridge::pass::run_pipeline(op, &pass);
             done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
@@ -318,7 +335,9 @@ impl Stages<'_> {
         }
         let limit = |name: &String| {
             let version = versions.kernels.iter().find(|version| version.name == *name);
-            version.map_or(MOST_THREADS, |version| most_threads(version).saturating_mul(version.thread_total.try_into().unwrap_or(1)))
+            version.map_or(MOST_THREADS, |version| {
+                most_threads(version).saturating_mul(version.thread_total.try_into().unwrap_or(1))
+            })
         };
         let found = isolate_launches::dispatchers(module_op(&module)).into_iter().map(|dispatcher| Dispatcher {
             most_threads: dispatcher.versions.iter().map(limit).min().unwrap_or(MOST_THREADS).min(MOST_THREADS),
@@ -368,7 +387,8 @@ impl Stages<'_> {
         if self.compilation.session.args.keeps_lines() {
             scope_debug_info::scope_all(module_op(&module));
         }
-        let exported = mlir_bridge::export_inkwell(&module, &self.compilation.stem(), context).map_err(|e| e.to_string())?;
+        let exported =
+            mlir_bridge::export_inkwell(&module, &self.compilation.stem(), context).map_err(|e| e.to_string())?;
         Ok((exported, lowered))
     }
 

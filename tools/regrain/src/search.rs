@@ -112,7 +112,11 @@ impl<'s> Searcher<'s> {
 
     /// Chooses when the assembler has spoken: which alternatives stay. `images` holds, for each GPU, the kernels by themselves,
     /// `mains` says whose launches they are.
-    pub fn decide(&self, launches: &[Launch], resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>) -> Kept {
+    pub fn decide(
+        &self,
+        launches: &[Launch],
+        resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>,
+    ) -> Kept {
         let chips = self.chips(resources);
         let mut kept = Kept::new();
         for launch in launches {
@@ -156,7 +160,9 @@ impl Search for Searcher<'_> {
 
     fn left_out(&self, omissions: &[Omission]) {
         let targets: Vec<String> = self.chips(BTreeMap::new()).into_iter().map(|chip| chip.name).collect();
-        for (omission, target) in omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target))) {
+        for (omission, target) in
+            omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target)))
+        {
             let Some((kernel, shape)) = kernel_of_launch(&omission.launch) else { continue };
             let decision = match omission.reason {
                 LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
@@ -175,7 +181,9 @@ impl Search for Searcher<'_> {
         let all = || launch.candidates.iter().map(|candidate| candidate.grain).collect();
         match &self.target {
             // Nothing is assembled for a CPU: all is known.
-            Target::Cpu(_) => self.decide(std::slice::from_ref(launch), BTreeMap::new()).remove(&launch.symbol).unwrap_or_default(),
+            Target::Cpu(_) => {
+                self.decide(std::slice::from_ref(launch), BTreeMap::new()).remove(&launch.symbol).unwrap_or_default()
+            }
             Target::Gpus(_) if self.args.profile_generate || self.args.alternatives.is_some() => all(),
             Target::Gpus(_) => {
                 let chips = self.chips(BTreeMap::new());
@@ -195,7 +203,8 @@ pub fn resources(
     images: &[Option<DeviceImage>],
     whole: &DeviceImage,
 ) -> BTreeMap<(String, Grain), Resources> {
-    let of = |image: &DeviceImage, name: &str| image.reports.iter().find(|report| report.name == name).map(as_resources);
+    let of =
+        |image: &DeviceImage, name: &str| image.reports.iter().find(|report| report.name == name).map(as_resources);
     let mut found = BTreeMap::new();
     for launch in launches {
         found.extend(of(whole, &launch.kernel).map(|original| ((launch.symbol.clone(), Grain::ORIGINAL), original)));

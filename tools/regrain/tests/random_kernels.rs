@@ -127,11 +127,17 @@ fn all_forms_of_a_kernel_agree() {
     let [blocks, threads] = tally.coarsened();
     let refused = tally.refused.lines();
     eprintln!("{tried} kernels, {share}% split, {back}% taken through the parallel form and back");
-    eprintln!("{blocks}% of blocks and {threads}% of threads coarsened; of {:?} wrappers kept their grain:\n{refused}", tally.asked);
+    eprintln!(
+        "{blocks}% of blocks and {threads}% of threads coarsened; of {:?} wrappers kept their grain:\n{refused}",
+        tally.asked
+    );
     let failures = &tally.failures;
     assert!(failures.is_empty(), "{} of {tried} kernels differ:\n{}", failures.len(), failures.join("\n---\n"));
     assert!(share >= 50, "only {share}% are split:\n{}", tally.declined.join("\n"));
     assert!(back >= 50, "only {back}% came back from the parallel form:\n{}", tally.kept.join("\n"));
     // A barrier under a condition on the block, which random kernels have plenty of, keeps blocks from it.
-    assert!(blocks >= 35 && threads >= 50, "too few are coarsened: {blocks}% of blocks, {threads}% of threads:\n{refused}");
+    assert!(
+        blocks >= 35 && threads >= 50,
+        "too few are coarsened: {blocks}% of blocks, {threads}% of threads:\n{refused}"
+    );
 }

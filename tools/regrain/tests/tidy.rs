@@ -33,12 +33,17 @@ fn each_file_says_what_it_is() {
 
 #[test]
 fn unsafe_stands_at_the_borders_alone() {
-    let allowed = |name: &str| ["mlir-bridge", "profiler", "runtime"].iter().any(|part| name.starts_with(&format!("crates/{part}/")));
+    let allowed = |name: &str| {
+        ["mlir-bridge", "profiler", "runtime"].iter().any(|part| name.starts_with(&format!("crates/{part}/")))
+    };
     let words = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"];
     let broken = tracked("rs").into_iter().filter(|(name, text)| {
         !allowed(name) && !name.ends_with("tests/tidy.rs") && words.iter().any(|word| text.contains(word))
     });
-    complain(&broken.map(|(name, _)| name).collect::<Vec<_>>(), "`unsafe` stands in mlir-bridge, the profiler and the runtime alone");
+    complain(
+        &broken.map(|(name, _)| name).collect::<Vec<_>>(),
+        "`unsafe` stands in mlir-bridge, the profiler and the runtime alone",
+    );
 }
 
 #[test]

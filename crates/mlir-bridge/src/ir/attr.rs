@@ -62,36 +62,25 @@ impl<'c> Ctx<'c> {
     pub fn array_attr(self, items: &[Attr<'c>]) -> Attr<'c> {
         let raw: Vec<_> = items.iter().map(|item| item.raw).collect();
         // SAFETY: the array is read during the call.
-        Attr::wrap(unsafe {
-            mlir_sys::mlirArrayAttrGet(self.raw, raw.len() as isize, raw.as_ptr())
-        })
+        Attr::wrap(unsafe { mlir_sys::mlirArrayAttrGet(self.raw, raw.len() as isize, raw.as_ptr()) })
     }
 
     pub fn dict_attr(self, items: &[(&str, Attr<'c>)]) -> Attr<'c> {
-        let raw: Vec<_> = items
-            .iter()
-            .map(|(name, attr)| self.named(name, *attr))
-            .collect();
+        let raw: Vec<_> = items.iter().map(|(name, attr)| self.named(name, *attr)).collect();
         // SAFETY: the array is read during the call.
-        Attr::wrap(unsafe {
-            mlir_sys::mlirDictionaryAttrGet(self.raw, raw.len() as isize, raw.as_ptr())
-        })
+        Attr::wrap(unsafe { mlir_sys::mlirDictionaryAttrGet(self.raw, raw.len() as isize, raw.as_ptr()) })
     }
 
     /// `array<i32: ...>`, as in `operandSegmentSizes`.
     pub fn i32_array_attr(self, values: &[i32]) -> Attr<'c> {
         // SAFETY: the array is read during the call.
-        Attr::wrap(unsafe {
-            mlir_sys::mlirDenseI32ArrayGet(self.raw, values.len() as isize, values.as_ptr())
-        })
+        Attr::wrap(unsafe { mlir_sys::mlirDenseI32ArrayGet(self.raw, values.len() as isize, values.as_ptr()) })
     }
 
     /// `array<i64: ...>`.
     pub fn i64_array_attr(self, values: &[i64]) -> Attr<'c> {
         // SAFETY: the array is read during the call.
-        Attr::wrap(unsafe {
-            mlir_sys::mlirDenseI64ArrayGet(self.raw, values.len() as isize, values.as_ptr())
-        })
+        Attr::wrap(unsafe { mlir_sys::mlirDenseI64ArrayGet(self.raw, values.len() as isize, values.as_ptr()) })
     }
 
     pub(crate) fn named(self, name: &str, attr: Attr<'c>) -> mlir_sys::MlirNamedAttribute {
@@ -132,26 +121,19 @@ impl<'c> Attr<'c> {
 
     pub fn as_bool(self) -> Option<bool> {
         // SAFETY: asked of bool attributes only.
-        unsafe {
-            mlir_sys::mlirAttributeIsABool(self.raw)
-                .then(|| mlir_sys::mlirBoolAttrGetValue(self.raw))
-        }
+        unsafe { mlir_sys::mlirAttributeIsABool(self.raw).then(|| mlir_sys::mlirBoolAttrGetValue(self.raw)) }
     }
 
     pub fn as_float(self) -> Option<f64> {
         // SAFETY: asked of float attributes only.
-        unsafe {
-            mlir_sys::mlirAttributeIsAFloat(self.raw)
-                .then(|| mlir_sys::mlirFloatAttrGetValueDouble(self.raw))
-        }
+        unsafe { mlir_sys::mlirAttributeIsAFloat(self.raw).then(|| mlir_sys::mlirFloatAttrGetValueDouble(self.raw)) }
     }
 
     /// The value of a string attribute.
     pub fn as_str(self) -> Option<&'c str> {
         // SAFETY: asked of string attributes only; the string lives with the context.
         unsafe {
-            mlir_sys::mlirAttributeIsAString(self.raw)
-                .then(|| ffi::to_str(mlir_sys::mlirStringAttrGetValue(self.raw)))
+            mlir_sys::mlirAttributeIsAString(self.raw).then(|| ffi::to_str(mlir_sys::mlirStringAttrGetValue(self.raw)))
         }
     }
 
@@ -167,8 +149,7 @@ impl<'c> Attr<'c> {
     pub fn as_type(self) -> Option<Type<'c>> {
         // SAFETY: asked of type attributes only.
         unsafe {
-            mlir_sys::mlirAttributeIsAType(self.raw)
-                .then(|| Type::wrap(mlir_sys::mlirTypeAttrGetValue(self.raw)))
+            mlir_sys::mlirAttributeIsAType(self.raw).then(|| Type::wrap(mlir_sys::mlirTypeAttrGetValue(self.raw)))
         }
     }
 
@@ -190,10 +171,7 @@ impl<'c> Attr<'c> {
             if !mlir_sys::mlirAttributeIsADictionary(self.raw) {
                 return None;
             }
-            Attr::wrap_option(mlir_sys::mlirDictionaryAttrGetElementByName(
-                self.raw,
-                ffi::string(name),
-            ))
+            Attr::wrap_option(mlir_sys::mlirDictionaryAttrGetElementByName(self.raw, ffi::string(name)))
         }
     }
 

@@ -37,22 +37,14 @@ impl<'c> Block<'c> {
     }
 
     pub fn insert_arg(self, index: usize, ty: Type<'c>, loc: Loc<'c>) -> Value<'c> {
-        assert!(
-            index <= self.num_args(),
-            "block argument {index} out of range"
-        );
+        assert!(index <= self.num_args(), "block argument {index} out of range");
         // SAFETY: the index is in range.
-        Value::wrap(unsafe {
-            mlir_sys::mlirBlockInsertArgument(self.raw, index as isize, ty.raw, loc.raw)
-        })
+        Value::wrap(unsafe { mlir_sys::mlirBlockInsertArgument(self.raw, index as isize, ty.raw, loc.raw) })
     }
 
     /// Removes an argument that has no uses.
     pub fn erase_arg(self, index: usize) {
-        assert!(
-            !self.arg(index).has_uses(),
-            "block argument {index} still has uses"
-        );
+        assert!(!self.arg(index).has_uses(), "block argument {index} still has uses");
         // SAFETY: the index is in range and the argument is unused.
         unsafe { mlir_sys::mlirBlockEraseArgument(self.raw, index as u32) }
     }
@@ -115,11 +107,7 @@ impl<'c> Block<'c> {
     /// Moves the operations of this block before `before`, leaving the block empty. Arguments are
     /// replaced by `args` first.
     pub fn inline_before(self, before: Op<'c>, args: &[Value<'c>]) {
-        assert_eq!(
-            args.len(),
-            self.num_args(),
-            "values for the block arguments"
-        );
+        assert_eq!(args.len(), self.num_args(), "values for the block arguments");
         for (arg, value) in self.args().into_iter().zip(args) {
             arg.replace_all_uses_with(*value);
         }
@@ -192,8 +180,7 @@ impl<'c> Region<'c> {
         let locs = vec![loc.raw; args.len()];
         // SAFETY: the arrays are read during the call; the region takes the block.
         unsafe {
-            let block =
-                mlir_sys::mlirBlockCreate(types.len() as isize, types.as_ptr(), locs.as_ptr());
+            let block = mlir_sys::mlirBlockCreate(types.len() as isize, types.as_ptr(), locs.as_ptr());
             mlir_sys::mlirRegionAppendOwnedBlock(self.raw, block);
             Block::wrap(block)
         }
@@ -217,9 +204,7 @@ impl<'c> Region<'c> {
 impl fmt::Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirBlockPrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirBlockPrint(self.raw, Some(ffi::append_ref), user) }))
     }
 }
 

@@ -27,48 +27,28 @@ impl<'c> Builder<'c> {
     /// Inserts before `op`, with its location.
     pub fn before(op: Op<'c>) -> Self {
         let block = op.block().expect("an operation in a block");
-        Self {
-            block,
-            before: Some(op),
-            loc: op.loc(),
-        }
+        Self { block, before: Some(op), loc: op.loc() }
     }
 
     /// Inserts after `op`, with its location.
     pub fn after(op: Op<'c>) -> Self {
         let block = op.block().expect("an operation in a block");
-        Self {
-            block,
-            before: op.next(),
-            loc: op.loc(),
-        }
+        Self { block, before: op.next(), loc: op.loc() }
     }
 
     /// Inserts at the end of `block`.
     pub fn at_end(block: Block<'c>, loc: Loc<'c>) -> Self {
-        Self {
-            block,
-            before: None,
-            loc,
-        }
+        Self { block, before: None, loc }
     }
 
     /// Inserts at the start of `block`.
     pub fn at_start(block: Block<'c>, loc: Loc<'c>) -> Self {
-        Self {
-            block,
-            before: block.first_op(),
-            loc,
-        }
+        Self { block, before: block.first_op(), loc }
     }
 
     /// Inserts before the terminator of `block`, or at its end if it has none.
     pub fn before_terminator(block: Block<'c>, loc: Loc<'c>) -> Self {
-        Self {
-            block,
-            before: block.terminator(),
-            loc,
-        }
+        Self { block, before: block.terminator(), loc }
     }
 
     pub fn ctx(self) -> Ctx<'c> {
@@ -89,11 +69,7 @@ impl<'c> Builder<'c> {
         // SAFETY: the block takes a detached, live operation.
         unsafe {
             match self.before {
-                Some(before) => mlir_sys::mlirBlockInsertOwnedOperationBefore(
-                    self.block.raw,
-                    before.raw,
-                    op.raw,
-                ),
+                Some(before) => mlir_sys::mlirBlockInsertOwnedOperationBefore(self.block.raw, before.raw, op.raw),
                 None => mlir_sys::mlirBlockAppendOwnedOperation(self.block.raw, op.raw),
             }
         }
@@ -130,21 +106,13 @@ impl<'c> Builder<'c> {
 
     /// An operation with one result.
     pub fn value(self, name: &str, operands: &[Value<'c>], result: Type<'c>) -> Value<'c> {
-        self.op(name)
-            .operands(operands)
-            .result(result)
-            .build()
-            .result(0)
+        self.op(name).operands(operands).result(result).build().result(0)
     }
 
     /// `arith.constant` of an integer or index type.
     pub fn const_int(self, ty: Type<'c>, value: i64) -> Value<'c> {
         let attr = self.ctx().int_attr(ty, value);
-        self.op("arith.constant")
-            .attr("value", attr)
-            .result(ty)
-            .build()
-            .result(0)
+        self.op("arith.constant").attr("value", attr).result(ty).build().result(0)
     }
 
     pub fn const_index(self, value: i64) -> Value<'c> {
@@ -162,9 +130,7 @@ impl<'c> Builder<'c> {
 
     /// `arith.cmpi`; the predicate by name: eq ne slt sle sgt sge ult ule ugt uge.
     pub fn cmpi(self, predicate: &str, a: Value<'c>, b: Value<'c>) -> Value<'c> {
-        let names = [
-            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge",
-        ];
+        let names = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
         let number = names.iter().position(|name| *name == predicate);
         let number = number.expect("a predicate of arith.cmpi");
         let ctx = self.ctx();
@@ -189,20 +155,11 @@ impl<'c> Builder<'c> {
     }
 
     /// `scf.for` with an empty body (induction variable, carried values; no terminator yet).
-    pub fn scf_for(
-        self,
-        lower: Value<'c>,
-        upper: Value<'c>,
-        step: Value<'c>,
-        init: &[Value<'c>],
-    ) -> Op<'c> {
+    pub fn scf_for(self, lower: Value<'c>, upper: Value<'c>, step: Value<'c>, init: &[Value<'c>]) -> Op<'c> {
         let types: Vec<_> = init.iter().map(|value| value.ty()).collect();
         let mut args = vec![lower.ty()];
         args.extend(&types);
-        let spec = self
-            .op("scf.for")
-            .operands(&[lower, upper, step])
-            .operands(init);
+        let spec = self.op("scf.for").operands(&[lower, upper, step]).operands(init);
         let op = spec.results(&types).regions(1).build();
         op.region(0).append_block(&args, self.loc);
         op
@@ -210,24 +167,13 @@ impl<'c> Builder<'c> {
 
     /// `scf.parallel` without reductions; its body holds the induction variables and ends in
     /// `scf.reduce`: insert with `Builder::before_terminator(op.body(), ...)`.
-    pub fn scf_parallel(
-        self,
-        lower: &[Value<'c>],
-        upper: &[Value<'c>],
-        step: &[Value<'c>],
-    ) -> Op<'c> {
+    pub fn scf_parallel(self, lower: &[Value<'c>], upper: &[Value<'c>], step: &[Value<'c>]) -> Op<'c> {
         let ctx = self.ctx();
         let rank = lower.len() as i32;
         let sizes = ctx.i32_array_attr(&[rank, rank, rank, 0]);
-        let spec = self
-            .op("scf.parallel")
-            .operands(lower)
-            .operands(upper)
-            .operands(step);
+        let spec = self.op("scf.parallel").operands(lower).operands(upper).operands(step);
         let op = spec.attr("operandSegmentSizes", sizes).regions(1).build();
-        let body = op
-            .region(0)
-            .append_block(&vec![ctx.index(); lower.len()], self.loc);
+        let body = op.region(0).append_block(&vec![ctx.index(); lower.len()], self.loc);
         Builder::at_end(body, self.loc).op("scf.reduce").build();
         op
     }
@@ -256,12 +202,7 @@ impl<'c> Builder<'c> {
     /// `scf.while` with empty blocks: before (arguments as `init`), after (as `results`).
     pub fn scf_while(self, init: &[Value<'c>], results: &[Type<'c>]) -> Op<'c> {
         let types: Vec<_> = init.iter().map(|value| value.ty()).collect();
-        let op = self
-            .op("scf.while")
-            .operands(init)
-            .results(results)
-            .regions(2)
-            .build();
+        let op = self.op("scf.while").operands(init).results(results).regions(2).build();
         op.region(0).append_block(&types, self.loc);
         op.region(1).append_block(results, self.loc);
         op
@@ -274,10 +215,7 @@ impl<'c> Builder<'c> {
 
     /// `scf.condition`.
     pub fn scf_condition(self, condition: Value<'c>, values: &[Value<'c>]) -> Op<'c> {
-        self.op("scf.condition")
-            .operands(&[condition])
-            .operands(values)
-            .build()
+        self.op("scf.condition").operands(&[condition]).operands(values).build()
     }
 }
 
@@ -309,8 +247,7 @@ impl<'c> OpSpec<'c> {
     }
 
     pub fn attrs(mut self, attrs: &[(&str, Attr<'c>)]) -> Self {
-        self.attrs
-            .extend(attrs.iter().map(|(name, attr)| ((*name).to_owned(), *attr)));
+        self.attrs.extend(attrs.iter().map(|(name, attr)| ((*name).to_owned(), *attr)));
         self
     }
 
@@ -339,27 +276,16 @@ impl<'c> OpSpec<'c> {
         let operands: Vec<_> = self.operands.iter().map(|value| value.raw).collect();
         let results: Vec<_> = self.results.iter().map(|ty| ty.raw).collect();
         let successors: Vec<_> = self.successors.iter().map(|block| block.raw).collect();
-        let attrs: Vec<_> = self
-            .attrs
-            .iter()
-            .map(|(name, attr)| ctx.named(name, *attr))
-            .collect();
+        let attrs: Vec<_> = self.attrs.iter().map(|(name, attr)| ctx.named(name, *attr)).collect();
         // SAFETY: the arrays live until the operation is made; regions are handed over.
         let raw = unsafe {
-            let mut state =
-                mlir_sys::mlirOperationStateGet(ffi::string(&self.name), self.builder.loc.raw);
+            let mut state = mlir_sys::mlirOperationStateGet(ffi::string(&self.name), self.builder.loc.raw);
             let add = &raw mut state;
             mlir_sys::mlirOperationStateAddOperands(add, operands.len() as _, operands.as_ptr());
             mlir_sys::mlirOperationStateAddResults(add, results.len() as _, results.as_ptr());
             mlir_sys::mlirOperationStateAddAttributes(add, attrs.len() as _, attrs.as_ptr());
-            mlir_sys::mlirOperationStateAddSuccessors(
-                add,
-                successors.len() as _,
-                successors.as_ptr(),
-            );
-            let regions: Vec<_> = (0..self.regions)
-                .map(|_| mlir_sys::mlirRegionCreate())
-                .collect();
+            mlir_sys::mlirOperationStateAddSuccessors(add, successors.len() as _, successors.as_ptr());
+            let regions: Vec<_> = (0..self.regions).map(|_| mlir_sys::mlirRegionCreate()).collect();
             mlir_sys::mlirOperationStateAddOwnedRegions(add, regions.len() as _, regions.as_ptr());
             if self.infer {
                 mlir_sys::mlirOperationStateEnableResultTypeInference(add);

@@ -30,11 +30,7 @@ impl<'c> Ctx<'c> {
     /// Loads a dialect; false when nobody registered it.
     pub fn load_dialect(self, name: &str) -> bool {
         // SAFETY: the context is live, the name is copied by MLIR.
-        unsafe {
-            !mlir_sys::mlirContextGetOrLoadDialect(self.raw, ffi::string(name))
-                .ptr
-                .is_null()
-        }
+        unsafe { !mlir_sys::mlirContextGetOrLoadDialect(self.raw, ffi::string(name)).ptr.is_null() }
     }
 
     /// Parses a type, as `!llvm.ptr<3>`.
@@ -58,9 +54,7 @@ impl<'c> Ctx<'c> {
     /// The location `file:line:column`.
     pub fn file_loc(self, file: &str, line: u32, column: u32) -> Loc<'c> {
         // SAFETY: as above.
-        Loc::wrap(unsafe {
-            mlir_sys::mlirLocationFileLineColGet(self.raw, ffi::string(file), line, column)
-        })
+        Loc::wrap(unsafe { mlir_sys::mlirLocationFileLineColGet(self.raw, ffi::string(file), line, column) })
     }
 }
 
@@ -93,9 +87,7 @@ impl<'c> Loc<'c> {
                 let count = mlir_sys::mlirLocationFusedGetNumLocations(raw) as usize;
                 let mut parts = vec![raw; count];
                 mlir_sys::mlirLocationFusedGetLocations(raw, parts.as_mut_ptr());
-                return parts
-                    .into_iter()
-                    .find_map(|part| Loc::wrap(part).file_line());
+                return parts.into_iter().find_map(|part| Loc::wrap(part).file_line());
             }
         }
         None
@@ -105,9 +97,7 @@ impl<'c> Loc<'c> {
 impl std::fmt::Display for Loc<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirLocationPrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirLocationPrint(self.raw, Some(ffi::append_ref), user) }))
     }
 }
 

@@ -30,17 +30,10 @@ impl<'c> Op<'c> {
     /// Moves the operations from this one up to, without, `end` (or to the end of the block) into
     /// `to`, before `before` or at its end.
     pub fn splice_to(self, end: Option<Op<'c>>, to: Block<'c>, before: Option<Op<'c>>) {
-        let null = mlir_sys::MlirOperation {
-            ptr: std::ptr::null_mut(),
-        };
+        let null = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
         // SAFETY: all are live; null means "the end".
         unsafe {
-            ffi::regrainSpliceOps(
-                self.raw,
-                end.map_or(null, |op| op.raw),
-                to.raw,
-                before.map_or(null, |op| op.raw),
-            )
+            ffi::regrainSpliceOps(self.raw, end.map_or(null, |op| op.raw), to.raw, before.map_or(null, |op| op.raw))
         }
     }
 
@@ -66,11 +59,7 @@ impl<'c> Op<'c> {
     /// Erases the operation and what is in it; panics when a result still has uses.
     pub fn erase(self) {
         for (number, result) in self.results().into_iter().enumerate() {
-            assert!(
-                !result.has_uses(),
-                "erasing {}: result {number} still has uses",
-                self.name()
-            );
+            assert!(!result.has_uses(), "erasing {}: result {number} still has uses", self.name());
         }
         // SAFETY: no result has uses; MLIR unlinks the operation and drops inner uses.
         unsafe { mlir_sys::mlirOperationDestroy(self.raw) }
@@ -78,12 +67,7 @@ impl<'c> Op<'c> {
 
     /// Replaces all uses of the results and erases the operation.
     pub fn replace_with(self, values: &[Value<'c>]) {
-        assert_eq!(
-            values.len(),
-            self.num_results(),
-            "values for the results of {}",
-            self.name()
-        );
+        assert_eq!(values.len(), self.num_results(), "values for the results of {}", self.name());
         for (result, value) in self.results().into_iter().zip(values) {
             result.replace_all_uses_with(*value);
         }

@@ -39,11 +39,7 @@ impl<'c> Op<'c> {
     /// The full name, as `scf.for`.
     pub fn name(self) -> &'c str {
         // SAFETY: operation names live with the context.
-        unsafe {
-            ffi::to_str(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(
-                self.raw,
-            )))
-        }
+        unsafe { ffi::to_str(mlir_sys::mlirIdentifierStr(mlir_sys::mlirOperationGetName(self.raw))) }
     }
 
     pub fn is(self, name: &str) -> bool {
@@ -79,22 +75,14 @@ impl<'c> Op<'c> {
     /// The operand `index`; panics when there is none.
     pub fn operand(self, index: usize) -> Value<'c> {
         let count = self.num_operands();
-        assert!(
-            index < count,
-            "operand {index} of {count} of {}",
-            self.name()
-        );
+        assert!(index < count, "operand {index} of {count} of {}", self.name());
         // SAFETY: the index is in range.
         Value::wrap(unsafe { mlir_sys::mlirOperationGetOperand(self.raw, index as isize) })
     }
 
     pub fn set_operand(self, index: usize, value: Value<'c>) {
         let count = self.num_operands();
-        assert!(
-            index < count,
-            "operand {index} of {count} of {}",
-            self.name()
-        );
+        assert!(index < count, "operand {index} of {count} of {}", self.name());
         // SAFETY: the index is in range.
         unsafe { mlir_sys::mlirOperationSetOperand(self.raw, index as isize, value.raw) }
     }
@@ -110,20 +98,14 @@ impl<'c> Op<'c> {
 
     /// Inserts operands before `index`; segment sizes are the caller's matter.
     pub fn insert_operands(self, index: usize, values: &[Value<'c>]) {
-        assert!(
-            index <= self.num_operands(),
-            "operand index {index} out of range"
-        );
+        assert!(index <= self.num_operands(), "operand index {index} out of range");
         let raw: Vec<_> = values.iter().map(|value| value.raw).collect();
         // SAFETY: the array is read during the call, the index is in range.
         unsafe { ffi::regrainInsertOperands(self.raw, index as u32, raw.len(), raw.as_ptr()) }
     }
 
     pub fn erase_operands(self, index: usize, length: usize) {
-        assert!(
-            index + length <= self.num_operands(),
-            "operand range out of bounds"
-        );
+        assert!(index + length <= self.num_operands(), "operand range out of bounds");
         // SAFETY: the range is in bounds.
         unsafe { ffi::regrainEraseOperands(self.raw, index as u32, length as u32) }
     }
@@ -140,11 +122,7 @@ impl<'c> Op<'c> {
     /// The result `index`; panics when there is none.
     pub fn result(self, index: usize) -> Value<'c> {
         let count = self.num_results();
-        assert!(
-            index < count,
-            "result {index} of {count} of {}",
-            self.name()
-        );
+        assert!(index < count, "result {index} of {count} of {}", self.name());
         // SAFETY: the index is in range.
         Value::wrap(unsafe { mlir_sys::mlirOperationGetResult(self.raw, index as isize) })
     }
@@ -161,11 +139,7 @@ impl<'c> Op<'c> {
     /// The region `index`; panics when there is none.
     pub fn region(self, index: usize) -> Region<'c> {
         let count = self.num_regions();
-        assert!(
-            index < count,
-            "region {index} of {count} of {}",
-            self.name()
-        );
+        assert!(index < count, "region {index} of {count} of {}", self.name());
         // SAFETY: the index is in range.
         Region::wrap(unsafe { mlir_sys::mlirOperationGetRegion(self.raw, index as isize) })
     }
@@ -240,10 +214,7 @@ impl<'c> Op<'c> {
 
     /// Whether this stands before `other`, both in the same block.
     pub fn is_before(self, other: Op<'c>) -> bool {
-        assert!(
-            self.block() == other.block(),
-            "operations of different blocks"
-        );
+        assert!(self.block() == other.block(), "operations of different blocks");
         // SAFETY: both are in one block.
         unsafe { mlir_sys::mlirOperationIsBeforeInBlock(self.raw, other.raw) }
     }
@@ -254,9 +225,7 @@ impl<'c> Op<'c> {
     /// An attribute, inherent or discardable.
     pub fn attr(self, name: &str) -> Option<Attr<'c>> {
         // SAFETY: the operation is live, here and below.
-        Attr::wrap_option(unsafe {
-            mlir_sys::mlirOperationGetAttributeByName(self.raw, ffi::string(name))
-        })
+        Attr::wrap_option(unsafe { mlir_sys::mlirOperationGetAttributeByName(self.raw, ffi::string(name)) })
     }
 
     pub fn has_attr(self, name: &str) -> bool {
@@ -283,10 +252,7 @@ impl<'c> Op<'c> {
             (0..mlir_sys::mlirOperationGetNumAttributes(self.raw))
                 .map(|i| {
                     let item = mlir_sys::mlirOperationGetAttribute(self.raw, i);
-                    (
-                        ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)),
-                        Attr::wrap(item.attribute),
-                    )
+                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
                 })
                 .collect()
         }
@@ -299,10 +265,7 @@ impl<'c> Op<'c> {
             (0..mlir_sys::mlirOperationGetNumDiscardableAttributes(self.raw))
                 .map(|i| {
                     let item = mlir_sys::mlirOperationGetDiscardableAttribute(self.raw, i);
-                    (
-                        ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)),
-                        Attr::wrap(item.attribute),
-                    )
+                    (ffi::to_str(mlir_sys::mlirIdentifierStr(item.name)), Attr::wrap(item.attribute))
                 })
                 .collect()
         }
@@ -318,10 +281,7 @@ impl<'c> Op<'c> {
         if self.num_regions() == 0 || self.region(0).is_empty() {
             return None;
         }
-        self.body()
-            .ops()
-            .into_iter()
-            .find(|op| op.symbol_name() == Some(name))
+        self.body().ops().into_iter().find(|op| op.symbol_name() == Some(name))
     }
 
     /// The integer that a constant operation (`arith.constant`, `llvm.mlir.constant`) gives.

@@ -21,12 +21,7 @@ pub struct Effect<'c> {
     pub resource: String,
 }
 
-extern "C" fn push_effect(
-    kind: u32,
-    value: mlir_sys::MlirValue,
-    resource: mlir_sys::MlirStringRef,
-    user: *mut c_void,
-) {
+extern "C" fn push_effect(kind: u32, value: mlir_sys::MlirValue, resource: mlir_sys::MlirStringRef, user: *mut c_void) {
     let kind = match kind {
         0 => EffectKind::Read,
         1 => EffectKind::Write,
@@ -35,11 +30,7 @@ extern "C" fn push_effect(
     };
     // SAFETY: `effects` passes a pointer to a live Vec of this type.
     let list = unsafe { &mut *user.cast::<Vec<Effect<'static>>>() };
-    list.push(Effect {
-        kind,
-        value: Value::wrap_option(value),
-        resource: ffi::to_str(resource).to_owned(),
-    });
+    list.push(Effect { kind, value: Value::wrap_option(value), resource: ffi::to_str(resource).to_owned() });
 }
 
 impl<'c> Op<'c> {
@@ -96,8 +87,7 @@ impl<'c> Op<'c> {
     pub fn effects(self) -> Option<Vec<Effect<'c>>> {
         let mut list: Vec<Effect<'c>> = Vec::new();
         // SAFETY: the operation is live, `push_effect` gets the list it expects.
-        let known =
-            unsafe { ffi::regrainEffects(self.raw, push_effect, (&raw mut list).cast::<c_void>()) };
+        let known = unsafe { ffi::regrainEffects(self.raw, push_effect, (&raw mut list).cast::<c_void>()) };
         known.then_some(list)
     }
 }

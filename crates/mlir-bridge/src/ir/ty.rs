@@ -50,12 +50,7 @@ impl<'c> Ctx<'c> {
         self.load_dialect("llvm");
         // SAFETY: the array is read during the call.
         Type::wrap(unsafe {
-            mlir_sys::mlirLLVMStructTypeLiteralGet(
-                self.raw,
-                raw.len() as isize,
-                raw.as_ptr(),
-                packed,
-            )
+            mlir_sys::mlirLLVMStructTypeLiteralGet(self.raw, raw.len() as isize, raw.as_ptr(), packed)
         })
     }
 
@@ -70,14 +65,7 @@ impl<'c> Ctx<'c> {
     pub fn llvm_function(self, result: Type<'c>, inputs: &[Type<'c>], variadic: bool) -> Type<'c> {
         let raw: Vec<_> = inputs.iter().map(|input| input.raw).collect();
         // SAFETY: the array is read during the call.
-        Type::wrap(unsafe {
-            mlir_sys::mlirLLVMFunctionTypeGet(
-                result.raw,
-                raw.len() as isize,
-                raw.as_ptr(),
-                variadic,
-            )
-        })
+        Type::wrap(unsafe { mlir_sys::mlirLLVMFunctionTypeGet(result.raw, raw.len() as isize, raw.as_ptr(), variadic) })
     }
 
     /// The builtin function type `(inputs) -> results`.
@@ -98,10 +86,7 @@ impl<'c> Ctx<'c> {
 
     /// A memref with static or dynamic (`None`) sizes, identity layout, default memory space.
     pub fn memref(self, shape: &[Option<u64>], element: Type<'c>) -> Option<Type<'c>> {
-        let sizes: String = shape
-            .iter()
-            .map(|size| size.map_or("?x".into(), |size| format!("{size}x")))
-            .collect();
+        let sizes: String = shape.iter().map(|size| size.map_or("?x".into(), |size| format!("{size}x"))).collect();
         self.parse_type(&format!("memref<{sizes}{element}>"))
     }
 }
@@ -120,10 +105,7 @@ impl<'c> Type<'c> {
     /// The width of an integer type.
     pub fn int_width(self) -> Option<u32> {
         // SAFETY: the width is asked of integer types only.
-        unsafe {
-            mlir_sys::mlirTypeIsAInteger(self.raw)
-                .then(|| mlir_sys::mlirIntegerTypeGetWidth(self.raw))
-        }
+        unsafe { mlir_sys::mlirTypeIsAInteger(self.raw).then(|| mlir_sys::mlirIntegerTypeGetWidth(self.raw)) }
     }
 
     pub fn is_int(self, bits: u32) -> bool {
@@ -138,8 +120,7 @@ impl<'c> Type<'c> {
     /// The width of a float type.
     pub fn float_width(self) -> Option<u32> {
         // SAFETY: the width is asked of float types only.
-        self.is_float()
-            .then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(self.raw) })
+        self.is_float().then(|| unsafe { mlir_sys::mlirFloatTypeGetWidth(self.raw) })
     }
 
     /// The address space of an `!llvm.ptr`.
@@ -157,18 +138,12 @@ impl<'c> Type<'c> {
         unsafe {
             if mlir_sys::mlirTypeIsAFunction(self.raw) {
                 let count = mlir_sys::mlirFunctionTypeGetNumInputs(self.raw);
-                return Some(
-                    (0..count)
-                        .map(|i| Type::wrap(mlir_sys::mlirFunctionTypeGetInput(self.raw, i)))
-                        .collect(),
-                );
+                return Some((0..count).map(|i| Type::wrap(mlir_sys::mlirFunctionTypeGetInput(self.raw, i))).collect());
             }
             if ffi::regrainIsLLVMFunctionType(self.raw) {
                 let count = mlir_sys::mlirLLVMFunctionTypeGetNumInputs(self.raw);
                 return Some(
-                    (0..count)
-                        .map(|i| Type::wrap(mlir_sys::mlirLLVMFunctionTypeGetInput(self.raw, i)))
-                        .collect(),
+                    (0..count).map(|i| Type::wrap(mlir_sys::mlirLLVMFunctionTypeGetInput(self.raw, i))).collect(),
                 );
             }
         }
@@ -226,9 +201,7 @@ impl<'c> Type<'c> {
 impl fmt::Display for Type<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirTypePrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirTypePrint(self.raw, Some(ffi::append_ref), user) }))
     }
 }
 

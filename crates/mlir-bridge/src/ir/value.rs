@@ -36,18 +36,14 @@ impl<'c> Value<'c> {
     /// The operation whose result this is.
     pub fn defining_op(self) -> Option<Op<'c>> {
         // SAFETY: the owner is asked of results only.
-        unsafe {
-            mlir_sys::mlirValueIsAOpResult(self.raw)
-                .then(|| Op::wrap(mlir_sys::mlirOpResultGetOwner(self.raw)))
-        }
+        unsafe { mlir_sys::mlirValueIsAOpResult(self.raw).then(|| Op::wrap(mlir_sys::mlirOpResultGetOwner(self.raw))) }
     }
 
     /// The number of this result within its operation.
     pub fn result_number(self) -> Option<usize> {
         // SAFETY: asked of results only.
         unsafe {
-            mlir_sys::mlirValueIsAOpResult(self.raw)
-                .then(|| mlir_sys::mlirOpResultGetResultNumber(self.raw) as usize)
+            mlir_sys::mlirValueIsAOpResult(self.raw).then(|| mlir_sys::mlirOpResultGetResultNumber(self.raw) as usize)
         }
     }
 
@@ -131,9 +127,7 @@ impl<'c> Value<'c> {
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirValuePrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirValuePrint(self.raw, Some(ffi::append_ref), user) }))
     }
 }
 

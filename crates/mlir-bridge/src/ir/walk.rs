@@ -20,10 +20,7 @@ struct WalkState<'v, 'c> {
     panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
-unsafe extern "C" fn visit(
-    op: mlir_sys::MlirOperation,
-    user: *mut c_void,
-) -> mlir_sys::MlirWalkResult {
+unsafe extern "C" fn visit(op: mlir_sys::MlirOperation, user: *mut c_void) -> mlir_sys::MlirWalkResult {
     // SAFETY: `walk` passes a pointer to its live state.
     let state = unsafe { &mut *user.cast::<WalkState<'_, '_>>() };
     let run = std::panic::AssertUnwindSafe(|| (state.visit)(Op::wrap(op)));
@@ -41,14 +38,9 @@ unsafe extern "C" fn visit(
 /// Walking, checking, printing.
 impl<'c> Op<'c> {
     fn walk(self, order: mlir_sys::MlirWalkOrder, f: Visitor<'_, 'c>) {
-        let mut state = WalkState {
-            visit: f,
-            panic: None,
-        };
+        let mut state = WalkState { visit: f, panic: None };
         // SAFETY: `visit` gets the state it expects, and never unwinds.
-        unsafe {
-            mlir_sys::mlirOperationWalk(self.raw, Some(visit), (&raw mut state).cast(), order)
-        }
+        unsafe { mlir_sys::mlirOperationWalk(self.raw, Some(visit), (&raw mut state).cast(), order) }
         if let Some(payload) = state.panic {
             std::panic::resume_unwind(payload);
         }
@@ -114,9 +106,7 @@ impl<'c> Op<'c> {
     /// The text with locations.
     pub fn to_string_with_locations(self) -> String {
         // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe {
-            mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false)
-        })
+        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false) })
     }
 
     /// The text as if there was nothing around the operation, which does not grow with what there is.

@@ -52,7 +52,8 @@ fn level(number: u8) -> OptimizationLevel {
 pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
     initialise();
     let triple = TargetMachine::get_default_triple();
-    let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
+    let target =
+        Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
     let (cpu, features) = match &options.cpu {
         Some(cpu) => (cpu.clone(), String::new()),
         None => (TargetMachine::get_host_cpu_name().to_string(), TargetMachine::get_host_cpu_features().to_string()),
@@ -72,7 +73,8 @@ pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
 pub fn host_machine() -> Result<TargetMachine, Error> {
     initialise();
     let triple = TargetMachine::get_default_triple();
-    let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
+    let target =
+        Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
     let made = target.create_target_machine_from_options(&triple, TargetMachineOptions::new());
     made.ok_or_else(|| Error::internal("choosing the host's back end", "no target machine"))
 }

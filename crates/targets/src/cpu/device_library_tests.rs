@@ -113,7 +113,8 @@ fn every_nvvm_intrinsic_is_defined_or_left_out_with_a_reason() {
         let full = format!("llvm.nvvm.{name}");
         let symbol = intrinsic_symbol(&full);
         let theirs = declared_type(&scratch, &full);
-        let returns_struct = theirs.is_some_and(|ty| matches!(ty.get_return_type(), Some(BasicTypeEnum::StructType(_))));
+        let returns_struct =
+            theirs.is_some_and(|ty| matches!(ty.get_return_type(), Some(BasicTypeEnum::StructType(_))));
         if returns_struct {
             match (defined.get(&format!("{symbol}_out")), theirs) {
                 (Some(ours), Some(theirs)) if same_parameters(*ours, theirs, 1) => {}
@@ -178,7 +179,11 @@ fn run_with_library(program: &str) {
         assert!(output.status.success(), "{text}");
     };
     let mut clang = tool("clang");
-    clang.args(["-O1", "-frounding-math", "-ffp-contract=off", "-emit-llvm", "-c"]).arg(path("main.c")).arg("-o").arg(path("main.bc"));
+    clang
+        .args(["-O1", "-frounding-math", "-ffp-contract=off", "-emit-llvm", "-c"])
+        .arg(path("main.c"))
+        .arg("-o")
+        .arg(path("main.bc"));
     check(clang);
     let mut link = tool("llvm-link");
     link.arg(path("main.bc")).arg(path("library.bc")).arg("-o").arg(path("all.bc"));

@@ -90,7 +90,8 @@ impl<'ctx> Kernel<'ctx> {
     pub(super) fn collect(module: &Module<'ctx>, options: &CpuOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
-        let is_kernel = |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
+        let is_kernel =
+            |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
         Ok(module
             .get_functions()
             .filter(is_kernel)
@@ -169,7 +170,11 @@ pub(super) fn emit<'ctx>(
             static_shared: kernel.static_shared.into(),
         };
         rows.push(build.kernel_row(&kernel.name, Some(build.thread_entry(kernel)?), &mine, &facts, may_synchronise)?);
-        report.push(CpuKernel { name: kernel.name.clone(), may_synchronise, split: mine.iter().any(|b| b.shape.is_none()) });
+        report.push(CpuKernel {
+            name: kernel.name.clone(),
+            may_synchronise,
+            split: mine.iter().any(|b| b.shape.is_none()),
+        });
     }
     // Versions of kernels exist as block functions alone.
     for block in blocks.iter().filter(|block| !kernels.iter().any(|kernel| kernel.name == block.kernel)) {

@@ -19,13 +19,13 @@
 //! What has no counterpart (an instruction of inline PTX that we do not know) is an error with its location.
 
 use inkwell::AddressSpace;
+use inkwell::GlobalVisibility;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetTriple;
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode};
-use inkwell::GlobalVisibility;
 use mlir_bridge::llvm;
 
 use super::codegen::{self, CpuOptions};
@@ -39,11 +39,7 @@ const SHARED: u16 = 3;
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
 /// Makes `module` IR of the host. Kernels keep their names here; [`super::symbols`] renames.
-pub(super) fn retarget<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    options: &CpuOptions,
-) -> Result<(), Error> {
+pub(super) fn retarget<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &CpuOptions) -> Result<(), Error> {
     inline_ptx::lower_inline_ptx(module).map_err(|all| match all.into_iter().next() {
         Some(first) => Error::Unsupported(first),
         None => Error::internal("lowering inline PTX", "no reason given"),
@@ -191,7 +187,11 @@ fn struct_result<'ctx>(
     let result = signature.get_return_type().expect("a struct result");
     let mut parameters = vec![context.ptr_type(AddressSpace::default()).into()];
     parameters.extend(signature.get_param_types());
-    let out = module.add_function(&device_library::struct_intrinsic_symbol(name), context.void_type().fn_type(&parameters, false), None);
+    let out = module.add_function(
+        &device_library::struct_intrinsic_symbol(name),
+        context.void_type().fn_type(&parameters, false),
+        None,
+    );
     let wrapper = module.add_function(&wrapper_name, signature, Some(Linkage::Internal));
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(wrapper, "entry"));

@@ -38,7 +38,9 @@ pub(super) fn insert_hints(module: &Module<'_>) -> Result<(), Error> {
             let failed = |e: BuilderError| Error::internal("adding spin hints", e.to_string());
             let call = builder.build_call(hint, &[], "").map_err(failed)?;
             // Without a location of its own the call would make a function with debug information ill-formed.
-            call.try_as_basic_value().expect_instruction("a call without a result").set_debug_location(operation.get_debug_location());
+            call.try_as_basic_value()
+                .expect_instruction("a call without a result")
+                .set_debug_location(operation.get_debug_location());
         }
     }
     Ok(())

@@ -100,12 +100,13 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
     keep_apart(module, synchronising);
     let mut sites = Sites { module, strings: HashMap::new() };
     for function in module.get_functions().filter(|f| !is_ours(&name_of(*f))).collect::<Vec<_>>() {
-        let calls = calls(function).filter(|call| {
-            llvm::callee(*call).is_some_and(|f| is_ours(&name_of(f)) && synchronising.contains(f))
-        });
+        let calls = calls(function)
+            .filter(|call| llvm::callee(*call).is_some_and(|f| is_ours(&name_of(f)) && synchronising.contains(f)));
         for call in calls.collect::<Vec<_>>() {
             let frames = llvm::source_frames(call);
-            let Some((file, line)) = frames.iter().find(|(file, _)| !is_header(file)).or(frames.first()) else { continue };
+            let Some((file, line)) = frames.iter().find(|(file, _)| !is_header(file)).or(frames.first()) else {
+                continue;
+            };
             let site = sites.site(file, *line, &name_of(function));
             builder.position_before(&call);
             let address = field_address(module, &builder, SITE_OFFSET).map_err(failed)?;
@@ -170,7 +171,10 @@ fn field_address<'ctx>(
         state
     });
     builder.build_struct_gep(
-        context.struct_type(&[context.i64_type().array_type((offset / 8) as u32).into(), context.i64_type().into()], false),
+        context.struct_type(
+            &[context.i64_type().array_type((offset / 8) as u32).into(), context.i64_type().into()],
+            false,
+        ),
         state.as_pointer_value(),
         1,
         "site",

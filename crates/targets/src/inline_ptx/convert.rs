@@ -42,7 +42,13 @@ impl Emitter<'_> {
     }
 
     /// The bits of `operand`, of type `from`, converted to `to`.
-    fn converted(&mut self, modifiers: &Modifiers<'_>, to: Type, from: Type, operand: &Operand) -> Result<String, Reason> {
+    fn converted(
+        &mut self,
+        modifiers: &Modifiers<'_>,
+        to: Type,
+        from: Type,
+        operand: &Operand,
+    ) -> Result<String, Reason> {
         let mut bits = self.read(operand, from.width())?;
         if modifiers.has("ftz") {
             bits = self.flush(from, &bits)?;
@@ -125,7 +131,13 @@ impl Emitter<'_> {
         Ok(self.resize(&clamped, 64, width, false))
     }
 
-    fn float_to_float(&mut self, modifiers: &Modifiers<'_>, to: Type, from: Type, bits: &str) -> Result<String, Reason> {
+    fn float_to_float(
+        &mut self,
+        modifiers: &Modifiers<'_>,
+        to: Type,
+        from: Type,
+        bits: &str,
+    ) -> Result<String, Reason> {
         let mode = rounding(modifiers);
         let mut value = self.to_float(from, bits)?;
         let mut wide = from == Type::F64;
@@ -160,7 +172,9 @@ impl Emitter<'_> {
             }
             other => return Err(format!("to {other:?}")),
         };
-        for (wanted, function) in [(modifiers.has("sat"), "sat"), (modifiers.has("relu"), "relu"), (finite, "satfinite")] {
+        for (wanted, function) in
+            [(modifiers.has("sat"), "sat"), (modifiers.has("relu"), "relu"), (finite, "satfinite")]
+        {
             if wanted {
                 result = self.call(&format!("__regrain_{function}_{}", short(to)), &[("i16", result)])?;
             }

@@ -107,7 +107,9 @@ impl Emitter<'_> {
             "set" => self.set(instruction),
             "selp" => self.selp(instruction),
             "slct" => self.slct(instruction),
-            "add" | "sub" | "mul" | "mad" | "fma" | "div" | "neg" | "abs" | "min" | "max" if is_float => self.float(instruction),
+            "add" | "sub" | "mul" | "mad" | "fma" | "div" | "neg" | "abs" | "min" | "max" if is_float => {
+                self.float(instruction)
+            }
             "sqrt" | "rcp" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "copysign" => self.float(instruction),
             "testp" => self.testp(instruction),
             "add" | "sub" | "addc" | "subc" => self.add_sub(instruction),

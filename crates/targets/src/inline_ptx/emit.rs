@@ -252,7 +252,9 @@ impl Emitter<'_> {
     pub(super) fn read(&mut self, operand: &Operand, width: u32) -> Result<String, Reason> {
         match operand {
             Operand::Integer(value) => Ok(constant(*value, width)),
-            Operand::Float(bits, 64) if width == 32 => Ok(constant((f64::from_bits(*bits) as f32).to_bits().into(), 32)),
+            Operand::Float(bits, 64) if width == 32 => {
+                Ok(constant((f64::from_bits(*bits) as f32).to_bits().into(), 32))
+            }
             Operand::Float(bits, own) if *own == width => Ok(constant(*bits, width)),
             Operand::Float(..) => Err("a floating-point constant of another width".into()),
             Operand::Outer(number) => match self.places.get(*number) {
@@ -353,7 +355,8 @@ impl Emitter<'_> {
 
     /// Calls a function of the device library; each argument comes with its LLVM type.
     pub(super) fn call(&mut self, symbol: &str, arguments: &[(&str, String)]) -> Result<String, Reason> {
-        let signature = self.library.get(symbol).ok_or_else(|| format!("nothing in the device library ('{symbol}')"))?;
+        let signature =
+            self.library.get(symbol).ok_or_else(|| format!("nothing in the device library ('{symbol}')"))?;
         let given: Vec<&str> = arguments.iter().map(|(ty, _)| *ty).collect();
         if given != signature.parameters {
             return Err(format!("'{symbol}' takes {:?}, got {given:?}", signature.parameters));

@@ -13,7 +13,8 @@ use super::integer::element_type;
 use super::parse::Instruction;
 
 const KNOWN: [&str; 17] = [
-    "rn", "rz", "rm", "rp", "ftz", "sat", "relu", "NaN", "xorsign", "abs", "approx", "full", "noftz", "lo", "hi", "rna", "oob",
+    "rn", "rz", "rm", "rp", "ftz", "sat", "relu", "NaN", "xorsign", "abs", "approx", "full", "noftz", "lo", "hi",
+    "rna", "oob",
 ];
 
 /// How one operation is to be done.
@@ -128,7 +129,9 @@ impl Emitter<'_> {
         let passed = |values: &[String]| values.iter().map(|v| ("i16", v.clone())).collect::<Vec<_>>();
         let mut result = match name {
             "fma" => self.call(&format!("__regrain_fma_{short}"), &passed(&values))?,
-            "min" | "max" => self.call(&format!("__regrain_f{name}{}_{short}_bits", choice_suffix(style)), &passed(&values))?,
+            "min" | "max" => {
+                self.call(&format!("__regrain_f{name}{}_{short}_bits", choice_suffix(style)), &passed(&values))?
+            }
             _ => {
                 let mut wide = Vec::new();
                 for value in &values {

@@ -19,7 +19,10 @@ impl Emitter<'_> {
         let operation = if name.starts_with("add") { "add" } else { "sub" };
         if modifiers.has("u16x2") || modifiers.has("s16x2") {
             let (a, b) = (self.read(a, 32)?, self.read(b, 32)?);
-            let (a, b) = (self.value(&format!("bitcast i32 {a} to <2 x i16>")), self.value(&format!("bitcast i32 {b} to <2 x i16>")));
+            let (a, b) = (
+                self.value(&format!("bitcast i32 {a} to <2 x i16>")),
+                self.value(&format!("bitcast i32 {b} to <2 x i16>")),
+            );
             let sum = self.value(&format!("{operation} <2 x i16> {a}, {b}"));
             let bits = self.value(&format!("bitcast <2 x i16> {sum} to i32"));
             return self.write(to, &bits, 32, false);
@@ -201,7 +204,9 @@ impl Emitter<'_> {
         let modifiers = Modifiers::of(instruction);
         let cmp = instruction.opcode.get(1).cloned().unwrap_or_default();
         modifiers.only(&[&cmp, "and", "or", "xor", "ftz"])?;
-        let [_, a, b, rest @ ..] = instruction.operands.as_slice() else { return Err("three operands expected".into()) };
+        let [_, a, b, rest @ ..] = instruction.operands.as_slice() else {
+            return Err("three operands expected".into());
+        };
         let (a, b) = (self.read(a, ty.width())?, self.read(b, ty.width())?);
         let element = element_type(ty);
         let (a, b) = (self.elements(ty, &a), self.elements(ty, &b));

@@ -12,8 +12,9 @@ use super::parse::{Instruction, Operand};
 /// Modifiers of ld and st that change nothing here: caches, scopes, spaces that are flat memory.
 fn is_harmless(modifier: &str) -> bool {
     const PLAIN: [&str; 28] = [
-        "global", "const", "local", "param", "generic", "volatile", "relaxed", "acquire", "release", "weak", "mmio", "sys", "gpu", "cta",
-        "cluster", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified", "v2", "v4", "v8", "acq_rel",
+        "global", "const", "local", "param", "generic", "volatile", "relaxed", "acquire", "release", "weak", "mmio",
+        "sys", "gpu", "cta", "cluster", "ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified", "v2", "v4", "v8",
+        "acq_rel",
     ];
     PLAIN.contains(&modifier)
         || modifier.starts_with("shared")
@@ -44,7 +45,12 @@ impl Emitter<'_> {
     }
 
     /// `volatile` and ordering, as LLVM writes them, before and after the address.
-    fn ordering(&mut self, modifiers: &Modifiers<'_>, width: u32, is_load: bool) -> Result<(&'static str, String), Reason> {
+    fn ordering(
+        &mut self,
+        modifiers: &Modifiers<'_>,
+        width: u32,
+        is_load: bool,
+    ) -> Result<(&'static str, String), Reason> {
         let bytes = width / 8;
         let strong = ["relaxed", "acquire", "release", "mmio"].iter().any(|m| modifiers.has(m));
         if !strong && !modifiers.has("volatile") && !modifiers.has("cv") {
@@ -165,7 +171,10 @@ impl Emitter<'_> {
     /// cp.async: a copy, done at once; its groups have nothing to wait for.
     pub(super) fn cp(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
-        if instruction.opcode.get(1).map(String::as_str) != Some("async") || modifiers.has("bulk") || modifiers.has("mbarrier") {
+        if instruction.opcode.get(1).map(String::as_str) != Some("async")
+            || modifiers.has("bulk")
+            || modifiers.has("mbarrier")
+        {
             return Err("not known".into());
         }
         if ["commit_group", "wait_group", "wait_all"].iter().any(|m| modifiers.has(m)) {

@@ -155,7 +155,8 @@ fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, 
 
 /// The operands of a statement from its constraints and types.
 fn operands(statement: &Statement<'_>) -> Result<Vec<Outer>, String> {
-    let constraints: Vec<&str> = statement.constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~')).collect();
+    let constraints: Vec<&str> =
+        statement.constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~')).collect();
     let results = constraints.iter().filter(|c| c.starts_with('=')).count();
     let types: Vec<String> = match &statement.result {
         Some(whole) if results > 1 => {

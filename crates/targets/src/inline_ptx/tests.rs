@@ -96,7 +96,12 @@ fn case_function(number: usize, case: &Case) -> String {
         passed.push(format!("{ty} %v{index}"));
     }
     let asm = case.asm.replace('\n', "\\0A");
-    let _ = writeln!(body, "  %r = call {result} asm sideeffect \"{asm}\", \"{}\"({})", case.constraints, passed.join(", "));
+    let _ = writeln!(
+        body,
+        "  %r = call {result} asm sideeffect \"{asm}\", \"{}\"({})",
+        case.constraints,
+        passed.join(", ")
+    );
     let (int, cast) = match result {
         "float" => ("i32", "zext"),
         "double" | "i64" => ("i64", ""),
@@ -140,7 +145,8 @@ fn run_cases(cases: &[Case]) {
     driver.push_str(&main);
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (bitcode, source, program) = (folder.path().join("cases.bc"), folder.path().join("main.c"), folder.path().join("run"));
+    let (bitcode, source, program) =
+        (folder.path().join("cases.bc"), folder.path().join("main.c"), folder.path().join("run"));
     assert!(module.write_bitcode_to_path(&bitcode));
     std::fs::write(&source, driver).expect("the driver is written");
     let mut clang = Command::new(llvm_tool("clang"));
@@ -217,7 +223,12 @@ fn integers() {
         case("mad.wide.u16 $0, $1, $2, $3;", "=r,h,h,r", &[0xffff, 2, 1], 0x1_ffff),
         case("mad.lo.u32 $0, $1, $2, $3;", "=r,r,r,r", &[3, 4, 5], 17),
         case("mad.hi.u64 $0, $1, $2, $3;", "=l,l,l,l", &[1 << 63, 4, 5], 7),
-        case("{ .reg .u32 lo; mad.lo.cc.u32 lo, $1, $2, $3; madc.hi.u32 $0, $1, $2, 0; }", "=r,r,r,r", &[0xffff_ffff, 1, 1], 1),
+        case(
+            "{ .reg .u32 lo; mad.lo.cc.u32 lo, $1, $2, $3; madc.hi.u32 $0, $1, $2, 0; }",
+            "=r,r,r,r",
+            &[0xffff_ffff, 1, 1],
+            1,
+        ),
         case("mul24.lo.s32 $0, $1, $2;", "=r,r,r", &[0x00ff_ffff, 3], 0xffff_fffd),
         case("div.s32 $0, $1, $2;", "=r,r,r", &[(-7i32) as u32 as u64, 2], 0xffff_fffd),
         case("rem.u64 $0, $1, $2;", "=l,l,l", &[17, 5], 2),
@@ -309,7 +320,12 @@ fn floats() {
 fn memory_and_warps() {
     run_cases(&[
         case("st.global.u32 [$1+4], 77; ld.global.cg.u32 $0, [$1+4];", "=r,l,~{memory}", &[GLOBAL], 77),
-        case("st.global.v2.u32 [$1], {3, 4}; { .reg .u32 a, b; ld.global.nc.v2.u32 {a, b}, [$1]; sub.u32 $0, b, a; }", "=r,l", &[GLOBAL], 1),
+        case(
+            "st.global.v2.u32 [$1], {3, 4}; { .reg .u32 a, b; ld.global.nc.v2.u32 {a, b}, [$1]; sub.u32 $0, b, a; }",
+            "=r,l",
+            &[GLOBAL],
+            1,
+        ),
         case("st.shared.u32 [$1+8], 5; ld.shared.u32 $0, [$1+8];", "=r,r", &[SHARED], 5),
         case("{ .reg .u64 p; cvta.shared.u64 p, $1; ld.u32 $0, [p+8]; }", "=r,l", &[SHARED], 5),
         case("ld.volatile.global.s8 $0, [$1];", "=r,l", &[GLOBAL], 3),
@@ -317,8 +333,18 @@ fn memory_and_warps() {
         case("atom.global.add.u32 $0, [$1+16], 5;", "=r,l", &[GLOBAL], 0),
         case("red.global.max.s32 [$1+16], 9; atom.cas.b32 $0, [$1+16], 9, 1;", "=r,l", &[GLOBAL], 9),
         case("atom.shared.inc.u32 $0, [$1+8], 5;", "=r,r", &[SHARED], 5),
-        case("atom.add.noftz.f16x2 $0, [$1+24], $2; ld.u32 $0, [$1+24];", "=r,l,r", &[GLOBAL, 0x3c00_4000], 0x3c00_4000),
-        case("cp.async.ca.shared.global [$1+16], [$2], 4; cp.async.commit_group; cp.async.wait_all; ld.shared.u32 $0, [$1+16];", "=r,r,l", &[SHARED, GLOBAL], 3),
+        case(
+            "atom.add.noftz.f16x2 $0, [$1+24], $2; ld.u32 $0, [$1+24];",
+            "=r,l,r",
+            &[GLOBAL, 0x3c00_4000],
+            0x3c00_4000,
+        ),
+        case(
+            "cp.async.ca.shared.global [$1+16], [$2], 4; cp.async.commit_group; cp.async.wait_all; ld.shared.u32 $0, [$1+16];",
+            "=r,r,l",
+            &[SHARED, GLOBAL],
+            3,
+        ),
         case("{ .reg .pred p; isspacep.shared p, $1; selp.u32 $0, 1, 0, p; }", "=r,l", &[SHARED], 1),
         case("{ .reg .pred p; isspacep.shared p, $1; selp.u32 $0, 1, 0, p; }", "=r,l", &[GLOBAL], 0),
         case("membar.gl; fence.acq_rel.gpu; prefetch.global.L2 [$1]; mov.u32 $0, 1;", "=r,l", &[GLOBAL], 1),

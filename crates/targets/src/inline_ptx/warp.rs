@@ -57,7 +57,9 @@ impl Emitter<'_> {
     pub(super) fn exchange(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let [to, sources @ ..] = instruction.operands.as_slice() else { return Err("operands".into()) };
         let name = match instruction.opcode[0].as_str() {
-            "match" if instruction.opcode.get(1).map(String::as_str) == Some("any") => return self.match_any(instruction),
+            "match" if instruction.opcode.get(1).map(String::as_str) == Some("any") => {
+                return self.match_any(instruction);
+            }
             "shfl" => instruction.opcode[..instruction.opcode.len() - 1].join("_"),
             _ => instruction.opcode.join("_"),
         };

@@ -86,7 +86,9 @@ impl Cache {
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = match std::env::var_os("REGRAIN_CACHE_DIR") {
             Some(named) => Some(PathBuf::from(named)).filter(|path| !path.as_os_str().is_empty()),
-            None => folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))).map(|p| p.join("regrain")),
+            None => folder("XDG_CACHE_HOME")
+                .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+                .map(|p| p.join("regrain")),
         };
         let size = std::env::var("REGRAIN_CACHE_SIZE").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_SIZE);
         Self { root, size: size << 20 }
@@ -195,7 +197,13 @@ mod tests {
 
     fn image(text: &str) -> DeviceImage {
         let report = Report { name: "k".into(), registers: 32, ..Report::default() };
-        DeviceImage { arch: ARCH, ptx: text.into(), cubin: vec![0, 10, 255], reports: vec![report], warnings: vec!["w".into()] }
+        DeviceImage {
+            arch: ARCH,
+            ptx: text.into(),
+            cubin: vec![0, 10, 255],
+            reports: vec![report],
+            warnings: vec!["w".into()],
+        }
     }
 
     fn key(text: &str) -> Key {

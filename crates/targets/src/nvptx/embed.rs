@@ -74,7 +74,8 @@ mod tests {
         assert!(embed(&module, b"P\xedU\xbaimage").unwrap());
         module.verify().unwrap();
         let text = module.print_to_string().to_string();
-        let image = "@__regrain_fatbin = private constant [9 x i8] c\"P\\EDU\\BAimage\", section \".nv_fatbin\", align 8";
+        let image =
+            "@__regrain_fatbin = private constant [9 x i8] c\"P\\EDU\\BAimage\", section \".nv_fatbin\", align 8";
         assert!(text.contains(image), "{text}");
         assert!(text.contains("{ i32 1180844977, i32 1, ptr @__regrain_fatbin, ptr null }"), "{text}");
         assert_eq!(text.matches("section \".nv_fatbin\"").count(), 1, "{text}");

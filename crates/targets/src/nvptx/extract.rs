@@ -6,7 +6,8 @@ use crate::Error;
 
 /// A module with kernel `name` of `bitcode`, the functions that it calls and all variables; as bitcode.
 pub fn extract(bitcode: &[u8], name: &str) -> Result<Vec<u8>, Error> {
-    llvm::extract_kernel(bitcode, name).map_err(|message| Error::internal(format!("taking kernel '{name}' out of its module"), message))
+    llvm::extract_kernel(bitcode, name)
+        .map_err(|message| Error::internal(format!("taking kernel '{name}' out of its module"), message))
 }
 
 #[cfg(test)]

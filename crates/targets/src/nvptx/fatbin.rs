@@ -173,12 +173,8 @@ fn parse_entry(bytes: &[u8]) -> Option<(Entry<'_>, usize)> {
     let size = usize::try_from(long(8)?).ok()?;
     let end = header.checked_add(size)?;
     let arch = SmArch { number: word(28)?, specific: long(40)? & FLAG_ARCH_SPECIFIC != 0 };
-    let entry = Entry {
-        kind: short(0)?,
-        arch,
-        code_version: (short(26)?, short(24)?),
-        payload: bytes.get(header..end)?,
-    };
+    let entry =
+        Entry { kind: short(0)?, arch, code_version: (short(26)?, short(24)?), payload: bytes.get(header..end)? };
     Some((entry, end))
 }
 

@@ -112,14 +112,17 @@ pub fn compile_all(jobs: &[Job], toolkit: &Toolkit, cache: &Cache) -> Vec<Result
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
-        while let Some((number, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, jobs.get(at)?))) {
+        while let Some((number, job)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, jobs.get(at)?)))
+        {
             done.push((number, job.compile(toolkit, cache)));
         }
         done
     };
     let mut results = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let done =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         done.flatten().collect::<Vec<_>>()
     });
     results.sort_by_key(|(number, _)| *number);

@@ -92,8 +92,7 @@ pub fn assemble(toolkit: &Toolkit, ptx: &str, options: &AssembleOptions) -> Resu
     let (input, cubin) = (dir.path().join("kernel.ptx"), dir.path().join("kernel.cubin"));
     std::fs::write(&input, ptx).map_err(|source| in_dir(&input, source))?;
     let line = command_line(toolkit, options, &input, &cubin);
-    let output =
-        Command::new(&line[0]).args(&line[1..]).output().map_err(|source| in_dir(&toolkit.ptxas, source))?;
+    let output = Command::new(&line[0]).args(&line[1..]).output().map_err(|source| in_dir(&toolkit.ptxas, source))?;
     let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
     said.push_str(&String::from_utf8_lossy(&output.stderr));
     if !output.status.success() {
@@ -111,7 +110,8 @@ fn messages<'a>(said: &'a str, severity: &'static str) -> impl Iterator<Item = (
     said.lines().filter_map(move |line| {
         let (head, text) = line.split_once(": ")?;
         let head = head.trim_end().strip_suffix(severity)?;
-        let number = head.rsplit_once(", line ").and_then(|(_, number)| number.trim_end_matches([' ', ';']).parse().ok());
+        let number =
+            head.rsplit_once(", line ").and_then(|(_, number)| number.trim_end_matches([' ', ';']).parse().ok());
         head.starts_with("ptxas").then_some((number, text.trim()))
     })
 }

@@ -112,11 +112,21 @@ mod tests {
     use crate::statistics::{Access, Space, Statistics};
 
     fn sample(accesses: f64, blocks: i64, x: f64, y: f64) -> Statistics {
-        let mut made = Statistics { blocks: [blocks, 1, 1], live_in_segment: 5 * blocks as u32, ..Statistics::default() };
+        let mut made =
+            Statistics { blocks: [blocks, 1, 1], live_in_segment: 5 * blocks as u32, ..Statistics::default() };
         made.block = [x.into(), y.into(), 1.0.into()];
         let (space, access, pattern) = (Space::Global, Access::Load, Pattern::Coalesced);
         let count = Expr::constant(accesses * blocks as f64);
-        made.add_memory(Memory { space, access, pattern, bytes: 4, count, transactions: 4.0, lines: 1.0, reused: Expr::zero() });
+        made.add_memory(Memory {
+            space,
+            access,
+            pattern,
+            bytes: 4,
+            count,
+            transactions: 4.0,
+            lines: 1.0,
+            reused: Expr::zero(),
+        });
         made
     }
 
@@ -152,7 +162,10 @@ mod tests {
         let small = sample(1.0, 1, 16.0, 1.0);
         let large = Some([1 << 20, 1, 1]);
         let one = in_tasks(&small, Some(1), large);
-        assert!(one.time > 1.2 * in_tasks(&small, None, large).time, "small blocks are dear to hand out one by one: {one}");
+        assert!(
+            one.time > 1.2 * in_tasks(&small, None, large).time,
+            "small blocks are dear to hand out one by one: {one}"
+        );
         // A grid that is one task, on eight cores.
         let whole = in_tasks(&small, Some(64), Some([64, 1, 1]));
         assert!(whole.time > 3.0 * in_tasks(&small, None, Some([64, 1, 1])).time, "{whole}");

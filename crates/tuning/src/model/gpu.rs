@@ -99,7 +99,11 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &Limits) -> Pre
     let time = match shape.grid {
         Some(_) => launch.time(shape.blocks(), further(candidate, shape)),
         // Small, middling and large: that neither wins alone.
-        None => USUAL_GRIDS.map(|each| launch.time(each * f64::from(limits.sms), further(candidate, shape))).iter().product::<f64>().cbrt(),
+        None => USUAL_GRIDS
+            .map(|each| launch.time(each * f64::from(limits.sms), further(candidate, shape)))
+            .iter()
+            .product::<f64>()
+            .cbrt(),
     } * (statistics.original_threads() as f64).powf(CAUTION);
     terms.extend([("instructions", work.instructions), ("waits", work.waits)]);
     terms.extend(block.bounds(per_sm).map(|(bound, cycles)| (name(bound), cycles)));
@@ -317,7 +321,12 @@ mod tests {
 
     /// A tile is loaded, and each thread of a block of 256 reads 16 of it, as in the inner kernel of lud.
     fn tiled(copies: f64, threads: f64) -> Statistics {
-        let mut made = Statistics { blocks: [copies as i64, 1, 1], size: (60.0 * copies) as u32, live: 20, ..Statistics::default() };
+        let mut made = Statistics {
+            blocks: [copies as i64, 1, 1],
+            size: (60.0 * copies) as u32,
+            live: 20,
+            ..Statistics::default()
+        };
         made.block = [threads.into(), 1.0.into(), 1.0.into()];
         made.add(Kind::F32, &(16.0 * copies).into());
         made.add(Kind::Integer, &(10.0 + 20.0 * copies).into());
@@ -325,7 +334,16 @@ mod tests {
         for (space, count) in [(Space::Global, 3.0 * copies), (Space::Shared, 32.0 * copies)] {
             let (access, pattern) = (Access::Load, Pattern::Coalesced);
             let transactions = if space == Space::Global { 4.0 } else { 1.0 };
-            made.add_memory(Memory { space, access, pattern, bytes: 4, count: count.into(), transactions, lines: 1.0, reused: Expr::zero() });
+            made.add_memory(Memory {
+                space,
+                access,
+                pattern,
+                bytes: 4,
+                count: count.into(),
+                transactions,
+                lines: 1.0,
+                reused: Expr::zero(),
+            });
         }
         made.global_waits = 1.0.into();
         made.shared_waits = 4.0.into();
@@ -335,14 +353,22 @@ mod tests {
 
     fn time(statistics: &Statistics, registers: u32, shape: &Shape) -> Prediction {
         let resources = Resources { registers, static_shared: statistics.static_shared as u32, ..Resources::default() };
-        predict(&Candidate { statistics, resources: Some(&resources), epilogues: 0, tasks: None }, shape, limits("sm_80"))
+        predict(
+            &Candidate { statistics, resources: Some(&resources), epilogues: 0, tasks: None },
+            shape,
+            limits("sm_80"),
+        )
     }
 
     #[test]
     fn spills_cost() {
         let one = tiled(1.0, 256.0);
         let spilled = Resources { registers: 32, spill_loads: 64, spill_stores: 64, ..Resources::default() };
-        let with = predict(&Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0, tasks: None }, &Shape::default(), limits("sm_80"));
+        let with = predict(
+            &Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0, tasks: None },
+            &Shape::default(),
+            limits("sm_80"),
+        );
         assert!(with.time > time(&one, 32, &Shape::default()).time);
     }
 

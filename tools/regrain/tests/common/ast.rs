@@ -267,9 +267,8 @@ fn statements(depth: u32) -> BoxedStrategy<Vec<Stmt>> {
         return vec(plain(), 1..4).boxed();
     }
     let body = statements(depth - 1);
-    let looped = (shape(), prop::bool::weighted(0.6), expr(1), cond(1), any::<u8>(), body.clone()).prop_map(
-        |(shape, uniform, bound, cond, unroll, body)| Loop { shape, uniform, bound, cond, unroll, body },
-    );
+    let looped = (shape(), prop::bool::weighted(0.6), expr(1), cond(1), any::<u8>(), body.clone())
+        .prop_map(|(shape, uniform, bound, cond, unroll, body)| Loop { shape, uniform, bound, cond, unroll, body });
     let other = prop_oneof![2 => Just(Vec::new()), 1 => body.clone()];
     let cases = vec((body.clone(), prop::bool::weighted(0.3)), 1..4);
     let one = prop_oneof![
@@ -291,9 +290,11 @@ fn block() -> impl Strategy<Value = [u8; 3]> {
 
 /// Any kernel.
 pub fn kernel() -> impl Strategy<Value = Kernel> {
-    let helper = (any::<u8>(), statements(1), expr(2)).prop_map(|(inlining, body, result)| Helper { inlining, body, result });
+    let helper =
+        (any::<u8>(), statements(1), expr(2)).prop_map(|(inlining, body, result)| Helper { inlining, body, result });
     let line = (2..=12u8).prop_map(|x| [x, 1, 1]);
-    let other = prop::sample::select(&[[2, 2, 1], [1, 1, 2], [3, 4, 1], [1, 5, 2], [2, 3, 2], [1, 7, 1], [3, 2, 1]][..]);
+    let other =
+        prop::sample::select(&[[2, 2, 1], [1, 1, 2], [3, 4, 1], [1, 5, 2], [2, 3, 2], [1, 7, 1], [3, 2, 1]][..]);
     let grid = prop_oneof![1 => Just([1, 1, 1]), 3 => line, 3 => other];
     let more_bytes = prop_oneof![2 => Just(0u8), 1 => 1..40u8];
     let body = prop_oneof![2 => statements(1), 3 => statements(2), 1 => statements(3)];

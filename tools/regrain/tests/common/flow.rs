@@ -43,7 +43,8 @@ impl Printer<'_> {
         }
         let mut all = before;
         for (number, (body, falls)) in cases.iter().enumerate() {
-            let label = if number + 1 == cases.len() && !falls { "default:".to_owned() } else { format!("case {number}:") };
+            let label =
+                if number + 1 == cases.len() && !falls { "default:".to_owned() } else { format!("case {number}:") };
             self.line(&format!("{label} {{"));
             self.block(body);
             all = all.join(self.phase);
@@ -110,7 +111,9 @@ impl Printer<'_> {
                 self.exited |= !(uniform && self.level == Level::Block);
                 self.line(&format!("if ({c}) return;"));
             }
-            (_, Some((level, switches))) if level == self.level && (switches == 0 || matches!(kind, Leave::Continue)) => {
+            (_, Some((level, switches)))
+                if level == self.level && (switches == 0 || matches!(kind, Leave::Continue)) =>
+            {
                 let c = self.condition(c, true);
                 self.line(&format!("if ({c}) {};", if matches!(kind, Leave::Break) { "break" } else { "continue" }));
             }
@@ -122,7 +125,9 @@ impl Printer<'_> {
 /// Opening lines, a first statement of the body, and the closing line.
 fn heads(shape: Shape, i: &str, bound: &str, cond: &str) -> (String, Option<String>, String) {
     let few = format!("({bound}) % 5u");
-    let up = |ty: &str, from: &str, test: &str, step: &str| (format!("for ({ty} {i} = {from}; {test}; {step}) {{"), None, "}".to_owned());
+    let up = |ty: &str, from: &str, test: &str, step: &str| {
+        (format!("for ({ty} {i} = {from}; {test}; {step}) {{"), None, "}".to_owned())
+    };
     match shape {
         Shape::Up(step) => up("unsigned", "0", &format!("{i} < {few}"), &format!("{i} += {step}")),
         Shape::UpSigned(step) => up("int", "0", &format!("{i} < (int)({few})"), &format!("{i} += {step}")),
@@ -140,11 +145,9 @@ fn heads(shape: Shape, i: &str, bound: &str, cond: &str) -> (String, Option<Stri
             let (head, _, tail) = up("unsigned", "0", "", &format!("++{i}"));
             (head, Some(format!("  if ({i} >= {few}) break;")), tail)
         }
-        Shape::While => (
-            format!("unsigned {i} = 0;\nwhile ({i} < 4u && {cond}) {{"),
-            Some(format!("  ++{i};")),
-            "}".to_owned(),
-        ),
+        Shape::While => {
+            (format!("unsigned {i} = 0;\nwhile ({i} < 4u && {cond}) {{"), Some(format!("  ++{i};")), "}".to_owned())
+        }
         Shape::Do => (format!("unsigned {i} = 0;\ndo {{"), None, format!("}} while (++{i} < {few});")),
         Shape::DoWhile => (format!("unsigned {i} = 0;\ndo {{"), None, format!("}} while (++{i} < 4u && {cond});")),
     }

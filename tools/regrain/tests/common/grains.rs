@@ -21,7 +21,11 @@ impl Grain {
     }
 
     pub fn name(&self) -> String {
-        self.options().iter().map(|option| option.trim_start_matches("-fregrain-coarsen-")).collect::<Vec<_>>().join(" ")
+        self.options()
+            .iter()
+            .map(|option| option.trim_start_matches("-fregrain-coarsen-"))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 

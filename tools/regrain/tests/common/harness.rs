@@ -104,8 +104,13 @@ impl Outcome {
             }
             return self.refused.count(said);
         }
-        let remarks = said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
-        if form.name == "round trip" { self.kept.extend(remarks) } else { self.declined.extend(remarks) }
+        let remarks =
+            said.lines().filter(|line| line.contains("remark:") || line.contains("not raised")).map(str::to_owned);
+        if form.name == "round trip" {
+            self.kept.extend(remarks)
+        } else {
+            self.declined.extend(remarks)
+        }
         Ok(())
     }
 }
@@ -140,7 +145,11 @@ fn text(output: &Output) -> String {
 }
 
 /// Compiles one form, unless another was compiled alike; says what the compiler said.
-fn compile(folder: &Path, form: &Form, made: &mut BTreeMap<Vec<String>, PathBuf>) -> Result<(PathBuf, Option<String>), String> {
+fn compile(
+    folder: &Path,
+    form: &Form,
+    made: &mut BTreeMap<Vec<String>, PathBuf>,
+) -> Result<(PathBuf, Option<String>), String> {
     if let Some(program) = made.get(&form.options) {
         return Ok((program.clone(), None));
     }

@@ -267,12 +267,17 @@ impl<'k> Printer<'k> {
                 let ty = if op & 64 == 0 { "" } else { "wide + " };
                 let text = self.settled(|p| {
                     let (index, e) = (p.expr(index, at), p.expr(e, at));
-                    format!("atomic{name}({ty}{}({} + {index} % 8u), {e});", if ty.is_empty() { "acc + " } else { "" }, op % 6 * 8)
+                    format!(
+                        "atomic{name}({ty}{}({} + {index} % 8u), {e});",
+                        if ty.is_empty() { "acc + " } else { "" },
+                        op % 6 * 8
+                    )
                 });
                 self.line(&text);
             }
             Stmt::AtomicShared(index, e) => {
-                let text = self.settled(|p| format!("atomicAdd(&sums[{} & 7u], {});", p.expr(index, at), p.expr(e, at)));
+                let text =
+                    self.settled(|p| format!("atomicAdd(&sums[{} & 7u], {});", p.expr(index, at), p.expr(e, at)));
                 let kept = self.phase;
                 if self.phase.other & (1 << ATOMICS) == 0 || self.level == Level::Block {
                     let _ = self.may_write(ATOMICS);
@@ -285,7 +290,11 @@ impl<'k> Printer<'k> {
                 let v = self.variable(*v);
                 let text = self.settled(|p| {
                     let index = p.expr(index, at);
-                    if p.may_read(ATOMICS, at) { format!("{v} ^= sums[{index} & 7u];") } else { format!("{v} ^= {index};") }
+                    if p.may_read(ATOMICS, at) {
+                        format!("{v} ^= sums[{index} & 7u];")
+                    } else {
+                        format!("{v} ^= {index};")
+                    }
                 });
                 self.line(&text);
             }
@@ -315,7 +324,12 @@ impl<'k> Printer<'k> {
             }
             Stmt::Vote(kind, v, c) if warp => {
                 let c = self.condition(c, false);
-                let vote = ["__ballot_sync(~0u, {})", "__any_sync(~0u, {})", "__all_sync(full, {})", "__popc(__ballot_sync(~0u, {}))"];
+                let vote = [
+                    "__ballot_sync(~0u, {})",
+                    "__any_sync(~0u, {})",
+                    "__all_sync(full, {})",
+                    "__popc(__ballot_sync(~0u, {}))",
+                ];
                 let text = vote[usize::from(kind % 4)].replace("{}", &c);
                 self.line(&format!("{} ^= {text};", self.variable(*v)));
             }
@@ -329,7 +343,8 @@ impl<'k> Printer<'k> {
             }
             Stmt::Broadcast(v, who, e) if block => {
                 let uniform = self.agreed();
-                let text = self.settled(|p| format!("if (tid == {} % nt) sent = {};", p.expr(who, uniform), p.expr(e, at)));
+                let text =
+                    self.settled(|p| format!("if (tid == {} % nt) sent = {};", p.expr(who, uniform), p.expr(e, at)));
                 let kept = self.phase;
                 let _ = self.may_write(MAILBOX);
                 self.phase.other |= kept.other & !(1 << MAILBOX);
@@ -402,7 +417,12 @@ const SHARED: [[&str; 4]; 7] = [
     ["dynamic", "extern __shared__ unsigned dynamic[];", "dynamic[tid] = tid * 3u;", "out[6] ^= dynamic[next];"],
     ["global", "unsigned *global = all_global + SLOTS * bid;", "global[tid] = tid + 9u;", "out[7] ^= global[next];"],
     ["reals", "__shared__ float reals[SLOTS];", "reals[tid] = tid * 0.5f;", "out[4] += bits(reals[next]);"],
-    ["sums", "__shared__ unsigned sums[8];", "for (unsigned i = tid; i < 8; i += nt) sums[i] = i;", "out[5] += sums[next % 8u];"],
+    [
+        "sums",
+        "__shared__ unsigned sums[8];",
+        "for (unsigned i = tid; i < 8; i += nt) sums[i] = i;",
+        "out[5] += sums[next % 8u];",
+    ],
     ["sent", "__shared__ unsigned sent;", "if (tid == 0) sent = 5u;", "out[6] += sent;"],
 ];
 

@@ -19,7 +19,18 @@ const UNIFORM: [&str; 9] =
     ["blockIdx.x", "blockIdx.y", "gridDim.x", "blockDim.x", "(unsigned)n", "p.a[1]", "(unsigned)p.s", "s0", "s1"];
 const ALIKE: [&str; 5] = ["gridDim.x", "blockDim.x", "(unsigned)n", "p.a[1]", "(unsigned)p.s"];
 const DIVERGENT: [&str; 12] = [
-    "tid", "threadIdx.x", "u0", "u1", "u2", "lane", "threadIdx.y", "threadIdx.z", "(unsigned)n", "blockIdx.x", "p.a[2]", "s0",
+    "tid",
+    "threadIdx.x",
+    "u0",
+    "u1",
+    "u2",
+    "lane",
+    "threadIdx.y",
+    "threadIdx.z",
+    "(unsigned)n",
+    "blockIdx.x",
+    "p.a[2]",
+    "s0",
 ];
 const HELPER: [&str; 4] = ["a", "b", "u0", "u1"];
 const COMPARE: [&str; 6] = ["<", "==", ">", "!=", "<=", ">="];
@@ -141,7 +152,11 @@ impl Printer<'_> {
                 let (a, b) = (self.expr(a, at), self.expr(b, at));
                 let compare = COMPARE[usize::from(op % 6)];
                 // Often enough both ways.
-                if op & 64 == 0 { format!("({a} % 8u {compare} {b} % 8u)") } else { format!("((int){a} {compare} (int){b})") }
+                if op & 64 == 0 {
+                    format!("({a} % 8u {compare} {b} % 8u)")
+                } else {
+                    format!("((int){a} {compare} (int){b})")
+                }
             }
             Cond::CompareReal(op, a, b) => {
                 let double = op & 64 == 0;
