@@ -1,41 +1,14 @@
-//! The passes of Regrain, one file for each.
+//! The passes of Regrain: one room for each kind of work, in it one file for each pass.
 
-pub mod accesses;
-pub mod addresses;
-pub mod candidates;
-pub mod coarsen_blocks;
-pub mod coarsen_threads;
-pub mod coarsening;
-pub mod content_hash;
-pub mod counted_loop;
-pub mod cpu;
-pub mod eliminate_redundant_barriers;
-pub mod expand_alternatives;
-pub mod facts;
-pub mod form_parallel;
-pub mod forward_stores;
-pub mod hoist_invariants;
-pub mod hoist_to_host;
-pub mod isolate_launches;
-pub mod kernel_checks;
-pub mod launch_function;
-pub mod lift_control_flow;
-pub mod lower_cpu;
-pub mod merge_common_values;
-pub mod nvvm_operations;
+mod table;
+
+pub mod alternatives;
+pub mod analysis;
+pub mod coarsen;
+pub mod launch;
+pub mod lower;
 pub mod optimise;
-pub mod outline_kernels;
-pub mod phases;
 pub mod pipelines;
-pub mod profile_alternatives;
 pub mod raise;
-pub mod raise_while_to_for;
 pub mod registry;
-pub mod scope_debug_info;
-pub mod select_alternative;
-pub mod split_barriers;
 pub mod statistics;
-pub mod thread_ops;
-pub mod uniformity;
-pub mod unroll_and_interleave;
-pub mod warp_ops;

@@ -30,7 +30,7 @@ use regrain_tuning::limits::{CpuLimits, limits};
 use regrain_tuning::model::{self, Candidate, Shape, Target};
 use regrain_tuning::statistics::Statistics;
 
-use crate::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
+use crate::coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {

@@ -3,7 +3,7 @@
 use mlir_bridge::ir::{Op, Type};
 use regrain_tuning::statistics::Kind;
 
-use crate::facts::constant;
+use crate::analysis::facts::constant;
 
 /// What kind of work an operation without regions is; `None` for what costs nothing: constants, casts between integers,
 /// addresses that are constants away from others, markers.

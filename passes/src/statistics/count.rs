@@ -14,8 +14,8 @@ use super::address::{self, Touched};
 use super::classify;
 use super::lanes::{Coefficient, Lanes, WARP};
 use super::symbolic::Symbolic;
-use crate::facts::constant;
-use crate::uniformity::repeatable;
+use crate::analysis::facts::constant;
+use crate::analysis::uniformity::repeatable;
 
 /// Iterations of an innermost loop whose loads the compiler brings together.
 const UNROLLED: f64 = 4.0;

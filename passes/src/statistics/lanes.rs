@@ -16,9 +16,9 @@ use std::rc::Rc;
 
 use mlir_bridge::ir::{Op, Value};
 
-use crate::addresses::steps;
-use crate::facts::constant;
-use crate::uniformity::repeatable;
+use crate::analysis::addresses::steps;
+use crate::analysis::facts::constant;
+use crate::analysis::uniformity::repeatable;
 
 /// Threads that are looked at where the shape of the block is not constant.
 pub const WARP: usize = 32;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 
-use crate::facts::constant;
+use crate::analysis::facts::constant;
 
 /// From the definition to the last use, as positions in the order of the program.
 struct Interval {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Op, Value};
 use regrain_tuning::expr::Expr;
 
-use crate::facts::constant;
-use crate::launch_function::{KERNEL_ARG, kernel_of_launch};
+use crate::analysis::facts::constant;
+use crate::launch::launch_function::{KERNEL_ARG, kernel_of_launch};
 
 /// How deep values are looked through.
 const DEPTH: u32 = 24;

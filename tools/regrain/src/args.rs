@@ -400,7 +400,7 @@ fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
 
 /// Coarsening factors as a pass takes them.
 fn coarsening(factors: &str) -> Result<String> {
-    regrain_passes::coarsening::Factors::parse(factors).map_err(|reason| anyhow!(reason))?;
+    regrain_passes::coarsen::coarsening::Factors::parse(factors).map_err(|reason| anyhow!(reason))?;
     let option = if factors.contains(',') { "factors" } else { "factor" };
     Ok(format!("{option}={factors}"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regrain_passes::candidates::{Candidate, Launch};
+use regrain_passes::alternatives::candidates::{Candidate, Launch};
 use regrain_tuning::Grain;
 use regrain_tuning::choice::{Missing, Policy, Query};
 use regrain_tuning::database::Database;

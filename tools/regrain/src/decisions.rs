@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use regrain_passes::launch_function::described;
+use regrain_passes::launch::launch_function::described;
 use regrain_tuning::Grain;
 use regrain_tuning::model::Prediction;
 use regrain_tuning::occupancy::{Occupancy, Resources};

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use regrain_frontend::dispatch;
-use regrain_passes::isolate_launches::Version;
+use regrain_passes::launch::isolate_launches::Version;
 use regrain_tuning::Space;
 
 use crate::args::Args;

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use regrain_passes::isolate_launches::Version;
+use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::nvptx::{Cache, DeviceImage, Key};
 use regrain_targets::toolkit::SmArch;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{clean, specialise};
-use regrain_passes::isolate_launches::Version;
+use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::cpu;
 use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Compiled, DeviceImage, Key, Report};
 use regrain_targets::toolkit::SmArch;

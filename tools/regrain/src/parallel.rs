@@ -12,12 +12,15 @@ use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
 use regrain_frontend::launches::Survey;
-use regrain_passes::candidates::{self, Kept, Launch};
-use regrain_passes::expand_alternatives::{self, Omission};
-use regrain_passes::form_parallel::Shapes;
-use regrain_passes::isolate_launches::{self, Version};
-use regrain_passes::launch_function::{described, dispatched};
-use regrain_passes::{content_hash, optimise, profile_alternatives, raise, scope_debug_info};
+use regrain_passes::alternatives::candidates::{self, Kept, Launch};
+use regrain_passes::alternatives::expand_alternatives::{self, Omission};
+use regrain_passes::launch::isolate_launches::{self, Version};
+use regrain_passes::launch::keep_launches;
+use regrain_passes::launch::launch_function::{described, dispatched};
+use regrain_passes::raise::form_parallel::Shapes;
+use regrain_passes::{
+    alternatives::content_hash, alternatives::profile_alternatives, lower::scope_debug_info, optimise, raise,
+};
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
 use regrain_targets::toolkit::SmArch;
 use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
@@ -138,9 +141,9 @@ impl Stages<'_> {
             let host = self.versions(mlir, module)?;
             optimise::optimise_all(module_op(module));
             self.show("optimized", module);
-            regrain_passes::cpu::split(module_op(module));
+            regrain_passes::lower::split(module_op(module));
             self.show("split", module);
-            let lowered = regrain_passes::cpu::lower_to_blocks(module_op(module));
+            let lowered = regrain_passes::lower::lower_to_blocks(module_op(module));
             self.show("blocks", module);
             let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
             let names = made.iter().map(|block| block.kernel.clone()).collect();
@@ -169,7 +172,7 @@ impl Stages<'_> {
         self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             if versions_only {
-                isolate_launches::drop_kept(module_op(module));
+                keep_launches::drop_kept(module_op(module));
             }
             let said = mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
             self.remark(said.trim_end());
@@ -211,7 +214,7 @@ impl Stages<'_> {
     /// Gives every launch a host function that may launch something else. Not those of kernels whose attributes the program
     /// sets: it sets them on the original kernel alone.
     fn keep_launches(&self, module: Op<'_>) {
-        isolate_launches::keep_launches(module);
+        keep_launches::keep_launches(module);
         let mut kept = BTreeSet::new();
         for (function, kernel, _) in dispatched(module) {
             if self.survey.attributed.as_ref().is_none_or(|kernels| kernels.contains(kernel)) {
@@ -406,7 +409,7 @@ impl Stages<'_> {
     }
 }
 
-fn block_function(block: regrain_passes::cpu::BlockFunction) -> BlockFunction {
+fn block_function(block: regrain_passes::lower::BlockFunction) -> BlockFunction {
     let version = block.version.map(|facts| VersionFacts {
         parameter_sizes: facts.parameter_sizes,
         max_threads: facts.max_threads,

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use inkwell::targets::TargetMachine;
-use regrain_passes::candidates::{Kept, Launch};
-use regrain_passes::expand_alternatives::{LeftOut, Omission};
-use regrain_passes::launch_function::{described, kernel_of_launch};
+use regrain_passes::alternatives::candidates::{Kept, Launch};
+use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
+use regrain_passes::launch::launch_function::{described, kernel_of_launch};
 use regrain_targets::nvptx::DeviceImage;
 use regrain_targets::toolkit::SmArch;
 use regrain_tuning::database::Database;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use regrain_passes::isolate_launches;
-use regrain_passes::unroll_and_interleave::{REFUSALS, Refusal};
+use regrain_passes::coarsen::unroll_and_interleave::{REFUSALS, Refusal};
+use regrain_passes::launch::isolate_launches;
 
 /// Coarsening factors as the driver takes them; empty where a side is left alone.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,124 @@
+//! What is known of the alternatives of each launch, as data to choose by.
+
+use std::collections::BTreeMap;
+
+use mlir_bridge::ir::{Op, Region, Walk};
+use regrain_dialects::ops::{Alternatives, GpuWrapper};
+use regrain_tuning::{Grain, statistics::Statistics};
+
+use crate::{
+    alternatives::content_hash::CONTENT,
+    alternatives::select_alternative,
+    coarsen::coarsening::EPILOGUE,
+    launch::isolate_launches::{REST, launched_kernel},
+    launch::launch_function::kernel_of_launch,
+    statistics::statistics,
+};
+
+/// A launch with alternatives.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The host function.
+    pub symbol: String,
+    /// The original kernel.
+    pub kernel: String,
+    /// Block shape, where it is constant.
+    pub shape: Option<[u32; 3]>,
+    /// Hash of what the kernel does; empty where it was not marked.
+    pub content: String,
+    /// The alternatives in their order; the first is the original.
+    pub candidates: Vec<Candidate>,
+}
+
+/// One alternative.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub grain: Grain,
+    /// Of the launch that does most of the work; `None` if it has no loops that can be counted.
+    pub statistics: Option<Statistics>,
+    /// Further launches for what is left over.
+    pub epilogues: u32,
+}
+
+/// The launches of a module that have alternatives, in parallel form.
+pub fn launches(module: Op<'_>) -> Vec<Launch> {
+    module.find_named("regrain.alternatives").into_iter().filter_map(launch).collect()
+}
+
+fn launch(op: Op<'_>) -> Option<Launch> {
+    let alternatives = Alternatives::cast(op)?;
+    let function = op.parent_of_name("llvm.func")?;
+    let symbol = function.symbol_name()?;
+    let (kernel, shape) = kernel_of_launch(symbol)?;
+    let regions = alternatives.choices().into_iter().zip(alternatives.descriptions());
+    Some(Launch {
+        symbol: symbol.to_owned(),
+        kernel: kernel.to_owned(),
+        shape,
+        content: function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default().to_owned(),
+        candidates: regions.filter_map(|(region, name)| candidate(region, name.parse().ok()?)).collect(),
+    })
+}
+
+fn candidate(region: Region<'_>, grain: Grain) -> Option<Candidate> {
+    let mut wrappers = Vec::new();
+    for op in region.entry().ops() {
+        op.walk_pre(|inner| {
+            wrappers.extend(GpuWrapper::cast(inner));
+            Walk::Advance
+        });
+    }
+    let is_epilogue = |wrapper: &&GpuWrapper<'_>| wrapper.op().has_attr(EPILOGUE);
+    let main = wrappers.iter().find(|wrapper| !is_epilogue(wrapper))?;
+    Some(Candidate {
+        grain,
+        statistics: statistics(*main),
+        epilogues: wrappers.iter().filter(is_epilogue).count() as u32,
+    })
+}
+
+/// The kernel that does most of the work of each alternative in host code, by the host function's name and the grain. The
+/// original is not among them.
+pub fn main_kernels(host: Op<'_>) -> Vec<(String, Grain, String)> {
+    let mut found = Vec::new();
+    for alternatives in host.find_named("regrain.alternatives").into_iter().filter_map(Alternatives::cast) {
+        let Some(symbol) = alternatives.op().parent_of_name("llvm.func").and_then(Op::symbol_name) else { continue };
+        let Some((kernel, _)) = kernel_of_launch(symbol) else { continue };
+        for (region, name) in alternatives.choices().into_iter().zip(alternatives.descriptions()) {
+            let Ok(grain) = name.parse() else { continue };
+            let mut launched = Vec::new();
+            for op in region.entry().ops() {
+                op.walk_pre(|inner| {
+                    launched.extend(launched_kernel(inner));
+                    Walk::Advance
+                });
+            }
+            let main = launched.into_iter().find(|name| *name != kernel && !name.contains(REST));
+            found.extend(main.map(|main| (symbol.to_owned(), grain, main.to_owned())));
+        }
+    }
+    found
+}
+
+/// Which alternatives stay, by the host function's name: their grains. With one left there is nothing to choose any more.
+pub type Kept = BTreeMap<String, Vec<Grain>>;
+
+/// Drops the alternatives that are not kept. Launches that are not in `kept` keep the original alone.
+pub fn retain(module: Op<'_>, kept: &Kept) {
+    for alternatives in module.find_named("regrain.alternatives").into_iter().filter_map(Alternatives::cast) {
+        let symbol = alternatives.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default();
+        let wanted = kept.get(symbol).map_or(&[][..], Vec::as_slice);
+        let stays = |at: usize, name: &str| match wanted {
+            [] => at == 0,
+            wanted => name.parse().is_ok_and(|grain: Grain| wanted.contains(&grain)),
+        };
+        if !alternatives.descriptions().iter().enumerate().any(|(at, name)| stays(at, name)) {
+            select_alternative::select(alternatives, |_| 0);
+            continue;
+        }
+        let left = select_alternative::retain(alternatives, stays);
+        if left.choices().len() == 1 {
+            select_alternative::select(left, |_| 0);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Several grains of a launch side by side.
+
+pub mod candidates;
+
+crate::table::passes! { content_hash, expand_alternatives, select_alternative, profile_alternatives }

@@ -1,0 +1,333 @@
+//! `regrain-lower-cpu`: launches in parallel form, split at their barriers, become functions that run one block.
+//!
+//! Before:
+//! ```mlir
+//! llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, ...) -> i32 {
+//!   %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+//!   %a = llvm.load %slot {regrain.kernel_arg = 0} : !llvm.ptr -> !llvm.ptr
+//!   %err = regrain.gpu_wrapper @k grid(...) block(...) {
+//!     scf.parallel (%i, %j, %k) = ... {
+//!       %tile = regrain.shared : !llvm.array<16 x f32> -> !llvm.ptr<3>
+//!       scf.parallel (%x, %y, %z) = ... { A }
+//!       scf.parallel (%x, %y, %z) = ... { B }
+//! ```
+//! After:
+//! ```mlir
+//! llvm.func @__regrain_block.k(%args: !llvm.ptr) {
+//!   %i = nvvm.read.ptx.sreg.ctaid.x : i32
+//!   %tile = llvm.alloca %one x !llvm.array<16 x f32> {alignment = 64} : (i32) -> !llvm.ptr
+//!   <loop z> <loop y> <loop x> { A }     // the innermost with parallel access groups, to vectorise
+//!   <loop z> <loop y> <loop x> { B }
+//!   llvm.return
+//! }
+//! ```
+//! Everything ends in the llvm dialect. Launch functions and kernels leave the module: host code calls clang's own stubs,
+//! and the kernels stand in the module that the coroutine form is made of. A wrapper marked `regrain.not_split` gives no
+//! block function.
+
+mod address_spaces;
+mod clamps;
+mod failures;
+mod thread_loops;
+
+use std::collections::{HashMap, HashSet};
+
+use mlir_bridge::{
+    ir::{Builder, Mapping, Op, Value, Walk},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use regrain_dialects::ops::GpuWrapper;
+
+use crate::{
+    coarsen::coarsening::static_shared_bytes,
+    launch::isolate_launches::{VERSION, max_threads},
+    raise::kernel_checks,
+    launch::launch_function::{self, KERNEL_ARG, LAUNCH_PREFIX},
+    lower::split_barriers,
+};
+
+/// Beginning of the names of block functions.
+pub const BLOCK_PREFIX: &str = "__regrain_block.";
+/// The runtime's thread-local array that holds a block's dynamic shared memory.
+const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
+/// How much of it the launch gave the block.
+const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
+const SHARED_ALIGNMENT: i64 = 64;
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Structured control flow, arith, index and ub to the llvm dialect.
+pub const LOWERING: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+    convert-ub-to-llvm,reconcile-unrealized-casts";
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["llvm", "nvvm", "scf", "arith", "cf"];
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-lower-cpu",
+    summary: "lower split launches to functions that run one block",
+    anchor: Anchor::Module,
+    options: &[],
+    dialects: DIALECTS,
+    run,
+};
+
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    make_blocks(module)?;
+    pass.run_pipeline(module, LOWERING)?;
+    finish(module);
+    Ok(())
+}
+
+/// A function that runs one block of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockFunction {
+    /// Mangled device name of the kernel.
+    pub kernel: String,
+    pub symbol: String,
+    /// The only block shape that it is for, or `None` for all.
+    pub shape: Option<[u32; 3]>,
+    /// What is known of a kernel that `regrain-isolate-launches` made, which stands in no other module.
+    pub version: Option<VersionFacts>,
+}
+
+/// What a launch must know of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionFacts {
+    /// Sizes of the parameters, bytes.
+    pub parameter_sizes: Vec<u64>,
+    /// The most threads of a block, 0 without a limit.
+    pub max_threads: u32,
+    /// Static shared memory of a block, bytes.
+    pub static_shared: u64,
+}
+
+/// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
+pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
+    let mut made = Vec::new();
+    for launch in module.find_named("llvm.func") {
+        let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
+        let wrappers = launch.find_named("regrain.gpu_wrapper");
+        if let Some(wrapper) = wrappers.first().copied()
+            && !wrappers.iter().any(|wrapper| wrapper.has_attr(split_barriers::NOT_SPLIT))
+        {
+            let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
+            let symbol = format!("{BLOCK_PREFIX}{target}");
+            make_block(module, launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
+            let version =
+                module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
+            made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target), version });
+        }
+        launch.erase();
+    }
+    remove_unreachable(module, &made);
+    Ok(made)
+}
+
+fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
+    let sizes = launch_function::parameters(kernel)
+        .into_iter()
+        .map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
+    VersionFacts {
+        parameter_sizes: sizes.collect(),
+        max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
+        static_shared: static_shared_bytes(wrapper).unsigned_abs(),
+    }
+}
+
+/// Removes the functions that no block function needs, kernels above all, and shared variables, which they alone use.
+fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
+    let symbols: HashMap<&str, Op<'_>> =
+        module.body().ops().into_iter().filter_map(|op| Some((op.symbol_name()?, op))).collect();
+    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && kernel_checks::address_space(op) == 3;
+    let is_root = |op: &Op<'_>| {
+        let block = op.symbol_name().is_some_and(|name| blocks.iter().any(|block| block.symbol == name));
+        // LLVM's own lists of used symbols mean something to NVPTX only.
+        let list = op.symbol_name().is_some_and(|name| name.starts_with("llvm."));
+        block || !(op.is("llvm.func") || is_shared(*op) || list)
+    };
+    let mut work: Vec<_> = module.body().ops().into_iter().filter(is_root).collect();
+    let mut seen: HashSet<Op<'_>> = work.iter().copied().collect();
+    while let Some(op) = work.pop() {
+        op.walk_pre(|inner| {
+            for (_, attr) in inner.attrs() {
+                if let Some(found) =
+                    attr.as_symbol().and_then(|name| symbols.get(name)).filter(|found| seen.insert(**found))
+                {
+                    work.push(*found);
+                }
+            }
+            Walk::Advance
+        });
+    }
+    for op in module.body().ops() {
+        if !seen.contains(&op) {
+            op.erase();
+        }
+    }
+}
+
+/// `16x16x1` of `k.b16x16x1`.
+fn shape_of(kernel: &str, target: &str) -> Option<[u32; 3]> {
+    let sizes = target.strip_prefix(kernel)?.strip_prefix(".b")?;
+    let sizes: Vec<u32> = sizes.split('x').map_while(|size| size.parse().ok()).collect();
+    sizes.try_into().ok()
+}
+
+/// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
+pub fn finish(module: Op<'_>) {
+    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(split_barriers::REUSED)) {
+        op.remove_attr(split_barriers::REUSED);
+        if let Some(annotation) = op.attr("llvm.loop_annotation") {
+            op.remove_attr("llvm.loop_annotation");
+            op.set_attr("loop_annotation", annotation);
+        }
+    }
+    for mark in [KERNEL_ARG, split_barriers::UNCHANGING] {
+        for op in module.find_all(|op| op.has_attr(mark)) {
+            op.remove_attr(mark);
+        }
+    }
+}
+
+fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
+    let text = format!("llvm.func @\"{symbol}\"(%args: !llvm.ptr) {{\nllvm.return\n}}\n");
+    if !module.body().parse_into(module.ctx(), &text) {
+        return Err(format!("the function {symbol} does not parse"));
+    }
+    let function = module.lookup_symbol(symbol).ok_or("the block function is missing")?;
+    let b = Builder::before_terminator(function.body(), launch.loc());
+    let mut mapping = Mapping::new();
+    map_parameters(b, launch, function, &mut mapping)?;
+    b.clone_body(launch.body(), &mut mapping);
+    let start = Builder::at_start(function.body(), launch.loc());
+    let number = |axis| Ok::<_, String>(start.index_castui(register(start, "ctaid", axis)?, start.ctx().index()));
+    inline_wrapper(function, &[number(0)?, number(1)?, number(2)?])?;
+    copy_structs(module, wrapper, function)?;
+    place_shared(module, function);
+    drop_unused_size(function);
+    address_spaces::flatten(function);
+    failures::name_threads(module, function);
+    clamps::specialise(function);
+    thread_loops::lower(function);
+    Ok(())
+}
+
+/// Most kernels do not ask how much dynamic shared memory they have.
+fn drop_unused_size(function: Op<'_>) {
+    let asks = |op: Op<'_>| op.attr("intrin").and_then(|name| name.as_str()) == Some(DYNAMIC_SHARED_SIZE);
+    for op in function.find_all(asks) {
+        let casts = op.result(0).users();
+        if casts.iter().all(|cast| cast.is_trivially_dead()) {
+            casts.into_iter().for_each(Op::erase);
+            op.erase();
+        }
+    }
+}
+
+/// The launch in a block function becomes the work of the one block that the thread state names.
+fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), String> {
+    let [wrapper] = function.find_named("regrain.gpu_wrapper")[..] else { return Err("expected one launch".into()) };
+    let grid = GpuWrapper::cast(wrapper).and_then(GpuWrapper::grid_loop).ok_or("no grid loop")?;
+    let b = Builder::before(wrapper);
+    let mut mapping = Mapping::new();
+    for op in wrapper.body().ops() {
+        if op == grid {
+            break;
+        }
+        b.clone_op(op, &mut mapping);
+    }
+    mapping.map_all(&grid.body().args(), numbers);
+    b.clone_body(grid.body(), &mut mapping);
+    wrapper.replace_with(&[b.const_i32(0)]);
+    Ok(())
+}
+
+fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, String> {
+    let axis = AXES.get(axis).ok_or("more than three dimensions")?;
+    Ok(b.value(&format!("nvvm.read.ptx.sreg.{name}.{axis}"), &[], b.ctx().int(32)))
+}
+
+/// What stands for the parameters of the launch function: (args, gx, gy, gz, bx, by, bz, shared bytes, stream).
+fn map_parameters<'c>(
+    b: Builder<'c>,
+    launch: Op<'c>,
+    function: Op<'c>,
+    mapping: &mut Mapping<'c>,
+) -> Result<(), String> {
+    let args = launch.body().args();
+    if args.len() != 9 {
+        return Err(format!("expected a launch function with 9 parameters, got {}", args.len()));
+    }
+    mapping.map(args[0], function.body().arg(0));
+    for axis in 0..3 {
+        mapping.map(args[1 + axis], register(b, "nctaid", axis)?);
+        mapping.map(args[4 + axis], register(b, "ntid", axis)?);
+    }
+    let bytes =
+        b.op("llvm.call_intrinsic").attr("intrin", b.ctx().str_attr(DYNAMIC_SHARED_SIZE)).result(b.ctx().int(32));
+    let sizes =
+        [("op_bundle_sizes", b.ctx().i32_array_attr(&[])), ("operandSegmentSizes", b.ctx().i32_array_attr(&[0, 0]))];
+    let bytes = bytes.attrs(&sizes).build().result(0);
+    mapping.map(args[7], b.value("arith.extui", &[bytes], args[7].ty()));
+    mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));
+    Ok(())
+}
+
+/// Structs passed by value are copied to memory that is aligned as the kernel expects.
+fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result<(), String> {
+    let kernel = wrapper.attr("kernel").and_then(|kernel| module.lookup_symbol(kernel.as_symbol()?));
+    let attrs = kernel.and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
+    for argument in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
+        let number = argument.attr(KERNEL_ARG).and_then(|number| number.as_int()).unwrap_or(0) as usize;
+        if !argument.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr")) {
+            continue;
+        }
+        let about = attrs.get(number).ok_or("nothing is known of an argument by value")?;
+        let ty = about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or("an argument by value has no type")?;
+        let (size, natural) = ty.layout(function);
+        let alignment = about.get("llvm.align").and_then(|align| align.as_int()).unwrap_or(1).max(natural as i64);
+        let b = Builder::after(argument);
+        let ctx = b.ctx();
+        let spec = b.op("llvm.alloca").operands(&[b.const_i32(1)]).result(ctx.ptr(0));
+        let spec = spec.attr("elem_type", ctx.type_attr(ty)).attr("alignment", ctx.i64_attr(alignment));
+        let copy = spec.build().result(0);
+        let bytes = b.const_int(ctx.int(64), size as i64);
+        let spec = b.op("llvm.intr.memcpy").operands(&[copy, argument.result(0), bytes]);
+        let transfer = spec.attr("isVolatile", ctx.int_attr(ctx.int(1), 0)).build();
+        argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
+    }
+    Ok(())
+}
+
+/// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.
+fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
+    let ctx = module.ctx();
+    for op in function.find_named("regrain.shared") {
+        let b = Builder::before(op);
+        let wanted = op.attr("alignment").and_then(|attr| attr.as_int()).unwrap_or(0);
+        let element = op.attr("type").and_then(|ty| ty.as_type()).unwrap_or(ctx.int(8));
+        let one = b.const_i32(1);
+        let spec = b.op("llvm.alloca").operands(&[one]).result(ctx.ptr(0)).attr("elem_type", ctx.type_attr(element));
+        let memory = spec.attr("alignment", ctx.i64_attr(wanted.max(SHARED_ALIGNMENT))).build().result(0);
+        op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
+    }
+    for op in function.find_named("regrain.dynamic_shared") {
+        declare_dynamic_shared(module);
+        let b = Builder::before(op);
+        let name = ctx.symbol_attr(DYNAMIC_SHARED);
+        let memory = b.op("llvm.mlir.addressof").result(ctx.ptr(0)).attr("global_name", name).build().result(0);
+        op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
+    }
+}
+
+fn declare_dynamic_shared(module: Op<'_>) {
+    if module.lookup_symbol(DYNAMIC_SHARED).is_none() {
+        let text = format!(
+            "llvm.mlir.global external thread_local @{DYNAMIC_SHARED}() {{addr_space = 0 : i32, alignment = 64 : i64}} : \
+             !llvm.array<0 x i8>\n"
+        );
+        module.body().parse_into(module.ctx(), &text);
+    }
+}

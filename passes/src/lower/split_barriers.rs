@@ -1,0 +1,232 @@
+//! `regrain-split-barriers`: the loop over the threads of a block becomes a sequence of loops that need no synchronisation.
+//!
+//! Before:                                          After:
+//!   scf.parallel (%x, %y, %z) = ... {                %kept = llvm.alloca %threads x f32
+//!     %v = llvm.load %p : !llvm.ptr -> f32           scf.parallel (%x, %y, %z) = ... {
+//!     llvm.store %v, %tile_x                           %v = llvm.load %p ; llvm.store %v, %tile_x
+//!     regrain.barrier(%x, %y, %z)                      llvm.store %v, %kept[%thread]
+//!     %w = llvm.load %tile_y                         }
+//!     %s = llvm.fadd %v, %w : f32                    scf.parallel (%x, %y, %z) = ... {
+//!     llvm.store %s, %p                                %v = llvm.load %kept[%thread] ; %w = llvm.load %tile_y
+//!   }                                                  %s = llvm.fadd %v, %w : f32 ; llvm.store %s, %p
+//!                                                    }
+//!
+//! Values that later loops need are computed again where that is cheap, else kept in an array with a cell for each thread.
+//! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask
+//! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`).
+//!
+//! Loops that hold no barrier, but sum up in the same rounds for all threads, move outside too (`plan.rs`): only the loop over
+//! the threads can vectorise such sums.
+//!
+//! A wrapper that cannot be split stays as it is, with a remark and the attribute `regrain.not_split`; `legality.rs` holds the
+//! closed list of reasons.
+
+mod coalesce;
+mod control;
+mod emit;
+mod legality;
+mod memory;
+mod plan;
+mod warp;
+
+use mlir_bridge::{
+    ir::{Builder, Op, Value},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use crate::raise::kernel_checks::Functions;
+use emit::Emitter;
+pub use legality::{Refusal, is_struct_argument as is_struct_pointer, may_wait};
+use plan::Plan;
+pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
+
+/// On a wrapper that is not split: why.
+pub const NOT_SPLIT: &str = "regrain.not_split";
+
+/// On stack memory that all threads of a block use one after the other.
+pub const REUSED: &str = "regrain.reused";
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
+
+/// The most memory that the arrays of one block may take: a quarter of the stack that a block runs on. Coroutines would keep as
+/// much on their own stacks.
+const STATE_LIMIT: u64 = 64 << 20;
+const MOST_THREADS: u64 = 1024;
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-split-barriers",
+    summary: "split the loop over the threads of a block at synchronisation",
+    anchor: Anchor::Module,
+    options: &[],
+    dialects: DIALECTS,
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    split_wrappers(module);
+    Ok(())
+}
+
+/// Splits all wrappers of a module; gives those that were not, and why.
+pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, Refusal)> {
+    let mut functions = Functions::new(module);
+    let mut refused = Vec::new();
+    for wrapper in module.find_named("regrain.gpu_wrapper") {
+        wrapper.remove_attr(NOT_SPLIT);
+        if let Err(refusal) = split(wrapper, &mut functions) {
+            wrapper.set_attr(NOT_SPLIT, wrapper.ctx().str_attr(refusal.text()));
+            wrapper.remark(format!("not split at its barriers: {}", refusal.text()));
+            refused.push((wrapper, refusal));
+        }
+    }
+    refused
+}
+
+/// Splits the block loop of one wrapper.
+fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+    if let Ok(loops) = legality::loops(wrapper) {
+        keep_lockstep(loops.block);
+    }
+    let block = legality::check(wrapper, functions)?.block;
+    prepare(block);
+    let plan = Plan::new(block);
+    if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
+        return Err(Refusal::TooMuchState);
+    }
+    let before = block.block().and_then(|outer| outer.ops().into_iter().take_while(|op| *op != block).last());
+    if let Err(why) = Emitter::new(&plan, block).run() {
+        undo(block, before);
+        block.remark(format!("internal error while splitting: {why}"));
+        return Err(Refusal::Internal);
+    }
+    block.erase();
+    Ok(())
+}
+
+/// Code older than `__syncwarp` reduces within a warp through volatile shared memory and counts on its lanes going in step:
+/// a volatile store there is seen by all lanes, and comes after what they read before.
+fn keep_lockstep(block: Op<'_>) {
+    let volatile = |op: Op<'_>| op.is("llvm.store") && op.has_attr("volatile_") && is_shared(op.operand(1));
+    for store in block.find_all(volatile) {
+        for b in [Builder::before(store), Builder::after(store)] {
+            let all = b.const_i32(-1);
+            b.op("regrain.warp_barrier").operands(&[all]).operands(&block.body().args()).build();
+        }
+    }
+}
+
+/// Whether an address surely is one of shared memory.
+pub fn is_shared(address: Value<'_>) -> bool {
+    let mut at = address;
+    loop {
+        if at.ty().ptr_space() == Some(3) {
+            return true;
+        }
+        match at.defining_op() {
+            Some(op) if matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast") => at = op.operand(0),
+            _ => return false,
+        }
+    }
+}
+
+/// The number of threads of a block, or the most there can be.
+fn threads(block: Op<'_>) -> u64 {
+    let sizes: Option<Vec<i64>> =
+        block.operands()[3..6].iter().map(|size| size.defining_op().and_then(|op| op.constant_int())).collect();
+    sizes.map_or(MOST_THREADS, |sizes| sizes.into_iter().product::<i64>() as u64)
+}
+
+/// Hints say nothing that outlives the splitting; stack memory is allocated at the start of the thread.
+fn prepare(block: Op<'_>) {
+    let hint = |op: Op<'_>| {
+        op.is("llvm.intr.assume")
+            || op.name().starts_with("llvm.intr.lifetime.")
+            || op.name().starts_with("llvm.intr.dbg.")
+    };
+    for op in block.find_all(hint) {
+        op.erase();
+    }
+    for op in block.find_all(|op| matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")) {
+        let lane = op.is("regrain.lane_id");
+        op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
+    }
+    for call in block.find_named("llvm.call") {
+        let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
+        if let Some((_, name)) = INTEGER_FUNCTIONS.iter().find(|(function, _)| *function == callee) {
+            let made = Builder::before(call).arith(name, call.operand(0), call.operand(1));
+            call.replace_with(&[made]);
+        }
+    }
+    for load in block.find_named("llvm.load") {
+        if is_struct_argument(load.operand(0)) {
+            load.set_attr(plan::UNCHANGING, load.ctx().unit_attr());
+        }
+    }
+    for alloca in block.find_named("llvm.alloca") {
+        let size = alloca.operand(0).defining_op();
+        let Some(first) = block.body().first_op() else { continue };
+        alloca.move_before(first);
+        if let Some(size) = size.filter(|size| block.is_proper_ancestor_of(*size)) {
+            let copy = Builder::before(alloca).const_int(alloca.operand(0).ty(), size.constant_int().unwrap_or(1));
+            alloca.set_operand(0, copy);
+        }
+    }
+}
+
+/// libdevice's integer functions that are one operation.
+const INTEGER_FUNCTIONS: &[(&str, &str)] = &[
+    ("__nv_min", "minsi"),
+    ("__nv_max", "maxsi"),
+    ("__nv_umin", "minui"),
+    ("__nv_umax", "maxui"),
+    ("__nv_llmin", "minsi"),
+    ("__nv_llmax", "maxsi"),
+    ("__nv_ullmin", "minui"),
+    ("__nv_ullmax", "maxui"),
+];
+
+/// Whether an address lies in a struct passed by value, which nobody writes (legality asks).
+fn is_struct_argument(address: Value<'_>) -> bool {
+    let mut at = address;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
+            _ => return legality::is_struct_argument(op),
+        }
+    }
+    false
+}
+
+/// The number of a thread in its warp, or of its warp in the block.
+fn lane_or_warp<'c>(b: Builder<'c>, block: Op<'c>, lane: bool) -> Value<'c> {
+    let i32 = b.ctx().int(32);
+    let narrow = |value: Value<'c>| b.index_cast(value, i32);
+    let (ivs, sizes) = (block.body().args(), block.operands());
+    let rows = b.arith("addi", narrow(ivs[1]), b.arith("muli", narrow(sizes[4]), narrow(ivs[2])));
+    let thread = b.arith("addi", narrow(ivs[0]), b.arith("muli", narrow(sizes[3]), rows));
+    if lane { b.arith("andi", thread, b.const_i32(31)) } else { b.arith("shrui", thread, b.const_i32(5)) }
+}
+
+/// Removes what a failed attempt left between `before` and `block`.
+fn undo<'c>(block: Op<'c>, before: Option<Op<'c>>) {
+    let Some(outer) = block.block() else { return };
+    let mut made = Vec::new();
+    let mut seen = before.is_none();
+    for op in outer.ops() {
+        if op == block {
+            break;
+        }
+        if seen {
+            made.push(op);
+        }
+        seen |= before == Some(op);
+    }
+    for op in &made {
+        op.drop_all_references();
+    }
+    for op in made.into_iter().rev() {
+        op.erase();
+    }
+}

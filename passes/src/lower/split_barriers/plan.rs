@@ -1,0 +1,373 @@
+//! What is known before anything is rewritten: which operations synchronise, which values vary between the threads of a
+//! block, and which values must be kept in memory from one thread loop to a later one.
+
+use std::collections::{HashMap, HashSet};
+
+use mlir_bridge::ir::{Block, Op, Value};
+
+use crate::analysis::uniformity::{Trust, Uniformity, computes};
+pub use crate::analysis::uniformity::{UNCHANGING, free_values, may_trap, repeatable};
+
+/// Operations that bound a thread loop.
+pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
+/// Warp operations with operands and results.
+pub const WARP: &[&str] = &[
+    "regrain.shuffle",
+    "regrain.vote",
+    "regrain.match",
+    "regrain.warp_reduce",
+    "regrain.active_mask",
+    "regrain.warp_barrier",
+];
+/// Control flow that can hold synchronising operations.
+pub const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
+
+/// The most that a recomputed value may cost; above, it is kept in memory.
+const INTEGER_LIMIT: u32 = 40;
+const FLOAT_LIMIT: u32 = 6;
+/// What one division costs beside one addition.
+const DIVISION_COST: u32 = 10;
+
+/// Whether an operation itself bounds a thread loop.
+pub fn synchronises(op: Op<'_>) -> bool {
+    BARRIERS.contains(&op.name()) || WARP.contains(&op.name())
+}
+
+/// The facts about one block loop.
+pub struct Plan<'c> {
+    /// Operations that synchronise or hold one that does.
+    pub syncing: HashSet<Op<'c>>,
+    /// Values that are the same for all threads.
+    uniformity: Uniformity<'c>,
+    /// Values that get an array with one element for each thread.
+    pub kept: HashSet<Value<'c>>,
+    /// Values that a later loop computes again where it needs them.
+    pub recomputed: HashSet<Value<'c>>,
+    /// Stack memory of a thread that several of its loops use.
+    pub shared_locals: HashSet<Op<'c>>,
+    inside: HashSet<Value<'c>>,
+    segments: Segments<'c>,
+}
+
+#[derive(Default)]
+struct Segments<'c> {
+    now: u32,
+    defined: HashMap<Value<'c>, u32>,
+    uses: HashMap<Value<'c>, Vec<u32>>,
+    /// The loop of each plain operation.
+    plain: HashMap<Op<'c>, u32>,
+    /// Definitions in order, for values made by plain operations.
+    order: Vec<Value<'c>>,
+    /// Values that control flow itself places in memory or outside of the thread loops.
+    placed: HashSet<Value<'c>>,
+}
+
+impl<'c> Plan<'c> {
+    /// Analyses `parallel`, the loop over the threads of a block.
+    pub fn new(parallel: Op<'c>) -> Self {
+        let syncing = syncing(parallel);
+        let mut plan = Self {
+            uniformity: uniformity(parallel, syncing.clone()),
+            syncing,
+            kept: HashSet::new(),
+            recomputed: HashSet::new(),
+            shared_locals: HashSet::new(),
+            inside: values_inside(parallel),
+            segments: Segments::default(),
+        };
+        plan.turn_outside(parallel);
+        plan.number(parallel.body());
+        plan.choose(parallel);
+        plan.place_locals(parallel);
+        plan
+    }
+
+    /// Whether a value is defined in the block loop.
+    pub fn is_inside(&self, value: Value<'c>) -> bool {
+        self.inside.contains(&value)
+    }
+
+    pub fn is_uniform(&self, value: Value<'c>) -> bool {
+        self.uniformity.is_uniform(value)
+    }
+
+    pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {
+        self.uniformity.all_uniform(values)
+    }
+
+    /// Chooses loops that are as good outside of the thread loops, although nothing in them synchronises: all threads make
+    /// the same rounds, and what each carries is a sum that only the loop over the threads can vectorise.
+    fn turn_outside(&mut self, parallel: Op<'c>) {
+        let synchronising = self.syncing.clone();
+        let mut candidates = parallel.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
+        candidates.retain(|op| !synchronising.contains(op) && is_worth_turning(*op, parallel));
+        candidates.retain(|op| self.path(*op, parallel).is_some());
+        if candidates.is_empty() {
+            return;
+        }
+        self.add_structures(&candidates, parallel);
+        candidates.retain(|op| match op.name() {
+            "scf.for" => self.all_uniform(&op.operands()[..3]),
+            _ => op.region(0).entry().terminator().is_some_and(|end| self.is_uniform(end.operand(0))),
+        });
+        self.syncing = synchronising;
+        self.add_structures(&candidates, parallel);
+    }
+
+    /// The structures around a plain operation that hold nothing that synchronises; `None` if one of them must stay whole.
+    fn path(&self, op: Op<'c>, parallel: Op<'c>) -> Option<Vec<Op<'c>>> {
+        let mut found = Vec::new();
+        let mut at = op.parent();
+        while let Some(parent) = at.filter(|parent| *parent != parallel && !self.syncing.contains(parent)) {
+            if !parent.is("scf.if") {
+                return None;
+            }
+            found.push(parent);
+            at = parent.parent();
+        }
+        Some(found)
+    }
+
+    /// Makes structures of loops and of the branches around them, and finds again what varies.
+    fn add_structures(&mut self, loops: &[Op<'c>], parallel: Op<'c>) {
+        for op in loops {
+            let around = self.path(*op, parallel).unwrap_or_default();
+            self.syncing.extend(around);
+            self.syncing.insert(*op);
+        }
+        self.uniformity = uniformity(parallel, self.syncing.clone());
+    }
+
+    /// Numbers the thread loops to be and notes in which of them each value is made and used.
+    fn number(&mut self, block: Block<'c>) {
+        for op in block.ops() {
+            if !self.syncing.contains(&op) {
+                self.use_all(&free_values(op));
+                self.segments.plain.insert(op, self.segments.now);
+                if !op.is_terminator() {
+                    self.define(op);
+                }
+                continue;
+            }
+            self.use_all(&op.operands());
+            self.segments.now += 1;
+            if op.num_regions() == 0 {
+                // A warp operation reads its operands again on the other side.
+                self.use_all(&op.operands());
+                self.define(op);
+                continue;
+            }
+            self.segments.placed.extend(op.results());
+            for region in op.regions() {
+                for inner in region.blocks() {
+                    self.segments.placed.extend(inner.args());
+                    self.number(inner);
+                    self.segments.now += 1;
+                }
+            }
+            if op.name() == "scf.for" {
+                // Where bounds vary, the end of the body compares and steps.
+                self.use_all(&op.operands()[..3]);
+                self.segments.now += 1;
+            }
+        }
+    }
+
+    fn use_all(&mut self, values: &[Value<'c>]) {
+        for value in values {
+            self.segments.uses.entry(*value).or_default().push(self.segments.now);
+        }
+    }
+
+    fn define(&mut self, op: Op<'c>) {
+        for result in op.results() {
+            self.segments.defined.insert(result, self.segments.now);
+            self.segments.order.push(result);
+        }
+    }
+
+    /// Decides for each value that crosses a synchronisation: recompute, or keep in memory.
+    fn choose(&mut self, parallel: Op<'c>) {
+        let mut costs: HashMap<Value<'c>, Option<u32>> = HashMap::new();
+        for iv in parallel.body().args() {
+            costs.insert(iv, Some(0));
+        }
+        for value in self.segments.placed.clone() {
+            costs.insert(value, Some(1));
+        }
+        for value in self.segments.order.clone() {
+            if self.is_uniform(value) {
+                continue;
+            }
+            let cost = self.cost(value, &costs);
+            let limit = if value.ty().is_float() { FLOAT_LIMIT } else { INTEGER_LIMIT };
+            match cost.filter(|cost| *cost <= limit) {
+                Some(cost) => {
+                    self.recomputed.insert(value);
+                    costs.insert(value, Some(cost));
+                }
+                None => {
+                    let crosses = self.crosses(value);
+                    if crosses {
+                        self.kept.insert(value);
+                    }
+                    costs.insert(value, crosses.then_some(1));
+                }
+            }
+        }
+    }
+
+    /// Whether a value is used in another thread loop than that which makes it. What is recomputed there may use it too.
+    fn crosses(&self, value: Value<'c>) -> bool {
+        let made = self.segments.defined.get(&value);
+        let used = self.segments.uses.get(&value).into_iter().flatten();
+        used.into_iter().any(|segment| Some(segment) != made)
+    }
+
+    fn cost(&self, value: Value<'c>, costs: &HashMap<Value<'c>, Option<u32>>) -> Option<u32> {
+        let op = value.defining_op()?;
+        if op.name() == "llvm.alloca" {
+            return Some(1);
+        }
+        if op.num_regions() > 0 || op.num_results() != 1 || !op.is_pure() {
+            return None;
+        }
+        let mut total = own_cost(op);
+        for operand in op.operands() {
+            if self.is_uniform(operand) {
+                continue;
+            }
+            total += (*costs.get(&operand)?)?;
+        }
+        Some(total)
+    }
+
+    /// Bytes that a thread keeps across its loops.
+    pub fn state_bytes(&self, parallel: Op<'c>) -> u64 {
+        let carried = self.segments.placed.iter().filter(|value| !self.is_uniform(**value));
+        let values: u64 = self.kept.iter().chain(carried).map(|value| value.ty().layout(parallel).0.max(1)).sum();
+        let locals = self.shared_locals.iter().map(|alloca| {
+            let element = alloca.attr("elem_type").and_then(|ty| ty.as_type()).map_or(0, |ty| ty.layout(parallel).0);
+            let count = alloca.operand(0).defining_op().and_then(Op::constant_int).unwrap_or(1);
+            element * count as u64
+        });
+        values + locals.sum::<u64>()
+    }
+
+    /// Finds the stack memory that lives across thread loops.
+    fn place_locals(&mut self, parallel: Op<'c>) {
+        if self.segments.now == 0 {
+            return;
+        }
+        for alloca in parallel.find_named("llvm.alloca") {
+            let Some(made) = self.segments.defined.get(&alloca.result(0)).copied() else { continue };
+            if !self.stays(alloca.result(0), made, parallel) {
+                self.shared_locals.insert(alloca);
+            }
+        }
+    }
+
+    /// Whether all accesses through a pointer are plain ones in the thread loop `segment`.
+    fn stays(&self, pointer: Value<'c>, segment: u32, parallel: Op<'c>) -> bool {
+        pointer.uses().into_iter().all(|used| {
+            let user = used.owner;
+            match user.name() {
+                "llvm.getelementptr" | "llvm.addrspacecast" => self.stays(user.result(0), segment, parallel),
+                "llvm.load" | "llvm.intr.lifetime.start" | "llvm.intr.lifetime.end" => {
+                    self.runs_in(user, segment, parallel)
+                }
+                "llvm.store" => used.operand == 1 && self.runs_in(user, segment, parallel),
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether an operation, perhaps nested in a plain one, belongs to the thread loop `segment`.
+    fn runs_in(&self, op: Op<'c>, segment: u32, parallel: Op<'c>) -> bool {
+        let mut at = op;
+        loop {
+            if let Some(found) = self.segments.plain.get(&at) {
+                return *found == segment;
+            }
+            match at.parent().filter(|parent| *parent != parallel) {
+                Some(parent) => at = parent,
+                None => return false,
+            }
+        }
+    }
+}
+
+/// What varies over the threads, all of whom take part in the reductions at barriers.
+fn uniformity<'c>(parallel: Op<'c>, syncing: HashSet<Op<'c>>) -> Uniformity<'c> {
+    let trust = Trust { reductions: true, loads: false };
+    Uniformity::new(parallel.body(), &parallel.body().args(), syncing, trust)
+}
+
+fn own_cost(op: Op<'_>) -> u32 {
+    let name = op.name();
+    let short = name.split_once('.').map_or(name, |(_, rest)| rest);
+    let float = op.result(0).ty().is_float();
+    match short {
+        "constant" | "mlir.constant" | "mlir.addressof" | "poison" | "mlir.undef" | "mlir.poison" => 0,
+        _ if short.contains("div") || short.contains("rem") => DIVISION_COST,
+        _ if float => 3,
+        _ => 1,
+    }
+}
+
+/// Rounds up to which the optimiser unrolls a loop, which serves as well.
+const UNROLLED: i64 = 32;
+/// Threads in a row from which vectorising over them pays.
+const ROW: i64 = 8;
+
+fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
+    let number = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
+    let rounds = (op.is("scf.for")).then(|| {
+        let (low, high, step) = (number(op.operand(0)), number(op.operand(1)), number(op.operand(2)));
+        low.zip(high).zip(step).map(|((low, high), step)| (high - low) / step.max(1))
+    });
+    let row = number(parallel.operand(3));
+    if rounds.flatten().is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
+        return false;
+    }
+    let carried = op.results();
+    let sums = carried.iter().any(|value| value.ty().is_float()) && carried.len() <= 5;
+    sums && !op.contains(|inner| {
+        inner != op
+            && match inner.name() {
+                "scf.for" | "scf.while" | "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.inline_asm" | "llvm.alloca" => true,
+                "llvm.call" => !computes(inner),
+                "llvm.load" | "llvm.store" => inner.has_attr("volatile_"),
+                _ => false,
+            }
+    })
+}
+
+fn syncing<'c>(parallel: Op<'c>) -> HashSet<Op<'c>> {
+    let mut found = HashSet::new();
+    for op in parallel.find_all(synchronises) {
+        let mut at = Some(op);
+        while let Some(op) = at.filter(|op| *op != parallel) {
+            if !found.insert(op) {
+                break;
+            }
+            at = op.parent();
+        }
+    }
+    found
+}
+
+fn values_inside<'c>(parallel: Op<'c>) -> HashSet<Value<'c>> {
+    let mut found = HashSet::new();
+    for op in parallel.find_all(|_| true) {
+        if op != parallel {
+            found.extend(op.results());
+        }
+        for region in op.regions() {
+            for block in region.blocks() {
+                found.extend(block.args());
+            }
+        }
+    }
+    found
+}

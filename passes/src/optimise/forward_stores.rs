@@ -1,0 +1,289 @@
+//! `regrain-forward-stores`: what a thread stored or loaded it does not load again.
+//!
+//! Before:                                          After:
+//!   llvm.store %a, %tile[%x]                         llvm.store %a, %tile[%x]
+//!   %n = llvm.load %tile[0]                          %n = llvm.load %tile[0]
+//!   regrain.barrier(%x, %y, %z)                      regrain.barrier(%x, %y, %z)
+//!   %b = llvm.load %tile[%x]
+//!   %s = llvm.fadd %a, %b                            %s = llvm.fadd %a, %a
+//!   %m = llvm.load %tile[%x + 1]                     %m = llvm.load %tile[%x + 1]
+//!
+//! Across a barrier a value is known as long as no other thread of the block may write to its place in the phases on both
+//! sides. Stores that are overwritten before anyone can read them go, and so do all stores to memory of the block or the
+//! thread that nobody reads: such memory has become a register.
+//!
+//! Declines for places that the thread itself, or another across a barrier, may write to; volatile and atomic accesses are
+//! never touched, and nothing is known beyond them, beyond calls, and beyond operations of a warp.
+
+use std::collections::{HashMap, HashSet};
+
+use mlir_bridge::{
+    ir::{Block, Op, Type, Value},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+use tracing::debug;
+
+use crate::{
+    analysis::accesses::{Access, Effects, Memory, Who, same_object},
+    optimise::merge_common_values::sweep,
+    optimise::{targets, thread_loops},
+    analysis::phases::{Phases, is_plain},
+    lower::split_barriers::{BARRIERS, STRUCTURES},
+    coarsen::unroll_and_interleave::loop_of,
+};
+
+const NAME: &str = "regrain-forward-stores";
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    summary: "forward stored and loaded values to later loads, across barriers where nobody writes",
+    anchor: Anchor::Any,
+    options: &[],
+    dialects: &["regrain"],
+    run,
+};
+
+fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    for target in targets(root) {
+        forward(target);
+    }
+    Ok(())
+}
+
+/// What went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forwarded {
+    pub loads: usize,
+    pub stores: usize,
+}
+
+/// Forwards in all loops over threads of a target.
+pub fn forward(target: Op<'_>) -> Forwarded {
+    let mut all = Forwarded::default();
+    for block in thread_loops(target) {
+        all.loads += forward_loads(block);
+        all.stores += erase_stores(block);
+        sweep(block);
+        all.stores += erase_unread(block);
+    }
+    debug!(target: NAME, "{all:?}");
+    all
+}
+
+/// The memory of a loop, seen over the whole of it.
+struct View<'a, 'c> {
+    block: Op<'c>,
+    memory: &'a Memory<'c>,
+    /// `None` where phases are not known.
+    phases: Option<Phases<'a, 'c>>,
+    all: Effects<'c>,
+}
+
+impl<'a, 'c> View<'a, 'c> {
+    fn new(block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+        let mut all = Effects::default();
+        for op in block.body().ops() {
+            all.join(memory.effects(op));
+        }
+        let phases = Some(Phases::new(block, memory)).filter(Phases::are_known);
+        Self { block, memory, phases, all }
+    }
+
+    /// What other threads may do while a thread waits at a barrier.
+    fn around(&self, barrier: Op<'c>) -> Effects<'c> {
+        match &self.phases {
+            Some(phases) if is_plain(barrier) && loop_of(barrier) == Some(self.block) => {
+                let mut both = phases.before(barrier);
+                both.join(phases.after(barrier));
+                both
+            }
+            _ => self.all.clone(),
+        }
+    }
+}
+
+/// A place whose content is known.
+#[derive(Clone)]
+struct Known<'c> {
+    number: usize,
+    place: Access<'c>,
+    ty: Type<'c>,
+    value: Value<'c>,
+    /// Nobody ever writes there.
+    unchanging: bool,
+}
+
+struct Forward<'a, 'c> {
+    view: View<'a, 'c>,
+    around: HashMap<Op<'c>, Effects<'c>>,
+    found: Vec<(Op<'c>, Value<'c>)>,
+    number: usize,
+}
+
+/// Replaces loads of known places; gives their number.
+fn forward_loads(block: Op<'_>) -> usize {
+    let memory = Memory::new(block);
+    let view = View::new(block, &memory);
+    let mut forward = Forward { view, around: HashMap::new(), found: Vec::new(), number: 0 };
+    forward.block(block.body(), Vec::new());
+    let found = forward.found;
+    let replaced: HashMap<Value<'_>, Value<'_>> = found.iter().map(|(load, value)| (load.result(0), *value)).collect();
+    for (load, value) in &found {
+        let mut last = *value;
+        while let Some(next) = replaced.get(&last) {
+            last = *next;
+        }
+        load.result(0).replace_all_uses_with(last);
+    }
+    for (load, _) in &found {
+        load.erase();
+    }
+    found.len()
+}
+
+impl<'c> Forward<'_, 'c> {
+    /// Walks a block given what is known where it begins; gives what is known at its end.
+    fn block(&mut self, block: Block<'c>, mut known: Vec<Known<'c>>) -> Vec<Known<'c>> {
+        for op in block.ops() {
+            self.step(op, &mut known);
+        }
+        known
+    }
+
+    fn step(&mut self, op: Op<'c>, known: &mut Vec<Known<'c>>) {
+        if BARRIERS.contains(&op.name()) {
+            return self.cross(op, known);
+        }
+        if STRUCTURES.contains(&op.name()) {
+            return self.structure(op, known);
+        }
+        let effects = self.view.memory.effects(op);
+        self.forget(&effects, known, Who::Same);
+        let [place] = &effects.accesses[..] else { return };
+        let (ty, value) = match op.name() {
+            "llvm.load" => (op.result(0).ty(), op.result(0)),
+            "llvm.store" => (op.operand(0).ty(), op.operand(0)),
+            _ => return,
+        };
+        let is_load = op.is("llvm.load");
+        if is_load && let Some(same) = known.iter().find(|entry| entry.ty == ty && is_same(&entry.place, place)) {
+            self.found.push((op, same.value));
+            return;
+        }
+        let unchanging = is_load && self.view.memory.is_unchanging(op);
+        self.number += 1;
+        known.push(Known { number: self.number, place: place.clone(), ty, value, unchanging });
+    }
+
+    /// Forgets what effects may have changed.
+    fn forget(&self, effects: &Effects<'c>, known: &mut Vec<Known<'c>>, who: Who) {
+        known.retain(|entry| {
+            let meets = |write: &Access<'c>| self.view.memory.may_meet(write, &entry.place, who);
+            entry.unchanging || !(effects.unknown || effects.writes().any(meets))
+        });
+    }
+
+    fn cross(&mut self, barrier: Op<'c>, known: &mut Vec<Known<'c>>) {
+        let around = self.around.entry(barrier).or_insert_with(|| self.view.around(barrier)).clone();
+        self.forget(&around, known, Who::Other);
+    }
+
+    fn structure(&mut self, op: Op<'c>, known: &mut Vec<Known<'c>>) {
+        let blocks: Vec<_> = op.regions().into_iter().flat_map(|region| region.blocks()).collect();
+        if matches!(op.name(), "scf.for" | "scf.while") {
+            self.forget(&self.view.memory.effects(op), known, Who::Same);
+            for barrier in op.find_all(|inner| BARRIERS.contains(&inner.name())) {
+                self.cross(barrier, known);
+            }
+            for block in blocks {
+                self.block(block, known.clone());
+            }
+            return;
+        }
+        let ends: Vec<HashSet<usize>> = blocks
+            .into_iter()
+            .map(|block| self.block(block, known.clone()).into_iter().map(|entry| entry.number).collect())
+            .collect();
+        known.retain(|entry| ends.iter().all(|end| end.contains(&entry.number)));
+    }
+}
+
+/// Whether two accesses are of the same place and size.
+fn is_same(a: &Access<'_>, b: &Access<'_>) -> bool {
+    let (Some(left), Some(right)) = (&a.address.offset, &b.address.offset) else { return false };
+    same_object(a.address.root, b.address.root) && a.size.is_some() && a.size == b.size && left.equals(right)
+}
+
+/// Erases stores that are overwritten before anyone can read them; gives their number.
+fn erase_stores(block: Op<'_>) -> usize {
+    let memory = Memory::new(block);
+    let view = View::new(block, &memory);
+    let dead: Vec<_> =
+        block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();
+    for store in &dead {
+        store.erase();
+    }
+    dead.len()
+}
+
+/// Whether a later store in its block overwrites a store, and nobody can read what it stored.
+fn is_overwritten<'c>(view: &View<'_, 'c>, store: Op<'c>) -> bool {
+    let effects = view.memory.effects(store);
+    let (false, [place]) = (effects.unknown, &effects.accesses[..]) else { return false };
+    let mut at = store.next();
+    while let Some(op) = at.filter(|op| !op.is_terminator()) {
+        for barrier in op.find_all(|inner| BARRIERS.contains(&inner.name())) {
+            let around = view.around(barrier);
+            if around.unknown || around.reads().any(|read| view.memory.may_meet(place, read, Who::Other)) {
+                return false;
+            }
+        }
+        let next = view.memory.effects(op);
+        if next.unknown || next.reads().any(|read| view.memory.may_meet(read, place, Who::Same)) {
+            return false;
+        }
+        if op.is("llvm.store") && next.accesses.iter().any(|later| is_same(later, place)) {
+            return true;
+        }
+        at = op.next();
+    }
+    false
+}
+
+/// Erases stores to memory of the block or the thread that nobody reads; gives their number.
+fn erase_unread(block: Op<'_>) -> usize {
+    let Some(around) = block.parent() else { return 0 };
+    let mut erased = 0;
+    for object in around.find_all(|op| matches!(op.name(), "regrain.shared" | "llvm.alloca")) {
+        let mut writes = Vec::new();
+        if only_written(object.result(0), &mut writes) {
+            erased += writes.len();
+            writes.into_iter().for_each(Op::erase);
+        }
+    }
+    if erased > 0 {
+        sweep(around);
+    }
+    erased
+}
+
+/// Whether memory is only written; collects the operations that do.
+fn only_written<'c>(pointer: Value<'c>, writes: &mut Vec<Op<'c>>) -> bool {
+    pointer.uses().into_iter().all(|used| match used.owner.name() {
+        "llvm.getelementptr" | "llvm.addrspacecast" => only_written(used.owner.result(0), writes),
+        "llvm.store" if used.operand == 1 && !used.owner.has_attr("volatile_") && is_unordered(used.owner) => {
+            writes.push(used.owner);
+            true
+        }
+        "llvm.intr.lifetime.start" | "llvm.intr.lifetime.end" => {
+            writes.push(used.owner);
+            true
+        }
+        _ => false,
+    })
+}
+
+fn is_unordered(op: Op<'_>) -> bool {
+    op.attr("ordering").and_then(|ordering| ordering.as_int()).unwrap_or(0) == 0
+}

@@ -1,0 +1,278 @@
+//! `regrain-hoist-invariants`: what is the same in every round of a loop is computed, and loaded, before it.
+//!
+//! Before:                                          After:
+//!   scf.for %k = %c0 to %c100 step %c1 {             %a = llvm.load %tile[%x]
+//!     %a = llvm.load %tile[%x]                       scf.for %k = %c0 to %c100 step %c1 {
+//!     %b = llvm.load %tile[%k]                         %b = llvm.load %tile[%k]
+//!     llvm.store %s, %global[%x]                       llvm.store %s, %global[%x]
+//!   }                                                }
+//!
+//! Computation moves out of serial loops, then out of the loop over the threads and that over the blocks. A load moves if its
+//! address is the same in every round and neither the thread in the loop, nor any other in the phases around the loop's
+//! barriers, may write there. It must run in the original as well: the loop has a first round for sure, or the address is
+//! within its object; else it is put under the condition that there is a first round.
+//!
+//! Declines for volatile and atomic loads, for all loads where the loop calls, exchanges or waits, for divisions that may not
+//! have run, and for what stands in a condition within the loop.
+
+use std::collections::HashSet;
+
+use mlir_bridge::{
+    ir::{Builder, Op, Value},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+use tracing::debug;
+
+use crate::{
+    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::counted_loop::is_outside,
+    analysis::facts::{constant, range},
+    optimise::{targets, thread_loops},
+    analysis::phases::Phases,
+    lower::split_barriers::BARRIERS,
+    analysis::uniformity::{computes, free_values, may_trap, repeatable},
+};
+
+const NAME: &str = "regrain-hoist-invariants";
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: NAME,
+    summary: "move computation and loads out of serial and parallel loops",
+    anchor: Anchor::Any,
+    options: &[],
+    dialects: &["regrain", "scf", "arith", "ub"],
+    run,
+};
+
+fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    for target in targets(root) {
+        hoist(target);
+        hoist_from_parallel(target);
+    }
+    Ok(())
+}
+
+/// Moves what is invariant out of the serial loops of a target; gives the number of operations.
+pub fn hoist(target: Op<'_>) -> usize {
+    let mut moved = 0;
+    for block in thread_loops(target) {
+        let mut loops = block.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
+        loops.reverse();
+        let mut memory = Memory::new(block);
+        for nest in loops {
+            let moves = find(nest, block, &memory);
+            moved += moves.plain.len() + moves.guarded.len();
+            for op in &moves.plain {
+                op.move_before(nest);
+            }
+            if !moves.guarded.is_empty() {
+                move_under_guard(nest, &moves.guarded);
+                memory = Memory::new(block);
+            }
+        }
+    }
+    debug!(target: NAME, "moved {moved} operations");
+    moved
+}
+
+/// Moves computation out of the parallel loops of a target; gives the number of operations.
+pub fn hoist_from_parallel(target: Op<'_>) -> usize {
+    thread_loops(target).into_iter().map(out_of_parallel).sum()
+}
+
+/// Moves computation out of a parallel loop, and out of those around it.
+fn out_of_parallel(nest: Op<'_>) -> usize {
+    let mut moved = 0;
+    for op in nest.body().ops() {
+        // Between the loops nothing may stand that looks like an effect, as calls do.
+        let stays = !op.is_memory_effect_free() || !is_plain_computation(op);
+        if !stays && free_values(op).iter().all(|value| is_outside(*value, nest)) {
+            op.move_before(nest);
+            moved += 1;
+        }
+    }
+    match nest.parent().filter(|parent| parent.is("scf.parallel")) {
+        Some(parent) => moved + out_of_parallel(parent),
+        None => moved,
+    }
+}
+
+/// Computation that may run anywhere.
+fn is_plain_computation(op: Op<'_>) -> bool {
+    op.num_results() > 0 && !op.is_terminator() && repeatable(op) && !may_trap_here(op)
+}
+
+/// Whether an operation could fault where the original would not have run it.
+fn may_trap_here(op: Op<'_>) -> bool {
+    if op.num_regions() > 0 {
+        return !op.is_pure();
+    }
+    may_trap(op) && !divides_by_constant(op)
+}
+
+/// A division by a constant that neither is zero nor overflows.
+fn divides_by_constant(op: Op<'_>) -> bool {
+    op.num_operands() == 2 && constant(op.operand(1)).is_some_and(|divisor| divisor != 0 && divisor != -1)
+}
+
+/// What moves out of one serial loop, and how.
+#[derive(Default)]
+struct Moves<'c> {
+    ops: HashSet<Op<'c>>,
+    /// In order.
+    plain: Vec<Op<'c>>,
+    /// Loads that need a first round, with what depends on them alone.
+    guarded: Vec<Op<'c>>,
+}
+
+impl<'c> Moves<'c> {
+    /// Whether a value is known before the loop, or will be.
+    fn is_before(&self, value: Value<'c>, nest: Op<'c>) -> bool {
+        is_outside(value, nest) || value.defining_op().is_some_and(|op| self.ops.contains(&op))
+    }
+
+    fn needs_guard(&self, op: Op<'c>) -> bool {
+        free_values(op).iter().any(|value| value.defining_op().is_some_and(|source| self.guarded.contains(&source)))
+    }
+}
+
+/// Finds what is invariant; changes nothing.
+fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &Memory<'c>) -> Moves<'c> {
+    let mut moves = Moves::default();
+    let mut loads: Option<Loads<'_, 'c>> = None;
+    let (first_round, guardable) = (runs_once(nest), nest.is("scf.for"));
+    for (number, region) in nest.regions().into_iter().enumerate() {
+        let Some(body) = region.single_block() else { continue };
+        // The test of a `while` always runs; its body only after it.
+        let starts = if nest.is("scf.while") { number == 0 } else { first_round };
+        let mut reached = true;
+        for op in body.ops() {
+            if op.is_terminator() {
+                break;
+            }
+            let here = |moves: &Moves<'c>| free_values(op).iter().all(|value| moves.is_before(*value, nest));
+            let certain = starts && reached;
+            let runs = certain || !may_trap_here(op);
+            if op.num_results() > 0 && is_computation(op) && here(&moves) && runs && !moves.needs_guard(op) {
+                moves.ops.insert(op);
+                moves.plain.push(op);
+            } else if op.is("llvm.load") && here(&moves) {
+                let loads = loads.get_or_insert_with(|| Loads::new(nest, block, memory));
+                if loads.stay_the_same(op) {
+                    let safe = certain || loads.within_object(op);
+                    if safe && !moves.needs_guard(op) {
+                        moves.ops.insert(op);
+                        moves.plain.push(op);
+                    } else if guardable && reached {
+                        moves.ops.insert(op);
+                        moves.guarded.push(op);
+                    }
+                }
+            } else if moves.needs_guard(op) && guardable && is_plain_computation(op) && here(&moves) {
+                moves.ops.insert(op);
+                moves.guarded.push(op);
+            }
+            reached &= !may_end(memory, op);
+        }
+    }
+    moves
+}
+
+fn is_computation(op: Op<'_>) -> bool {
+    !op.is("llvm.load") && repeatable(op) && (op.num_regions() == 0 || op.is_pure()) || computes(op)
+}
+
+/// Whether an operation may end the thread, or never end.
+fn may_end<'c>(memory: &Memory<'c>, op: Op<'c>) -> bool {
+    memory.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
+}
+
+/// Whether a loop has a first round for sure.
+fn runs_once(nest: Op<'_>) -> bool {
+    let bounds = || Some((range(nest.operand(0))?, range(nest.operand(1))?));
+    nest.is("scf.for") && !nest.has_attr("unsignedCmp") && bounds().is_some_and(|(low, high)| low.high < high.low)
+}
+
+/// What is written while a loop runs.
+struct Loads<'a, 'c> {
+    memory: &'a Memory<'c>,
+    own: Effects<'c>,
+    others: Effects<'c>,
+}
+
+impl<'a, 'c> Loads<'a, 'c> {
+    fn new(nest: Op<'c>, block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+        let mut others = Effects::default();
+        let barriers = nest.find_all(|op| BARRIERS.contains(&op.name()));
+        if !barriers.is_empty() {
+            let phases = Phases::new(block, memory);
+            if phases.are_known() {
+                for barrier in barriers {
+                    others.join(phases.before(barrier));
+                    others.join(phases.after(barrier));
+                }
+            } else {
+                block.body().ops().into_iter().for_each(|op| others.join(memory.effects(op)));
+            }
+        }
+        Self { memory, own: memory.effects(nest), others }
+    }
+
+    /// Whether a load gives the same in every round as before the loop.
+    fn stay_the_same(&self, load: Op<'c>) -> bool {
+        let effects = self.memory.effects(load);
+        let (false, [place]) = (effects.unknown, &effects.accesses[..]) else { return false };
+        if self.memory.is_unchanging(load) {
+            return true;
+        }
+        let meets = |write: &Access<'c>, who| self.memory.may_meet(write, place, who);
+        !(self.own.unknown
+            || self.others.unknown
+            || self.own.writes().any(|write| meets(write, Who::Same))
+            || self.others.writes().any(|write| meets(write, Who::Other)))
+    }
+
+    /// Whether a load is of its object whatever its address comes to.
+    fn within_object(&self, load: Op<'c>) -> bool {
+        let address = self.memory.offsets.address(load.operand(0));
+        let Some(object) = address.root.defining_op() else { return false };
+        let size = match object.name() {
+            "regrain.shared" => object.attr("type").and_then(|ty| ty.as_type()).map(|ty| ty.layout(object).0),
+            _ => None,
+        };
+        let (bytes, alignment) = load.result(0).ty().layout(load);
+        let stated =
+            load.attr("alignment").and_then(|stated| stated.as_int()).map_or(alignment, |stated| stated as u64);
+        let (Some(size), Some(offset)) = (size, address.offset) else { return false };
+        let found = offset.range();
+        let aligned = offset
+            .terms
+            .iter()
+            .map(|term| term.factor)
+            .chain([offset.constant])
+            .all(|part| part % i128::from(stated.max(1)) == 0);
+        aligned && found.low >= 0 && found.high + i128::from(bytes) <= i128::from(size)
+    }
+}
+
+/// Moves operations before a loop, under the condition that it has a first round.
+fn move_under_guard<'c>(nest: Op<'c>, guarded: &[Op<'c>]) {
+    let b = Builder::before(nest);
+    let predicate = if nest.has_attr("unsignedCmp") { "ult" } else { "slt" };
+    let some = b.cmpi(predicate, nest.operand(0), nest.operand(1));
+    let results: Vec<_> = guarded.iter().flat_map(|op| op.results()).collect();
+    let types: Vec<_> = results.iter().map(|value| value.ty()).collect();
+    let made = b.scf_if(some, &types, true);
+    let then = made.region(0).entry();
+    for op in guarded {
+        op.move_to_end(then);
+    }
+    for (old, new) in results.iter().zip(made.results()) {
+        old.replace_uses_if(new, |used| !made.is_ancestor_of(used.owner));
+    }
+    Builder::at_end(then, nest.loc()).scf_yield(&results);
+    let otherwise = Builder::at_end(made.region(1).entry(), nest.loc());
+    let nothing: Vec<_> = types.iter().map(|ty| otherwise.poison(*ty)).collect();
+    otherwise.scf_yield(&nothing);
+}

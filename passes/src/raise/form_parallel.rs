@@ -1,0 +1,342 @@
+//! `regrain-form-parallel`: a kernel becomes parallel loops inside a host launch function.
+//!
+//! Before:                                              After:
+//!   llvm.mlir.global internal @s() {addr_space = 3}      llvm.func ptx_kernelcc @k(!llvm.ptr)    // declaration
+//!   llvm.func ptx_kernelcc @k(%p: !llvm.ptr) {           llvm.func @__regrain_launch.k(%args, %gx, ..., %stream) -> i32 {
+//!     %s = llvm.mlir.addressof @s : !llvm.ptr<3>           %p = <load of the argument>
+//!     %t = nvvm.read.ptx.sreg.tid.x : i32                  %err = regrain.gpu_wrapper @k grid(...) block(...) ... {
+//!     ...                                                    scf.parallel (%i, %j, %k) = ... {
+//!     llvm.call_intrinsic "llvm.nvvm.barrier..."               %s = regrain.shared "s" : ... -> !llvm.ptr<3>
+//!     ...                                                      scf.parallel (%x, %y, %z) = ... {
+//!     llvm.return                                                %t = arith.index_cast %x : index to i32
+//!   }                                                            ...
+//!                                                                regrain.barrier(%x, %y, %z)
+//!                                                                ...
+//!
+//! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes.
+//!
+//! A kernel that has no parallel form (`kernel_checks.rs` lists the reasons) stays as it is, with a remark and the
+//! attribute `regrain.not_raised`.
+
+use std::collections::HashMap;
+
+use mlir_bridge::{
+    ir::{Builder, Mapping, Op, Value},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
+};
+
+use crate::{
+    raise::kernel_checks::{Functions, address_space, is_dynamic_shared, is_kernel},
+    launch::launch_function::{self, Launch, SIZE},
+    raise::thread_ops::{Axis, Reduction, ThreadOp, classify},
+    raise::warp_ops,
+};
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
+
+/// On a kernel that stays as it is: why.
+pub const NOT_RAISED: &str = "regrain.not_raised";
+
+/// On the declaration that is left of a raised kernel: the linkage that its definition had.
+pub const LINKAGE: &str = "regrain.linkage";
+
+/// Likewise its comdat.
+pub const COMDAT: &str = "regrain.comdat";
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-form-parallel",
+    summary: "turn kernels into parallel loops inside host launch functions",
+    anchor: Anchor::Module,
+    options: &[PassOption {
+        name: "shapes",
+        default: "",
+        description: "constant block shapes to specialise for, as kernel=16x16x1;kernel=256x1x1",
+    }],
+    dialects: DIALECTS,
+    run,
+};
+
+/// Constant block shapes, by kernel.
+pub type Shapes = HashMap<String, Vec<[u32; 3]>>;
+
+/// What became of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelOutcome {
+    pub name: String,
+    /// Why it was not raised; `None` when it was.
+    pub reason: Option<String>,
+}
+
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    let shapes = parse_shapes(pass.option("shapes"))?;
+    form_kernels(module, &shapes);
+    Ok(())
+}
+
+/// Parses the option `shapes`.
+pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
+    let mut shapes = Shapes::new();
+    for item in text.split(';').filter(|item| !item.trim().is_empty()) {
+        let bad = || format!("block shape '{item}', expected kernel=XxYxZ");
+        let (kernel, sizes) = item.trim().rsplit_once('=').ok_or_else(bad)?;
+        let sizes: Vec<u32> = sizes.split('x').map(str::parse).collect::<Result<_, _>>().map_err(|_| bad())?;
+        let shape: [u32; 3] = sizes.try_into().map_err(|_| bad())?;
+        if shape.iter().any(|size| *size == 0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
+            return Err(format!("block shape '{item}' is no valid shape of a block"));
+        }
+        let list = shapes.entry(kernel.to_owned()).or_default();
+        if !list.contains(&shape) {
+            list.push(shape);
+        }
+    }
+    Ok(shapes)
+}
+
+/// Forms every kernel of the module that has a parallel form.
+pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
+    let mut functions = Functions::new(module);
+    let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
+    let mut outcomes = Vec::new();
+    for kernel in kernels.into_iter().filter(|kernel| !kernel.region(0).is_empty()) {
+        let name = kernel.symbol_name().unwrap_or("").to_owned();
+        let reason = match functions.why_not(kernel) {
+            Some(reason) => Some(reason),
+            None => {
+                let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
+                form(module, &functions, kernel, constant).err()
+            }
+        };
+        if let Some(reason) = &reason {
+            kernel.remark(format!("kernel {name} is not raised: {reason}"));
+            kernel.set_attr(NOT_RAISED, module.ctx().str_attr(reason));
+        }
+        outcomes.push(KernelOutcome { name, reason });
+    }
+    erase_unused_shared(module);
+    outcomes
+}
+
+fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant: &[[u32; 3]]) -> Result<(), String> {
+    for shape in std::iter::once(None).chain(constant.iter().copied().map(Some)) {
+        let launch = launch_function::create(module, kernel, shape)?;
+        fill(functions, kernel, &launch);
+        remove_size_marks(&launch);
+    }
+    leave_declaration(kernel);
+    Ok(())
+}
+
+/// Puts a copy of the kernel's body into the block loop and ties it to the loops.
+fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &Launch<'c>) {
+    let block = launch.block_loop.body();
+    let Some(end) = block.terminator() else {
+        return;
+    };
+    let body = Builder::before(end).with_loc(kernel.loc());
+    let mut mapping = Mapping::new();
+    let parameters = launch_function::parameters(kernel);
+    for (index, (from, to)) in kernel.body().args().into_iter().zip(&launch.arguments).enumerate() {
+        let value = match parameters[index].byval {
+            Some(ty) if is_written(from) => private_copy(body, *to, ty),
+            _ => *to,
+        };
+        mapping.map(from, value);
+    }
+    body.clone_body(kernel.body(), &mut mapping);
+    tie_to_loops(launch);
+    place_shared(functions, launch);
+}
+
+/// Whether memory behind a `byval` pointer may be written, or its address kept.
+fn is_written(pointer: Value<'_>) -> bool {
+    pointer.uses().into_iter().any(|used| match used.owner.name() {
+        "llvm.load" => false,
+        "llvm.getelementptr" | "llvm.addrspacecast" => used.operand != 0 || is_written(used.owner.result(0)),
+        "llvm.intr.memcpy" => used.operand != 1,
+        _ => true,
+    })
+}
+
+/// A thread's own copy of a structure passed by value.
+fn private_copy<'c>(builder: Builder<'c>, source: Value<'c>, ty: mlir_bridge::ir::Type<'c>) -> Value<'c> {
+    let ctx = builder.ctx();
+    let (pointer, long) = (ctx.ptr(0), ctx.int(64));
+    let element = ctx.type_attr(ty);
+    let one = builder.op("llvm.mlir.constant").attr("value", ctx.i64_attr(1)).result(long).build().result(0);
+    let copy = builder
+        .op("llvm.alloca")
+        .operands(&[one])
+        .attrs(&[("elem_type", element), ("alignment", ctx.i64_attr(16))])
+        .result(pointer)
+        .build()
+        .result(0);
+    let zero = builder.value("llvm.mlir.zero", &[], pointer);
+    let end = builder
+        .op("llvm.getelementptr")
+        .operands(&[zero])
+        .attrs(&[("elem_type", element), ("rawConstantIndices", ctx.i32_array_attr(&[1]))])
+        .result(pointer)
+        .build()
+        .result(0);
+    let size = builder.value("llvm.ptrtoint", &[end], long);
+    let copying = builder.op("llvm.intr.memcpy").operands(&[copy, source, size]);
+    copying.attr("isVolatile", ctx.bool_attr(false)).build();
+    copy
+}
+
+/// Replaces everything that names the thread, warp or block.
+fn tie_to_loops(launch: &Launch<'_>) {
+    let ivs = launch.block_loop.body().args();
+    let thread = casts(launch.block_loop, Builder::at_start(launch.block_loop.body(), launch.func.loc()));
+    let block = casts(launch.grid_loop, Builder::before(launch.block_loop));
+    let pick = |op: Op<'_>, values: &[_], axis: Axis| op.replace_with(&[values[axis.index()]]);
+    for op in launch.block_loop.find_all(|op| classify(op).is_some()) {
+        match classify(op) {
+            Some(ThreadOp::ThreadId(axis)) => pick(op, &thread, axis),
+            Some(ThreadOp::BlockId(axis)) => pick(op, &block, axis),
+            Some(ThreadOp::GridDim(axis)) => pick(op, &launch.sizes[..3], axis),
+            Some(ThreadOp::BlockDim(axis)) => pick(op, &launch.sizes[3..], axis),
+            Some(ThreadOp::Barrier) => {
+                let sizes = op.ctx().i32_array_attr(&[3, 0, 0]);
+                let mut spec = Builder::before(op).op("regrain.barrier").operands(&ivs);
+                if is_unaligned(op) {
+                    spec = spec.attr("unaligned", op.ctx().unit_attr());
+                }
+                spec.attr("operandSegmentSizes", sizes).build();
+                op.erase();
+            }
+            Some(ThreadOp::BarrierReduce(kind)) => replace_barrier_reduce(op, kind, &ivs),
+            Some(ThreadOp::Lane(register)) => {
+                warp_ops::replace_lane_register(op, register, &ivs);
+            }
+            Some(ThreadOp::Warp) => {
+                warp_ops::replace(op, &ivs);
+            }
+            Some(ThreadOp::Unsupported(_)) | None => {}
+        }
+    }
+    erase_dead_casts(&thread);
+    erase_dead_casts(&block);
+}
+
+/// Whether the threads of a warp may arrive at a barrier separately.
+fn is_unaligned(op: Op<'_>) -> bool {
+    op.attr("intrin").and_then(|name| name.as_str()).is_some_and(|name| !name.contains("aligned"))
+}
+
+/// The induction variables of a loop as i32.
+fn casts<'c>(loop_: Op<'c>, builder: Builder<'c>) -> Vec<Value<'c>> {
+    let word = builder.ctx().int(32);
+    loop_.body().args().into_iter().map(|iv| builder.index_cast(iv, word)).collect()
+}
+
+fn erase_dead_casts(values: &[Value<'_>]) {
+    for cast in values.iter().filter_map(|value| value.defining_op()) {
+        if cast.is_trivially_dead() {
+            cast.erase();
+        }
+    }
+}
+
+/// `op` holds the barrier's number and the predicate; its result is i32 for a count and i1 else.
+fn replace_barrier_reduce<'c>(op: Op<'c>, kind: Reduction, ivs: &[Value<'c>]) {
+    let number = match kind {
+        Reduction::Count => 0,
+        Reduction::And => 1,
+        Reduction::Or => 2,
+    };
+    let ctx = op.ctx();
+    let spec = Builder::before(op).op("regrain.barrier_reduce").operands(&[op.operand(1)]).operands(ivs);
+    let spec = spec.attrs(&[("kind", ctx.i32_attr(number)), ("operandSegmentSizes", ctx.i32_array_attr(&[1, 3, 0]))]);
+    let new = spec.result(op.result(0).ty()).build();
+    op.replace_with(&new.results());
+}
+
+/// Shared variables become allocations of the grid loop.
+fn place_shared<'c>(functions: &Functions<'c>, launch: &Launch<'c>) {
+    let builder = Builder::at_start(launch.grid_loop.body(), launch.func.loc());
+    let mut placed: HashMap<String, Value<'c>> = HashMap::new();
+    let mut dynamic: Option<Op<'c>> = None;
+    for address in launch.block_loop.find_named("llvm.mlir.addressof") {
+        let Some(global) = functions.global_of(address).filter(|global| address_space(*global) == 3) else {
+            continue;
+        };
+        let value = if is_dynamic_shared(global) {
+            let op = *dynamic.get_or_insert_with(|| dynamic_shared(builder, launch.shared_bytes));
+            raise_alignment(op, alignment(global));
+            op.result(0)
+        } else {
+            let name = global.symbol_name().unwrap_or("").to_owned();
+            *placed.entry(name).or_insert_with(|| static_shared(builder, global))
+        };
+        address.replace_with(&[value]);
+    }
+}
+
+fn alignment(global: Op<'_>) -> i64 {
+    global.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16)
+}
+
+fn static_shared<'c>(builder: Builder<'c>, global: Op<'c>) -> Value<'c> {
+    let ctx = builder.ctx();
+    let spec = builder.op("regrain.shared").attr("alignment", ctx.i64_attr(alignment(global)));
+    let attrs = [("type", global.attr("global_type")), ("name", global.attr("sym_name"))];
+    let attrs: Vec<_> = attrs.into_iter().filter_map(|(name, attr)| Some((name, attr?))).collect();
+    spec.attrs(&attrs).result(ctx.ptr(3)).build().result(0)
+}
+
+fn dynamic_shared<'c>(builder: Builder<'c>, bytes: Value<'c>) -> Op<'c> {
+    builder.op("regrain.dynamic_shared").operands(&[bytes]).result(builder.ctx().ptr(3)).build()
+}
+
+/// All `extern __shared__` arrays share one address: it takes the largest alignment, at least 16.
+fn raise_alignment(op: Op<'_>, wanted: i64) {
+    let now = op.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16);
+    op.set_attr("alignment", op.ctx().i64_attr(now.max(wanted)));
+}
+
+/// Removes the marks by which the constant sizes of a specialised launch function were found.
+fn remove_size_marks(launch: &Launch<'_>) {
+    for size in launch.func.find_all(|op| op.has_attr(SIZE)) {
+        size.remove_attr(SIZE);
+    }
+}
+
+/// The kernel keeps name, type and attributes, and loses its body.
+fn leave_declaration(kernel: Op<'_>) {
+    for block in kernel.region(0).blocks() {
+        for op in block.ops() {
+            op.drop_all_references();
+        }
+        block.erase();
+    }
+    if let Some(linkage) = kernel.attr("linkage") {
+        kernel.set_attr(LINKAGE, linkage);
+    }
+    if let Some(comdat) = kernel.attr("comdat") {
+        kernel.set_attr(COMDAT, comdat);
+        kernel.remove_attr("comdat");
+    }
+    if let Some(external) = kernel.ctx().parse_attr("#llvm.linkage<external>") {
+        kernel.set_attr("linkage", external);
+    }
+}
+
+/// Erases shared globals that nobody names any more.
+fn erase_unused_shared(module: Op<'_>) {
+    let named: Vec<_> = module
+        .find_named("llvm.mlir.addressof")
+        .into_iter()
+        .filter_map(|address| address.attr("global_name").and_then(|name| name.as_symbol()))
+        .collect();
+    for global in module.body().ops() {
+        if global.is("llvm.mlir.global")
+            && address_space(global) == 3
+            && global.symbol_name().is_some_and(|name| !named.contains(&name))
+        {
+            global.erase();
+        }
+    }
+}

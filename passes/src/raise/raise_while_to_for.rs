@@ -1,0 +1,280 @@
+//! `regrain-raise-while-to-for`: counted `scf.while` loops become `scf.for`.
+//!
+//! Before:                                              After:
+//!   %r:2 = scf.while (%i = %lb, %s = %init) ... {        %s1 = scf.for %i = %lb to %ub step %c4
+//!     %c = llvm.icmp "slt" %i, %ub : i32                     iter_args(%s = %init) -> (f32) : i32 {
+//!     scf.condition(%c) %i, %s : i32, f32                  ...
+//!   } do {                                                 scf.yield %next : f32
+//!   ^bb0(%i: i32, %s: f32):                              }
+//!     ...
+//!     %j = llvm.add %i, %c4 overflow<nsw> : i32
+//!     scf.yield %j, %next : i32, f32
+//!   }
+//!
+//! Declines when
+//! - the test region writes memory, synchronises, or does not compare an induction variable with a value that is
+//!   invariant in the loop;
+//! - the step is not invariant, or not proven to be positive;
+//! - the induction variable may wrap (no `nsw`, and the ranges do not exclude it);
+//! - the comparison is `ne` or `sle` and the bound is not proven to be reached.
+//!
+//! A loop that counts down, `for (i = n; i > b; i -= c)`, counts the distance from its start up to `n - b` instead.
+//!
+//! A loop that is not raised stays a correct `scf.while`. Discardable attributes (the unroll metadata) are kept.
+
+use mlir_bridge::{
+    ir::{Block, Builder, EffectKind, Mapping, Op, Value},
+    lift,
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+
+use crate::{
+    analysis::counted_loop::{Counted, Kind, While, count, is_outside, parts},
+    analysis::facts::constant,
+};
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-raise-while-to-for",
+    summary: "turn counted scf.while loops into scf.for",
+    anchor: Anchor::Any,
+    options: &[],
+    dialects: lift::DIALECTS,
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    raise_loops(root);
+    Ok(())
+}
+
+/// Raises every loop below `root` that can be; gives their number.
+pub fn raise_loops(root: Op<'_>) -> usize {
+    let mut raised = 0;
+    for op in root.find_named("scf.while").into_iter().rev() {
+        match raise(op) {
+            Ok(()) => raised += 1,
+            Err(reason) => {
+                tracing::debug!(target: "regrain-raise-while-to-for", "{}: loop stays a while: {reason}", op.loc());
+            }
+        }
+    }
+    raised
+}
+
+fn raise(op: Op<'_>) -> Result<(), &'static str> {
+    let parts = parts(op)?;
+    check_test_region(parts.before)?;
+    hoist_invariants(&parts);
+    let counted = count(&parts)?;
+    rewrite(&parts, &counted);
+    Ok(())
+}
+
+/// Moves operations of the test region that do not change in the loop in front of it.
+fn hoist_invariants(parts: &While<'_>) {
+    for op in parts.before.ops() {
+        if !op.is_terminator()
+            && op.num_regions() == 0
+            && (op.is_pure() || reads_constant_memory(op))
+            && op.operands().iter().all(|value| is_outside(*value, parts.op))
+        {
+            op.move_before(parts.op);
+        }
+    }
+}
+
+/// Whether the operation loads from a `__constant__` variable, which nobody writes while a kernel runs.
+fn reads_constant_memory(op: Op<'_>) -> bool {
+    if !op.is("llvm.load") || op.has_attr("volatile_") {
+        return false;
+    }
+    let mut address = op.operand(0);
+    while let Some(owner) = address.defining_op() {
+        match owner.name() {
+            "llvm.mlir.addressof" => return address.ty().ptr_space() == Some(4),
+            "llvm.getelementptr" | "llvm.addrspacecast" => address = owner.operand(0),
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The test region is copied to the start of the body and behind the loop: it must not write.
+fn check_test_region(before: Block<'_>) -> Result<(), &'static str> {
+    for op in before.ops() {
+        if op.is_terminator() {
+            continue;
+        }
+        let effects = op.effects().ok_or("the test has unknown effects")?;
+        if effects.iter().any(|effect| effect.kind != EffectKind::Read) {
+            return Err("the test writes memory");
+        }
+    }
+    Ok(())
+}
+
+fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
+    let (op, index) = (parts.op, counted.index);
+    let builder = Builder::before(op);
+    let start = op.operand(index);
+    let [lower, upper, step] = bounds(builder, op, counted);
+    let unit = counted.kind.counts_up() && constant(step) == Some(1);
+    let carry = final_value_used(parts, index) && !unit;
+
+    let mut inits: Vec<Value<'c>> = without(&op.operands(), index);
+    if carry {
+        inits.push(start);
+    }
+    let types: Vec<_> = inits.iter().map(|value| value.ty()).collect();
+    let spec = builder.op("scf.for").operands(&[lower, upper, step]).operands(&inits).results(&types).regions(1);
+    let mut spec = spec.attrs(&op.discardable_attrs());
+    if counted.kind == Kind::Unsigned {
+        spec = spec.attr("unsignedCmp", op.ctx().unit_attr());
+    }
+    let new = spec.build();
+    let mut arguments = vec![lower.ty()];
+    arguments.extend(&types);
+    let body = new.region(0).append_block(&arguments, op.loc());
+
+    fill_body(parts, counted, body, carry);
+    let results = new.results();
+    let last = if !final_value_used(parts, index) {
+        start
+    } else if carry {
+        results[results.len() - 1]
+    } else {
+        let name = if counted.kind == Kind::Unsigned { "llvm.intr.umax" } else { "llvm.intr.smax" };
+        Builder::before(op).value(name, &[lower, upper], lower.ty())
+    };
+    replace_results(parts, index, &results, last);
+    let add_is_in_body = counted.add.block() != Some(parts.before);
+    op.erase();
+    if add_is_in_body && counted.add.is_trivially_dead() {
+        counted.add.erase();
+    }
+}
+
+/// Lower bound, upper bound and step of the new loop.
+fn bounds<'c>(builder: Builder<'c>, op: Op<'c>, counted: &Counted<'c>) -> [Value<'c>; 3] {
+    let (start, bound) = (op.operand(counted.index), counted.bound);
+    let distance = || builder.value("llvm.sub", &[start, bound], bound.ty());
+    match counted.kind {
+        Kind::Exclusive | Kind::Unsigned => [start, bound, outside(builder, op, counted.step)],
+        Kind::Inclusive => [start, successor(builder, bound), outside(builder, op, counted.step)],
+        Kind::Down(amount) => [integer(builder, bound, 0), distance(), integer(builder, bound, amount)],
+        Kind::DownInclusive(amount) => {
+            [integer(builder, bound, 0), successor(builder, distance()), integer(builder, bound, amount)]
+        }
+    }
+}
+
+/// The values without the one at `index`.
+fn without<'c>(values: &[Value<'c>], index: usize) -> Vec<Value<'c>> {
+    values.iter().enumerate().filter(|(at, _)| *at != index).map(|(_, value)| *value).collect()
+}
+
+/// The step in front of the loop: a constant may stand inside of it.
+fn outside<'c>(builder: Builder<'c>, op: Op<'c>, step: Value<'c>) -> Value<'c> {
+    if is_outside(step, op) {
+        return step;
+    }
+    integer(builder, step, constant(step).unwrap_or(1))
+}
+
+fn integer<'c>(builder: Builder<'c>, like: Value<'c>, number: i64) -> Value<'c> {
+    let attr = builder.ctx().int_attr(like.ty(), number);
+    builder.op("llvm.mlir.constant").attr("value", attr).result(like.ty()).build().result(0)
+}
+
+/// The bound of an inclusive comparison plus one; it does not wrap, that is proven.
+fn successor<'c>(builder: Builder<'c>, bound: Value<'c>) -> Value<'c> {
+    let one = integer(builder, bound, 1);
+    builder.value("llvm.add", &[bound, one], bound.ty())
+}
+
+/// Whether somebody asks for the induction variable, or something computed of it in the test, behind the loop.
+fn final_value_used(parts: &While<'_>, index: usize) -> bool {
+    parts.op.results().iter().zip(&parts.forwarded).any(|(result, value)| {
+        result.has_uses()
+            && !is_outside(*value, parts.op)
+            && value.block_arg().is_none_or(|(_, argument)| argument == index)
+    })
+}
+
+/// Copies the test region's operations with its arguments mapped; the test itself comes along and dies if unused.
+fn copy_test<'c>(parts: &While<'c>, builder: Builder<'c>, mapping: &mut Mapping<'c>) -> Vec<Op<'c>> {
+    let mut copies = Vec::new();
+    for op in parts.before.ops() {
+        if !op.is_terminator() {
+            copies.push(builder.clone_op(op, mapping));
+        }
+    }
+    copies
+}
+
+fn erase_dead(copies: Vec<Op<'_>>) {
+    for op in copies.into_iter().rev() {
+        if op.is_trivially_dead() {
+            op.erase();
+        }
+    }
+}
+
+fn fill_body<'c>(parts: &While<'c>, counted: &Counted<'c>, body: Block<'c>, carry: bool) {
+    let index = counted.index;
+    let mut mapping = Mapping::new();
+    let arguments = body.args();
+    let builder = Builder::at_end(body, parts.op.loc());
+    let variable = match counted.kind.counts_up() {
+        true => arguments[0],
+        false => builder.value("llvm.sub", &[parts.op.operand(index), arguments[0]], arguments[0].ty()),
+    };
+    map_carried(parts, index, variable, &arguments[1..], &mut mapping);
+    let copies = copy_test(parts, builder, &mut mapping);
+    let forwarded: Vec<_> = parts.forwarded.iter().map(|value| mapping.get_or_self(*value)).collect();
+    let end = builder.scf_yield(&[]);
+    let Some(old) = parts.after.terminator() else {
+        return;
+    };
+    parts.after.inline_before(end, &forwarded);
+    let yielded = old.operands();
+    let mut values = without(&yielded, index);
+    if carry {
+        values.push(yielded[index]);
+    }
+    // What the body yields may come from the test region by way of its arguments only, so it is mapped already.
+    Builder::before(old).scf_yield(&values);
+    old.erase();
+    end.erase();
+    erase_dead(copies);
+}
+
+/// Maps the test region's arguments: the induction variable to `variable`, the others to `others` in order.
+fn map_carried<'c>(
+    parts: &While<'c>,
+    index: usize,
+    variable: Value<'c>,
+    others: &[Value<'c>],
+    mapping: &mut Mapping<'c>,
+) {
+    let mut others = others.iter();
+    for (at, argument) in parts.before.args().into_iter().enumerate() {
+        if at == index {
+            mapping.map(argument, variable);
+        } else if let Some(other) = others.next() {
+            mapping.map(argument, *other);
+        }
+    }
+}
+
+fn replace_results<'c>(parts: &While<'c>, index: usize, results: &[Value<'c>], last: Value<'c>) {
+    let mut mapping = Mapping::new();
+    map_carried(parts, index, last, results, &mut mapping);
+    let builder = Builder::before(parts.op);
+    let copies = copy_test(parts, builder, &mut mapping);
+    for (old, forwarded) in parts.op.results().into_iter().zip(&parts.forwarded) {
+        old.replace_all_uses_with(mapping.get_or_self(*forwarded));
+    }
+    erase_dead(copies);
+}
