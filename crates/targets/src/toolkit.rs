@@ -209,6 +209,8 @@ fn default_candidates() -> Vec<PathBuf> {
             add(local);
         }
     }
+    // A copy of the executable finds the toolkit of the tree that it was built in.
+    add(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolchain/cuda"));
     add("/usr/local/cuda".into());
     for dir in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
         let ptxas = dir.join("ptxas");

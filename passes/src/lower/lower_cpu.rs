@@ -38,6 +38,7 @@ use mlir_bridge::{
 };
 
 use regrain_dialects::ops::GpuWrapper;
+use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
     coarsen::coarsening::static_shared_bytes,
@@ -80,29 +81,6 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     Ok(())
 }
 
-/// A function that runs one block of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockFunction {
-    /// Mangled device name of the kernel.
-    pub kernel: String,
-    pub symbol: String,
-    /// The only block shape that it is for, or `None` for all.
-    pub shape: Option<[u32; 3]>,
-    /// What is known of a kernel that `regrain-isolate-launches` made, which stands in no other module.
-    pub version: Option<VersionFacts>,
-}
-
-/// What a launch must know of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VersionFacts {
-    /// Sizes of the parameters, bytes.
-    pub parameter_sizes: Vec<u64>,
-    /// The most threads of a block, 0 without a limit.
-    pub max_threads: u32,
-    /// Static shared memory of a block, bytes.
-    pub static_shared: u64,
-}
-
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
 pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
     let mut made = Vec::new();
@@ -125,11 +103,11 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
     Ok(made)
 }
 
-fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
+fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
     let sizes = launch_function::parameters(kernel)
         .into_iter()
         .map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
-    VersionFacts {
+    KernelFacts {
         parameter_sizes: sizes.collect(),
         max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
         static_shared: static_shared_bytes(wrapper).unsigned_abs(),

@@ -9,7 +9,7 @@ use mlir_bridge::{
     pass::{self, PassError},
 };
 
-pub use self::lower_cpu::BlockFunction;
+use regrain_targets::target::BlockFunction;
 
 /// Splits the block loop of every launch at its barriers, where that is proven right. A launch that cannot be split
 /// gives a remark that says why; it is run by coroutines.

@@ -12,23 +12,7 @@ use inkwell::targets::{
 use mlir_bridge::llvm;
 
 use crate::Error;
-
-/// How device code is compiled for the CPU.
-#[derive(Clone, Debug)]
-pub struct CpuOptions {
-    /// Makes symbols that must be unique across the program unique: a hash of the translation unit, `[0-9a-f]+`.
-    pub unit: String,
-    /// Relocatable device code (`-fgpu-rdc`): device symbols stay visible to other translation units.
-    pub relocatable: bool,
-    /// What `__CUDA_ARCH__` is, divided by 10: 70 for sm_70.
-    pub cuda_arch: u32,
-    /// Optimisation level, 0 to 3.
-    pub level: u8,
-    /// Processor to make code for; `None` is the one that the compiler runs on.
-    pub cpu: Option<String>,
-    /// Whether the object says which source lines its code comes from.
-    pub lines: bool,
-}
+use crate::target::BlockOptions;
 
 fn initialise() {
     static ONCE: Once = Once::new();
@@ -49,7 +33,7 @@ fn level(number: u8) -> OptimizationLevel {
 }
 
 /// A target machine for the host.
-pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
+pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
     initialise();
     let triple = TargetMachine::get_default_triple();
     let target =
@@ -97,14 +81,14 @@ pub(super) fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) ->
 }
 
 /// Optimises at the level that the options ask for. Calls must be cheap even without: `always-inline` runs at 0.
-pub(super) fn optimise(module: &Module<'_>, options: &CpuOptions) -> Result<(), Error> {
+pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     let machine = machine(options)?;
     // Device functions carry no processor of their own; what is inlined into them must not either.
     run(module, &format!("globaldce,default<O{}>", options.level.min(3)), &machine)
 }
 
 /// Writes `module` to `output` as an object file.
-pub(super) fn emit_object(module: &Module<'_>, options: &CpuOptions, output: &Path) -> Result<(), Error> {
+pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
     if options.lines {
         llvm::keep_line_tables(module);
     } else {

@@ -18,6 +18,7 @@ mod retarget;
 mod spin;
 mod symbols;
 mod sync;
+mod target;
 
 use std::path::Path;
 
@@ -25,9 +26,10 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::Error;
-pub use codegen::{CpuOptions, host_machine};
+use crate::target::{BlockOptions, SplitForm};
+pub use codegen::host_machine;
 pub use device_library::device_library;
-pub use image::{BlockFunction, SplitForm, VersionFacts};
+pub use target::Cpu;
 pub use symbols::DEVICE_PREFIX;
 
 /// What became of one kernel.
@@ -52,7 +54,7 @@ pub fn compile<'ctx>(
     context: &'ctx Context,
     device: Module<'ctx>,
     split: Option<SplitForm<'ctx>>,
-    options: &CpuOptions,
+    options: &BlockOptions,
     output: &Path,
 ) -> Result<Vec<CpuKernel>, Error> {
     let module = lower(context, device, split, options)?;
@@ -67,7 +69,7 @@ pub fn lower<'ctx>(
     context: &'ctx Context,
     device: Module<'ctx>,
     split: Option<SplitForm<'ctx>>,
-    options: &CpuOptions,
+    options: &BlockOptions,
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
     let kernels = image::Kernel::collect(&device, options)?;
     spin::insert_hints(&device)?;

@@ -28,7 +28,8 @@ use inkwell::types::{AnyTypeEnum, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode};
 use mlir_bridge::llvm;
 
-use super::codegen::{self, CpuOptions};
+use super::codegen;
+use crate::target::BlockOptions;
 use super::device_library;
 use crate::{Error, inline_ptx};
 
@@ -39,7 +40,7 @@ const SHARED: u16 = 3;
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
 /// Makes `module` IR of the host. Kernels keep their names here; [`super::symbols`] renames.
-pub(super) fn retarget<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &CpuOptions) -> Result<(), Error> {
+pub(super) fn retarget<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &BlockOptions) -> Result<(), Error> {
     inline_ptx::lower_inline_ptx(module).map_err(|all| match all.into_iter().next() {
         Some(first) => Error::Unsupported(first),
         None => Error::internal("lowering inline PTX", "no reason given"),
@@ -60,7 +61,7 @@ pub(super) fn retarget<'ctx>(context: &'ctx Context, module: &Module<'ctx>, opti
 }
 
 /// `__nvvm_reflect("__CUDA_ARCH")` and the like become the constants that the source saw.
-fn resolve_reflection(module: &Module<'_>, options: &CpuOptions) -> Result<(), Error> {
+fn resolve_reflection(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     if module.get_function("__nvvm_reflect").is_none() && module.get_function("llvm.nvvm.reflect").is_none() {
         return Ok(());
     }
@@ -101,7 +102,7 @@ fn plain_function(function: FunctionValue<'_>) {
 }
 
 /// Block-shared variables become thread-local ones.
-fn place_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &CpuOptions) {
+fn place_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>, options: &BlockOptions) {
     for global in module.get_globals().collect::<Vec<_>>() {
         let space = global.as_pointer_value().get_type().get_address_space();
         if space != AddressSpace::from(SHARED) {
@@ -132,7 +133,7 @@ fn dynamic_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Global
 
 /// The linkage is external so that no optimisation takes the variable for one thread's own: a barrier, which the
 /// optimiser sees as an unknown call, changes it.
-fn static_shared<'ctx>(module: &Module<'ctx>, old: GlobalValue<'ctx>, options: &CpuOptions) -> GlobalValue<'ctx> {
+fn static_shared<'ctx>(module: &Module<'ctx>, old: GlobalValue<'ctx>, options: &BlockOptions) -> GlobalValue<'ctx> {
     let name = old.get_name().to_string_lossy().into_owned();
     let value_type = basic(old.get_value_type());
     let new = module.add_global(value_type, None, &format!("__regrain_shared.{}.{name}", options.unit));

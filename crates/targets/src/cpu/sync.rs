@@ -18,7 +18,8 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
-use super::codegen::{self, CpuOptions};
+use super::codegen;
+use crate::target::BlockOptions;
 use super::symbols::DEVICE_PREFIX;
 use crate::Error;
 
@@ -121,7 +122,7 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
 pub(super) fn inline_header_wrappers(
     module: &Module<'_>,
     synchronising: &Synchronising,
-    options: &CpuOptions,
+    options: &BlockOptions,
 ) -> Result<(), Error> {
     let always = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     let never = Attribute::get_named_enum_kind_id("noinline");

@@ -6,8 +6,7 @@ use regrain_passes::alternatives::candidates::{Candidate, Launch};
 use regrain_tuning::Grain;
 use regrain_tuning::choice::{Missing, Policy, Query};
 use regrain_tuning::database::Database;
-use regrain_tuning::limits::{CpuLimits, Limits};
-use regrain_tuning::model::{self, Prediction, Shape, Target};
+use regrain_tuning::model::{self, Prediction, Shape, Target as Processor};
 use regrain_tuning::occupancy::{Resources, occupancy};
 use regrain_tuning::prune::{Floor, after_assembly};
 
@@ -23,27 +22,12 @@ pub struct Chip<'s> {
     /// The source, for rows.
     pub source: &'s str,
     /// What the model needs to know.
-    pub target: Target<'s>,
+    pub processor: Processor<'s>,
     /// Reports; empty where nothing was assembled.
     pub resources: BTreeMap<(String, Grain), Resources>,
 }
 
-impl<'s> Chip<'s> {
-    /// A GPU.
-    pub fn gpu(
-        name: String,
-        source: &'s str,
-        limits: &'static Limits,
-        resources: BTreeMap<(String, Grain), Resources>,
-    ) -> Self {
-        Self { name, source, target: Target::Gpu(limits), resources }
-    }
-
-    /// A CPU.
-    pub fn cpu(name: String, source: &'s str, limits: &'s CpuLimits) -> Self {
-        Self { name, source, target: Target::Cpu(limits), resources: BTreeMap::new() }
-    }
-
+impl Chip<'_> {
     fn resources(&self, launch: &Launch, grain: Grain) -> Option<&Resources> {
         self.resources.get(&(launch.symbol.clone(), grain))
     }
@@ -51,7 +35,7 @@ impl<'s> Chip<'s> {
     fn row(&self, launch: &Launch, grain: Grain, decision: Decision) -> Row {
         let mut row = Row::new(self.source, &launch.kernel, launch.shape, &self.name, grain, decision);
         row.resources = self.resources(launch, grain).copied();
-        if let (Target::Gpu(limits), Some(resources)) = (&self.target, &row.resources) {
+        if let (Processor::Gpu(limits), Some(resources)) = (&self.processor, &row.resources) {
             row.occupancy =
                 Some(occupancy(limits, block_threads(launch, grain), resources.registers, resources.shared()));
         }
@@ -60,7 +44,7 @@ impl<'s> Chip<'s> {
 
     /// Why a grain is not worth a try, by the assembler's report.
     fn pruned(&self, launch: &Launch, candidate: &Candidate) -> Option<String> {
-        let Target::Gpu(limits) = &self.target else { return None };
+        let Processor::Gpu(limits) = &self.processor else { return None };
         if self.resources.is_empty() || candidate.grain.is_original() {
             return None;
         }
@@ -84,7 +68,7 @@ impl<'s> Chip<'s> {
         let ours =
             model::Candidate { statistics, resources, epilogues: candidate.epilogues, tasks: candidate.grain.tasks };
         let shape = Shape { grid: None, block: launch.shape.map(|shape| shape.map(u64::from)) };
-        Some(model::predict(&ours, &shape, &self.target))
+        Some(model::predict(&ours, &shape, &self.processor))
     }
 }
 
@@ -135,7 +119,7 @@ pub fn by_model(launch: &Launch, chips: &[Chip<'_>]) -> (usize, Vec<Row>) {
         let gains: Option<f64> = weighed.iter().map(|chip| relative(&chip[at], &chip[0])).sum();
         gains.map(|sum| sum / weighed.len() as f64)
     };
-    let margin = chips.iter().map(|chip| chip.target.margin()).fold(0.0, f64::max);
+    let margin = chips.iter().map(|chip| chip.processor.margin()).fold(0.0, f64::max);
     // A number of blocks in a task must beat the runtime's own by the margin too.
     let is_worth_it = |at: usize, time: f64| {
         let grain = launch.candidates[at].grain;
@@ -252,7 +236,13 @@ pub fn passed_before_assembly(launch: &Launch, chips: &[Chip<'_>], promising: &[
 mod tests {
     use regrain_tuning::statistics::{Kind, Statistics};
 
+    use regrain_tuning::limits::CpuLimits;
+
     use super::*;
+
+    fn chip(limits: &CpuLimits) -> [Chip<'_>; 1] {
+        [Chip { name: "cpu".into(), source: "a.cu", processor: Processor::Cpu(limits), resources: BTreeMap::new() }]
+    }
 
     /// A kernel with little to do in a block, at some grains.
     fn launch(grains: &[&str]) -> Launch {
@@ -271,7 +261,7 @@ mod tests {
     #[test]
     fn the_usual_tasks_stay_where_others_are_hardly_better() {
         let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
-        let chips = [Chip::cpu("cpu".into(), "a.cu", &limits)];
+        let chips = chip(&limits);
         let launch = launch(&["original", "b4x1x1", "b4x1x1p200"]);
         let (chosen, rows) = by_model(&launch, &chips);
         let time = |at: usize| rows[at].prediction.as_ref().expect("a prediction").time;
@@ -282,7 +272,7 @@ mod tests {
     #[test]
     fn tasks_without_the_usual_ones_beside_them_are_weighed_against_the_original() {
         let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
-        let chips = [Chip::cpu("cpu".into(), "a.cu", &limits)];
+        let chips = chip(&limits);
         assert_eq!(by_model(&launch(&["original", "b4x1x1p200"]), &chips).0, 1);
         assert_eq!(by_model(&launch(&["original", "p1", "p200"]), &chips).0, 0);
     }

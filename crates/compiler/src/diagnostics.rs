@@ -1,21 +1,6 @@
-//! How the driver speaks: clang's way.
+//! What the user is told beside errors.
 
 use std::cell::RefCell;
-
-use anyhow::Error;
-
-/// Prints an error. What clang has already located and worded is shown as it is.
-pub fn report(error: &Error) {
-    if let Some(regrain_frontend::Error::Rejected { stderr }) = error.downcast_ref() {
-        eprint!("{stderr}");
-        return;
-    }
-    if let Some(regrain_targets::Error::Unsupported(what)) = error.downcast_ref() {
-        eprintln!("{what}");
-        return;
-    }
-    eprintln!("regrain: error: {}", chain(error));
-}
 
 /// What only `-Rpass-missed` asks for: shown as it comes up, and remembered.
 #[derive(Default)]
@@ -47,12 +32,7 @@ impl Missed {
     }
 }
 
-/// A note that `-v` shows.
+/// A note of the driver's.
 pub fn note(message: &str) {
     eprintln!("regrain: {message}");
-}
-
-fn chain(error: &Error) -> String {
-    let parts: Vec<String> = error.chain().map(ToString::to_string).collect();
-    parts.join(": ")
 }

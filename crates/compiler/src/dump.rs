@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
 use inkwell::module::Module;
+
+use crate::error::{Error, Result};
 
 /// Where the stages of one source go.
 pub struct Dump {
@@ -17,7 +18,7 @@ impl Dump {
     /// Dumps below `folder`, which is made if it is missing; nothing at all without one.
     pub fn new(folder: Option<&Path>, stem: &str) -> Result<Self> {
         if let Some(folder) = folder {
-            std::fs::create_dir_all(folder).with_context(|| format!("cannot make '{}'", folder.display()))?;
+            std::fs::create_dir_all(folder).map_err(Error::io("make", folder))?;
         }
         Ok(Self { folder: folder.map(Path::to_path_buf), stem: stem.to_owned(), next: Cell::new(1) })
     }
@@ -30,13 +31,17 @@ impl Dump {
     /// Writes LLVM IR.
     pub fn llvm(&self, stage: &str, module: &Module<'_>) -> Result<()> {
         let Some(path) = self.path(stage, "ll") else { return Ok(()) };
-        module.print_to_file(&path).map_err(|e| anyhow!("cannot write '{}': {e}", path.display()))
+        module.print_to_file(&path).map_err(|e| Error::Io {
+            doing: "write",
+            path,
+            cause: std::io::Error::other(e.to_string()),
+        })
     }
 
     /// Writes text of any kind, such as MLIR or PTX.
     pub fn text(&self, stage: &str, extension: &str, text: &str) -> Result<()> {
         let Some(path) = self.path(stage, extension) else { return Ok(()) };
-        std::fs::write(&path, text).with_context(|| format!("cannot write '{}'", path.display()))
+        std::fs::write(&path, text).map_err(Error::io("write", &path))
     }
 
     fn path(&self, stage: &str, extension: &str) -> Option<PathBuf> {

@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
 use regrain_passes::launch::launch_function::described;
 use regrain_tuning::Grain;
 use regrain_tuning::model::Prediction;
 use regrain_tuning::occupancy::{Occupancy, Resources};
 use serde::{Deserialize, Serialize};
 
-use crate::args::Remarks;
+use crate::error::{Error, Result};
+use crate::options::Remarks;
 
 /// What became of a grain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,7 +144,8 @@ pub struct Statement {
 impl Statement {
     /// The row as a remark and as a line of the report.
     pub fn new(row: &Row) -> Result<Self> {
-        let line = serde_json::to_string(row).context("cannot write a row of the report")?;
+        let line =
+            serde_json::to_string(row).map_err(|error| Error::internal(format!("a row of the report: {error}")))?;
         Ok(Self { decision: row.decision, remark: row.remark(), row: line })
     }
 }
@@ -165,6 +166,5 @@ pub fn publish(statements: &[Statement], remarks: Remarks, report: Option<&Path>
     let text: String = statements.iter().map(|statement| format!("{}\n", statement.row)).collect();
     // One write, so that compilations side by side do not mix their lines.
     let file = std::fs::File::options().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes()))
-        .with_context(|| format!("cannot write '{}'", path.display()))
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(Error::io("write", path))
 }

@@ -3,93 +3,80 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::time::Instant;
 
-use anyhow::{Context, Result};
-use inkwell::targets::TargetMachine;
 use regrain_passes::alternatives::candidates::{Kept, Launch};
 use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
 use regrain_passes::launch::launch_function::{described, kernel_of_launch};
-use regrain_targets::nvptx::DeviceImage;
-use regrain_targets::toolkit::SmArch;
+use regrain_targets::jobs::Image;
+use regrain_targets::target::Code;
+use regrain_targets::{Arch, Report, Target};
 use regrain_tuning::database::Database;
-use regrain_tuning::limits::{CpuLimits, limits};
+use regrain_tuning::model::Target as Processor;
 use regrain_tuning::occupancy::Resources;
 use regrain_tuning::{Grain, Space, VERSION};
 
-use crate::args::Args;
 use crate::choice::{self, Chip};
 use crate::decisions::{Decision, Row, Statement, publish};
 use crate::diagnostics::Missed;
-use crate::parallel::Search;
+use crate::error::Result;
+use crate::grains::Search;
+use crate::options::Options;
 
 /// Alternatives of a kernel that are assembled where nobody said which to try, beside the original.
 const MOST_ASSEMBLED: usize = 3;
 
-/// What launches are tuned for.
-enum Target {
-    Cpu(CpuLimits),
-    Gpus(Vec<SmArch>),
-}
-
 /// A search, with what it found out so far.
 pub struct Searcher<'s> {
-    args: &'s Args,
+    options: &'s Options,
     source: String,
     missed: &'s Missed,
-    target: Target,
+    target: &'static dyn Target,
+    /// The architectures, which all run what is chosen, and what the model knows of them.
+    archs: Vec<(String, Processor<'static>)>,
     database: Option<Database>,
+    deadline: Option<Instant>,
     rows: RefCell<Vec<Row>>,
 }
 
 impl<'s> Searcher<'s> {
-    /// A search for the CPU.
-    pub fn for_cpu(args: &'s Args, source: &Path, missed: &'s Missed) -> Result<Self> {
-        Self::new(args, source, missed, Target::Cpu(CpuLimits::native()))
-    }
-
-    /// A search for GPUs, all of which run what is chosen.
-    pub fn for_gpus(args: &'s Args, source: &Path, missed: &'s Missed, archs: &[SmArch]) -> Result<Self> {
-        Self::new(args, source, missed, Target::Gpus(archs.to_vec()))
-    }
-
-    fn new(args: &'s Args, source: &Path, missed: &'s Missed, target: Target) -> Result<Self> {
-        let database = args.profile_use.as_deref().map(|path| {
-            // A database that is not there yet is an empty one to those who write it, but not to us.
-            std::fs::metadata(path).with_context(|| format!("cannot read tuning database '{}'", path.display()))?;
+    /// A search for architectures of one target, all of which run what is chosen. Nothing is begun behind the `deadline`.
+    ///
+    /// # Errors
+    /// A tuning database that cannot be read.
+    pub fn new(
+        options: &'s Options,
+        source: &Path,
+        missed: &'s Missed,
+        target: &'static dyn Target,
+        archs: &[&Arch],
+        deadline: Option<Instant>,
+    ) -> Result<Self> {
+        let known = |arch: &&Arch| Ok((arch.name.clone(), target.processor(&arch.name)?));
+        let archs = archs.iter().map(known).collect::<Result<Vec<_>>>()?;
+        let database = options.profile_use.as_deref().map(|path| {
             let database = Database::open(path)?;
             for warning in database.warnings() {
                 eprintln!("{warning}");
             }
-            Ok::<_, anyhow::Error>(database)
+            Ok::<_, crate::Error>(database)
         });
         let (source, rows) = (source.display().to_string(), RefCell::default());
-        Ok(Self { args, source, missed, target, database: database.transpose()?, rows })
+        Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows })
     }
 
     /// What the target is called in a tuning database.
     pub fn target_name(&self) -> String {
-        match &self.target {
-            Target::Cpu(limits) => {
-                let host = || TargetMachine::get_host_cpu_name().to_string_lossy().into_owned();
-                format!("cpu:{}x{}", self.args.cpu.clone().unwrap_or_else(host), limits.cores)
-            }
-            Target::Gpus(archs) => archs.iter().map(ToString::to_string).collect::<Vec<_>>().join("+"),
-        }
+        let archs: Vec<&str> = self.archs.iter().map(|(name, _)| name.as_str()).collect();
+        self.target.record_name(&archs, self.options.cpu.as_deref())
     }
 
     fn chips(&self, mut resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>) -> Vec<Chip<'_>> {
-        match &self.target {
-            Target::Cpu(limits) => vec![Chip::cpu("cpu".into(), &self.source, limits)],
-            Target::Gpus(archs) => archs
-                .iter()
-                .map(ToString::to_string)
-                .map(|arch| {
-                    let reports = resources.remove(&arch).unwrap_or_default();
-                    let limits = limits(&arch);
-                    Chip::gpu(arch, &self.source, limits, reports)
-                })
-                .collect(),
-        }
+        let mut chip = |(name, processor): &(String, Processor<'static>)| {
+            let resources = resources.remove(name).unwrap_or_default();
+            Chip { name: name.clone(), source: &self.source, processor: *processor, resources }
+        };
+        self.archs.iter().map(&mut chip).collect()
     }
 
     /// The choice by measured times, if there are any that fit.
@@ -120,7 +107,7 @@ impl<'s> Searcher<'s> {
         let chips = self.chips(resources);
         let mut kept = Kept::new();
         for launch in launches {
-            let (numbers, rows) = if self.args.profile_generate {
+            let (numbers, rows) = if self.options.profile_generate {
                 choice::to_be_timed(launch, &chips)
             } else {
                 let (at, rows) = choice::by_model(launch, &chips);
@@ -144,18 +131,14 @@ impl<'s> Searcher<'s> {
         let mut said = HashSet::new();
         rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
         let statements = rows.iter().map(Statement::new).collect::<Result<Vec<_>>>()?;
-        publish(&statements, self.args.remarks, self.args.report.as_deref())?;
+        publish(&statements, self.options.remarks, self.options.report.as_deref())?;
         Ok(statements)
     }
 }
 
 impl Search for Searcher<'_> {
     fn space(&self, shape: Option<[u32; 3]>) -> Space {
-        let usual = || match self.target {
-            Target::Cpu(_) => Space::for_cpu(shape),
-            Target::Gpus(_) => Space::for_gpu(shape),
-        };
-        self.args.alternatives.clone().unwrap_or_else(usual)
+        self.options.alternatives.clone().unwrap_or_else(|| self.target.usual_space(shape))
     }
 
     fn left_out(&self, omissions: &[Omission]) {
@@ -179,18 +162,32 @@ impl Search for Searcher<'_> {
             return vec![grain];
         }
         let all = || launch.candidates.iter().map(|candidate| candidate.grain).collect();
-        match &self.target {
-            // Nothing is assembled for a CPU: all is known.
-            Target::Cpu(_) => {
+        match self.target.code() {
+            // Nothing is assembled by itself: all is known.
+            Code::Blocks(_) => {
                 self.decide(std::slice::from_ref(launch), BTreeMap::new()).remove(&launch.symbol).unwrap_or_default()
             }
-            Target::Gpus(_) if self.args.profile_generate || self.args.alternatives.is_some() => all(),
-            Target::Gpus(_) => {
+            Code::Kernels(_) if self.options.profile_generate || self.options.alternatives.is_some() => all(),
+            Code::Kernels(_) => {
                 let chips = self.chips(BTreeMap::new());
                 let found = choice::promising(launch, &chips, MOST_ASSEMBLED);
                 self.rows.borrow_mut().extend(choice::passed_before_assembly(launch, &chips, &found));
                 std::iter::once(0).chain(found).map(|at| launch.candidates[at].grain).collect()
             }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn out_of_time(&self, launches: usize) {
+        if launches > 0 {
+            let source = &self.source;
+            self.missed.say(&format!(
+                "{source}: remark: {launches} launches keep their grain: the search took as long as it may \
+                 (-fregrain-search-budget=) [-Rpass-missed=regrain]"
+            ));
         }
     }
 }
@@ -200,11 +197,10 @@ impl Search for Searcher<'_> {
 pub fn resources(
     launches: &[Launch],
     mains: &[(String, Grain, String)],
-    images: &[Option<DeviceImage>],
-    whole: &DeviceImage,
+    images: &[Option<Image>],
+    whole: &Image,
 ) -> BTreeMap<(String, Grain), Resources> {
-    let of =
-        |image: &DeviceImage, name: &str| image.reports.iter().find(|report| report.name == name).map(as_resources);
+    let of = |image: &Image, name: &str| image.reports.iter().find(|report| report.name == name).map(as_resources);
     let mut found = BTreeMap::new();
     for launch in launches {
         found.extend(of(whole, &launch.kernel).map(|original| ((launch.symbol.clone(), Grain::ORIGINAL), original)));
@@ -216,7 +212,7 @@ pub fn resources(
     found
 }
 
-fn as_resources(report: &regrain_targets::nvptx::Report) -> Resources {
+fn as_resources(report: &Report) -> Resources {
     Resources {
         registers: report.registers,
         spill_stores: report.spill_stores,
