@@ -3,7 +3,8 @@
 
 pub mod cpu;
 mod error;
-pub mod inline_ptx;
+pub mod from_nvvm;
+pub mod machines;
 pub mod nvptx;
 pub mod toolkit;
 
