@@ -9,3 +9,13 @@ pub mod nvptx;
 pub mod toolkit;
 
 pub use error::{Error, Unsupported};
+
+use regrain_tuning::model::Processor;
+
+/// What code for the target `name` (`cpu`, or an architecture as `sm_80`) runs on.
+pub fn processor(name: &str) -> Result<Processor<'static>, Error> {
+    if name == "cpu" {
+        return Ok(Processor::Cpu(cpu::limits()));
+    }
+    Ok(Processor::Gpu(nvptx::limits::limits(toolkit::SmArch::parse(name)?)?))
+}

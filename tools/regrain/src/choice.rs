@@ -6,8 +6,8 @@ use regrain_passes::alternatives::candidates::{Candidate, Launch};
 use regrain_tuning::Grain;
 use regrain_tuning::choice::{Missing, Policy, Query};
 use regrain_tuning::database::Database;
-use regrain_tuning::limits::{CpuLimits, Limits};
-use regrain_tuning::model::{self, Prediction, Shape, Target};
+use regrain_tuning::limits::{CpuLimits, GpuLimits};
+use regrain_tuning::model::{self, Prediction, Processor, Shape};
 use regrain_tuning::occupancy::{Resources, occupancy};
 use regrain_tuning::prune::{Floor, after_assembly};
 
@@ -23,7 +23,7 @@ pub struct Chip<'s> {
     /// The source, for rows.
     pub source: &'s str,
     /// What the model needs to know.
-    pub target: Target<'s>,
+    pub target: Processor<'s>,
     /// Reports; empty where nothing was assembled.
     pub resources: BTreeMap<(String, Grain), Resources>,
 }
@@ -33,15 +33,15 @@ impl<'s> Chip<'s> {
     pub fn gpu(
         name: String,
         source: &'s str,
-        limits: &'static Limits,
+        limits: &'static GpuLimits,
         resources: BTreeMap<(String, Grain), Resources>,
     ) -> Self {
-        Self { name, source, target: Target::Gpu(limits), resources }
+        Self { name, source, target: Processor::Gpu(limits), resources }
     }
 
     /// A CPU.
     pub fn cpu(name: String, source: &'s str, limits: &'s CpuLimits) -> Self {
-        Self { name, source, target: Target::Cpu(limits), resources: BTreeMap::new() }
+        Self { name, source, target: Processor::Cpu(limits), resources: BTreeMap::new() }
     }
 
     fn resources(&self, launch: &Launch, grain: Grain) -> Option<&Resources> {
@@ -51,7 +51,7 @@ impl<'s> Chip<'s> {
     fn row(&self, launch: &Launch, grain: Grain, decision: Decision) -> Row {
         let mut row = Row::new(self.source, &launch.kernel, launch.shape, &self.name, grain, decision);
         row.resources = self.resources(launch, grain).copied();
-        if let (Target::Gpu(limits), Some(resources)) = (&self.target, &row.resources) {
+        if let (Processor::Gpu(limits), Some(resources)) = (&self.target, &row.resources) {
             row.occupancy =
                 Some(occupancy(limits, block_threads(launch, grain), resources.registers, resources.shared()));
         }
@@ -60,7 +60,7 @@ impl<'s> Chip<'s> {
 
     /// Why a grain is not worth a try, by the assembler's report.
     fn pruned(&self, launch: &Launch, candidate: &Candidate) -> Option<String> {
-        let Target::Gpu(limits) = &self.target else { return None };
+        let Processor::Gpu(limits) = &self.target else { return None };
         if self.resources.is_empty() || candidate.grain.is_original() {
             return None;
         }

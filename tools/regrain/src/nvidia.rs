@@ -268,7 +268,7 @@ fn versions_for_all(stages: &Stages<'_>, units: &[Unit<'_>]) -> Versions {
 fn most_threads(images: &[DeviceImage], version: &Version) -> u32 {
     let of = |image: &DeviceImage| {
         let report = image.reports.iter().find(|report| report.name == version.name)?;
-        let limits = regrain_tuning::limits::limits(&image.arch.to_string());
+        let limits = nvptx::limits::limits(image.arch).ok()?;
         let fits = |threads: &u32| occupancy(limits, *threads, report.registers, 0).blocks > 0;
         Some((1..=limits.threads_per_block).rev().find(fits).unwrap_or(0))
     };

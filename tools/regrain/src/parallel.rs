@@ -22,8 +22,8 @@ use regrain_passes::{
     alternatives::content_hash, alternatives::profile_alternatives, lower::scope_debug_info, optimise, raise,
 };
 use regrain_targets::cpu::{BlockFunction, SplitForm, VersionFacts};
+use regrain_targets::nvptx::limits::{limits, shared_opt_in_everywhere};
 use regrain_targets::toolkit::SmArch;
-use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
 use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::compile::Compilation;
@@ -201,7 +201,7 @@ impl Stages<'_> {
             Grains::Search(search) => {
                 content_hash::mark(op);
                 self.keep_launches(op);
-                self.expand(module, search)
+                self.expand(module, search)?
             }
         };
         isolate_launches::isolate_launches(op);
@@ -235,7 +235,7 @@ impl Stages<'_> {
     fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
         let op = module_op(module);
         let args = &self.compilation.session.args;
-        let limit = format!(" dynamic-shared-limit={}", self.dynamic_shared_limit());
+        let limit = format!(" dynamic-shared-limit={}", self.dynamic_shared_limit()?);
         let asked = [("threads", &args.coarsen_threads, ""), ("blocks", &args.coarsen_blocks, limit.as_str())];
         for (what, factors, more) in
             asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more)))
@@ -251,17 +251,16 @@ impl Stages<'_> {
     }
 
     /// Bytes of shared memory that a block may ask for wherever the program runs.
-    fn dynamic_shared_limit(&self) -> i64 {
-        let chips: Vec<String> = self.compilation.session.targets.sm.iter().map(ToString::to_string).collect();
-        let bytes = match chips[..] {
-            [] => limits(&self.arch).shared_opt_in,
-            _ => shared_opt_in_everywhere(chips.iter().map(String::as_str)),
+    fn dynamic_shared_limit(&self) -> Result<i64, String> {
+        let bytes = match &self.compilation.session.targets.sm[..] {
+            [] => SmArch::parse(&self.arch).and_then(limits).map(|limits| limits.shared_opt_in),
+            chips => shared_opt_in_everywhere(chips),
         };
-        bytes.into()
+        bytes.map(i64::from).map_err(|error| error.to_string())
     }
 
     /// Puts alternatives beside every launch and keeps those that the search wants lowered.
-    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
+    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<Launch>, String> {
         let op = module_op(module);
         for (function, kernel, shape) in dispatched(op) {
             // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
@@ -272,7 +271,7 @@ impl Stages<'_> {
         let request = expand_alternatives::Request {
             space: Space::none(),
             shared_limit: isolate_launches::SHARED_LIMIT as i64,
-            dynamic_shared_limit: self.dynamic_shared_limit(),
+            dynamic_shared_limit: self.dynamic_shared_limit()?,
             operation_limit: if self.compilation.session.args.alternatives.is_some() {
                 STATED_OPERATIONS
             } else {
@@ -291,7 +290,7 @@ impl Stages<'_> {
         }
         candidates::retain(op, &kept);
         launches.retain(|launch| launch.candidates.len() > 1);
-        launches
+        Ok(launches)
     }
 
     /// What is left of the versions when those in `names` could be made.

@@ -10,9 +10,10 @@ use regrain_passes::alternatives::candidates::{Kept, Launch};
 use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
 use regrain_passes::launch::launch_function::{described, kernel_of_launch};
 use regrain_targets::nvptx::DeviceImage;
+use regrain_targets::nvptx::limits::limits;
 use regrain_targets::toolkit::SmArch;
 use regrain_tuning::database::Database;
-use regrain_tuning::limits::{CpuLimits, limits};
+use regrain_tuning::limits::{CpuLimits, GpuLimits};
 use regrain_tuning::occupancy::Resources;
 use regrain_tuning::{Grain, Space, VERSION};
 
@@ -28,7 +29,7 @@ const MOST_ASSEMBLED: usize = 3;
 /// What launches are tuned for.
 enum Target {
     Cpu(CpuLimits),
-    Gpus(Vec<SmArch>),
+    Gpus(Vec<(SmArch, &'static GpuLimits)>),
 }
 
 /// A search, with what it found out so far.
@@ -44,12 +45,14 @@ pub struct Searcher<'s> {
 impl<'s> Searcher<'s> {
     /// A search for the CPU.
     pub fn for_cpu(args: &'s Args, source: &Path, missed: &'s Missed) -> Result<Self> {
-        Self::new(args, source, missed, Target::Cpu(CpuLimits::native()))
+        Self::new(args, source, missed, Target::Cpu(*regrain_targets::cpu::limits()))
     }
 
     /// A search for GPUs, all of which run what is chosen.
     pub fn for_gpus(args: &'s Args, source: &Path, missed: &'s Missed, archs: &[SmArch]) -> Result<Self> {
-        Self::new(args, source, missed, Target::Gpus(archs.to_vec()))
+        let with_limits = |arch: &SmArch| Ok::<_, anyhow::Error>((*arch, limits(*arch)?));
+        let archs = archs.iter().map(with_limits).collect::<Result<_>>()?;
+        Self::new(args, source, missed, Target::Gpus(archs))
     }
 
     fn new(args: &'s Args, source: &Path, missed: &'s Missed, target: Target) -> Result<Self> {
@@ -73,7 +76,7 @@ impl<'s> Searcher<'s> {
                 let host = || TargetMachine::get_host_cpu_name().to_string_lossy().into_owned();
                 format!("cpu:{}x{}", self.args.cpu.clone().unwrap_or_else(host), limits.cores)
             }
-            Target::Gpus(archs) => archs.iter().map(ToString::to_string).collect::<Vec<_>>().join("+"),
+            Target::Gpus(archs) => archs.iter().map(|(arch, _)| arch.to_string()).collect::<Vec<_>>().join("+"),
         }
     }
 
@@ -82,10 +85,9 @@ impl<'s> Searcher<'s> {
             Target::Cpu(limits) => vec![Chip::cpu("cpu".into(), &self.source, limits)],
             Target::Gpus(archs) => archs
                 .iter()
-                .map(ToString::to_string)
-                .map(|arch| {
+                .map(|(arch, limits)| {
+                    let arch = arch.to_string();
                     let reports = resources.remove(&arch).unwrap_or_default();
-                    let limits = limits(&arch);
                     Chip::gpu(arch, &self.source, limits, reports)
                 })
                 .collect(),

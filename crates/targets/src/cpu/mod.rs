@@ -15,6 +15,7 @@ mod codegen;
 mod constants;
 mod destination;
 mod image;
+mod limits;
 mod spin;
 mod symbols;
 mod sync;
@@ -30,6 +31,7 @@ pub use crate::machines::host as host_machine;
 pub use codegen::CpuOptions;
 pub use destination::device_library;
 pub use image::{BlockFunction, SplitForm, VersionFacts};
+pub use limits::limits;
 pub use symbols::DEVICE_PREFIX;
 
 /// What became of one kernel.
