@@ -6,7 +6,7 @@ use regrain_passes::alternatives::candidates::{Candidate, Launch};
 use regrain_tuning::Grain;
 use regrain_tuning::choice::{Missing, Policy, Query};
 use regrain_tuning::database::Database;
-use regrain_tuning::model::{self, Prediction, Shape, Target as Processor};
+use regrain_tuning::model::{self, Prediction, Processor, Shape};
 use regrain_tuning::occupancy::{Resources, occupancy};
 use regrain_tuning::prune::{Floor, after_assembly};
 

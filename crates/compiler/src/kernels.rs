@@ -12,7 +12,7 @@ use regrain_targets::nvptx::{Cache, Key, merge};
 use regrain_targets::target::Kernels;
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Report};
-use regrain_tuning::model::Target as Processor;
+use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::occupancy;
 
 use crate::decisions::publish;

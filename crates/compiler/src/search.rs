@@ -12,7 +12,7 @@ use regrain_targets::jobs::Image;
 use regrain_targets::target::Code;
 use regrain_targets::{Arch, Report, Target};
 use regrain_tuning::database::Database;
-use regrain_tuning::model::Target as Processor;
+use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::Resources;
 use regrain_tuning::{Grain, Space, VERSION};
 

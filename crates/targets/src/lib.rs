@@ -2,14 +2,16 @@
 //! end reports about a kernel.
 
 mod error;
-pub mod inline_ptx;
+pub mod from_nvvm;
 pub mod jobs;
+pub mod machines;
 pub mod offload;
 pub mod target;
 pub mod toolkit;
 
 pub use error::{Error, Unsupported};
 pub use nvptx::Report;
+use regrain_tuning::model::Processor;
 pub use target::{Arch, Target};
 
 /// The table of targets: each row names a folder and the type in it that is the [`Target`].
@@ -39,6 +41,15 @@ pub fn find(name: &str) -> Result<Arch, Error> {
     }
     let unknown = format!("unsupported CUDA gpu architecture: {name}");
     Err(Error::User(unknown))
+}
+
+/// What code for `name` (as in `--offload-arch=`) runs on, for the cost model.
+///
+/// # Errors
+/// No target knows it.
+pub fn processor(name: &str) -> Result<Processor<'static>, Error> {
+    let Arch { target, name } = find(name)?;
+    target.processor(&name)
 }
 
 #[cfg(test)]

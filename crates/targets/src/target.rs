@@ -13,7 +13,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use regrain_tuning::Space;
-use regrain_tuning::model::Target as Processor;
+use regrain_tuning::model::Processor;
 
 use crate::Error;
 use crate::jobs::{Image, KernelOptions};

@@ -25,11 +25,12 @@ use inkwell::{AddressSpace, GlobalVisibility};
 use mlir_bridge::llvm;
 
 use super::codegen;
-use super::retarget::PTX_KERNEL;
+use super::constants::string;
 use super::symbols::DEVICE_PREFIX;
 use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
+use crate::from_nvvm::{PTX_KERNEL, SHARED};
 use crate::target::{BlockFunction, BlockOptions, KernelFacts};
 
 /// First word of an image table: "RRGCPU01".
@@ -100,7 +101,7 @@ fn max_threads(function: FunctionValue<'_>) -> u32 {
 fn shared_bytes(module: &Module<'_>, layout: &TargetData) -> HashMap<String, u32> {
     let mut bytes = HashMap::new();
     let shared = module.get_globals().filter(|g| {
-        g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16) && !g.is_declaration()
+        g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(SHARED) && !g.is_declaration()
     });
     for global in shared {
         let size = layout.get_abi_size(&global.get_value_type()) as u32;
@@ -305,14 +306,4 @@ fn copy_byval(call: CallSiteValue<'_>, kernel: &Kernel<'_>) {
             }
         }
     }
-}
-
-/// A private constant C string.
-pub(super) fn string<'ctx>(module: &Module<'ctx>, text: &str) -> PointerValue<'ctx> {
-    let value = module.get_context().const_string(text.as_bytes(), true);
-    let global = module.add_global(value.get_type(), None, "__regrain_string");
-    global.set_initializer(&value);
-    global.set_constant(true);
-    global.set_linkage(Linkage::Private);
-    global.as_pointer_value()
 }

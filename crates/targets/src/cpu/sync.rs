@@ -21,7 +21,7 @@ use mlir_bridge::llvm;
 use super::codegen;
 use crate::target::BlockOptions;
 use super::symbols::DEVICE_PREFIX;
-use crate::Error;
+use crate::{Error, machines};
 
 /// Offset of `site` in the runtime's `struct regrain_tls`.
 const SITE_OFFSET: u64 = 72;
@@ -135,7 +135,7 @@ pub(super) fn inline_header_wrappers(
             function.add_attribute(AttributeLoc::Function, always);
         }
     }
-    codegen::run(module, "always-inline", &codegen::machine(options)?)
+    machines::run_passes(module, "always-inline", &codegen::machine(options)?)
 }
 
 /// Whether a source file is not the program's own.
@@ -205,7 +205,7 @@ impl<'ctx> Sites<'_, 'ctx> {
 
     fn string(&mut self, text: &str) -> PointerValue<'ctx> {
         let module = self.module;
-        *self.strings.entry(text.to_owned()).or_insert_with(|| super::image::string(module, text))
+        *self.strings.entry(text.to_owned()).or_insert_with(|| super::constants::string(module, text))
     }
 }
 

@@ -1,17 +1,16 @@
 //! The CPU as a target.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use regrain_tuning::Space;
-use regrain_tuning::limits::{CpuLimits, limits};
-use regrain_tuning::model::Target as Processor;
+use regrain_tuning::model::Processor;
 
-use super::{codegen, device_library, image_symbol, lower};
-use crate::Error;
+use super::{codegen, image_symbol, limits, lower};
+use crate::{Error, nvptx};
+use crate::from_nvvm::reject_missing;
 use crate::offload::Entry;
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
@@ -21,12 +20,6 @@ pub struct Cpu;
 
 /// The name of the one architecture.
 const NAME: &str = "cpu";
-
-/// What the machine is that this runs on.
-fn native() -> &'static CpuLimits {
-    static NATIVE: OnceLock<CpuLimits> = OnceLock::new();
-    NATIVE.get_or_init(CpuLimits::native)
-}
 
 impl Target for Cpu {
     fn name(&self) -> &'static str {
@@ -50,12 +43,12 @@ impl Target for Cpu {
     }
 
     fn processor(&self, _arch: &str) -> Result<Processor<'static>, Error> {
-        Ok(Processor::Cpu(native()))
+        Ok(Processor::Cpu(limits()))
     }
 
     fn record_name(&self, _archs: &[&str], cpu: Option<&str>) -> String {
         let host = || TargetMachine::get_host_cpu_name().to_string_lossy().into_owned();
-        format!("cpu:{}x{}", cpu.map_or_else(host, str::to_owned), native().cores)
+        format!("cpu:{}x{}", cpu.map_or_else(host, str::to_owned), limits().cores)
     }
 
     fn usual_space(&self, block: Option<[u32; 3]>) -> Space {
@@ -64,7 +57,7 @@ impl Target for Cpu {
 
     fn launch_limits(&self, _archs: &[&str], chip: SmArch) -> Result<LaunchLimits, Error> {
         // The runtime gives blocks what the chip would give them for which the source was written.
-        let dynamic_shared = limits(&chip.to_string()).shared_opt_in.into();
+        let dynamic_shared = nvptx::limits::limits(chip)?.shared_opt_in.into();
         Ok(LaunchLimits { threads: 1024, static_shared: 48 << 10, dynamic_shared, parameters: 4 << 10 })
     }
 
@@ -90,7 +83,7 @@ impl Blocks for Cpu {
 
     fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
         codegen::optimise(module, options)?;
-        device_library::reject_missing(module)?;
+        reject_missing(module, options)?;
         codegen::emit_object(module, options, output)
     }
 

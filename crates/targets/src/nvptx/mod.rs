@@ -11,6 +11,7 @@ mod elf;
 pub mod embed;
 pub mod extract;
 pub mod fatbin;
+pub mod limits;
 mod merge;
 pub mod ptxas;
 pub mod report;

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Command;
 
 use inkwell::module::Module;
-use inkwell::targets::{InitializationConfig, Target as Backend, TargetMachine, TargetMachineOptions, TargetTriple};
+use inkwell::targets::TargetMachine;
 use regrain_tuning::Space;
-use regrain_tuning::limits::{limits, shared_opt_in_everywhere};
-use regrain_tuning::model::Target as Processor;
+use regrain_tuning::model::Processor;
 
+use super::limits::{limits, shared_opt_in_everywhere};
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, compile_to_ptx, embed, fat_binary};
-use crate::Error;
+use crate::{Error, machines};
 use crate::jobs::{Image, KernelOptions};
 use crate::offload::Entry;
 use crate::target::{Code, Kernels, LaunchLimits, Target};
@@ -49,8 +49,7 @@ impl Target for Nvptx {
     }
 
     fn processor(&self, arch: &str) -> Result<Processor<'static>, Error> {
-        SmArch::parse(arch)?;
-        Ok(Processor::Gpu(limits(arch)))
+        Ok(Processor::Gpu(limits(SmArch::parse(arch)?)?))
     }
 
     fn record_name(&self, archs: &[&str], _cpu: Option<&str>) -> String {
@@ -62,7 +61,8 @@ impl Target for Nvptx {
     }
 
     fn launch_limits(&self, archs: &[&str], _chip: SmArch) -> Result<LaunchLimits, Error> {
-        let dynamic_shared = shared_opt_in_everywhere(archs.iter().copied()).into();
+        let archs = archs.iter().map(|arch| SmArch::parse(arch)).collect::<Result<Vec<_>, _>>()?;
+        let dynamic_shared = shared_opt_in_everywhere(&archs)?.into();
         Ok(LaunchLimits { threads: 1024, static_shared: 48 << 10, dynamic_shared, parameters: 4 << 10 })
     }
 
@@ -89,12 +89,7 @@ impl Kernels for Nvptx {
     }
 
     fn machine(&self, arch: &str) -> Result<TargetMachine, Error> {
-        Backend::initialize_nvptx(&InitializationConfig::default());
-        let triple = TargetTriple::create(TRIPLE);
-        let backend = Backend::from_triple(&triple).map_err(|e| Error::internal("choosing NVPTX", e.to_string()))?;
-        let options = TargetMachineOptions::new().set_cpu(arch);
-        let made = backend.create_target_machine_from_options(&triple, options);
-        made.ok_or_else(|| Error::User(format!("unsupported CUDA gpu architecture: {arch}")))
+        machines::nvptx(SmArch::parse(arch)?.number)
     }
 
     fn stamp(&self, toolkit: &Toolkit) -> String {

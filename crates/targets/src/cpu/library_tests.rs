@@ -10,7 +10,8 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, FunctionType};
 
-use super::{device_library, intrinsic_symbol, load};
+use super::device_library;
+use crate::from_nvvm::library::intrinsic_symbol;
 
 /// Intrinsics that the library leaves out, by prefix (after `llvm.nvvm.`), and why.
 const LEFT_OUT: &[(&str, &str)] = &[
@@ -96,7 +97,7 @@ fn declared_type<'ctx>(module: &Module<'ctx>, name: &str) -> Option<FunctionType
 #[test]
 fn every_nvvm_intrinsic_is_defined_or_left_out_with_a_reason() {
     let context = Context::create();
-    let library = load(&context).expect("the bitcode parses");
+    let library = device_library().load(&context).expect("the bitcode parses");
     let scratch = context.create_module("scratch");
     let defined: HashMap<String, FunctionType> = library
         .get_functions()
@@ -143,7 +144,7 @@ fn libdevice() -> Option<PathBuf> {
 fn libdevice_is_complete() {
     let Some(path) = libdevice() else { return };
     let context = Context::create();
-    let library = load(&context).expect("the bitcode parses");
+    let library = device_library().load(&context).expect("the bitcode parses");
     let buffer = MemoryBuffer::create_from_file(&path).expect("libdevice is readable");
     let theirs = Module::parse_bitcode_from_buffer(&buffer, &context).expect("libdevice is bitcode");
     let mut wrong = Vec::new();
@@ -162,7 +163,7 @@ fn libdevice_is_complete() {
 #[test]
 fn no_function_is_bound_to_a_processor() {
     let context = Context::create();
-    let library = load(&context).expect("the bitcode parses");
+    let library = device_library().load(&context).expect("the bitcode parses");
     assert!(!library.print_to_string().to_string().contains("target-features"));
 }
 
@@ -170,7 +171,7 @@ fn no_function_is_bound_to_a_processor() {
 fn run_with_library(program: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("library.bc"), device_library()).expect("written");
+    std::fs::write(path("library.bc"), device_library().bitcode()).expect("written");
     std::fs::write(path("main.c"), program).expect("written");
     let tool = |name: &str| Command::new(llvm_prefix().join("bin").join(name));
     let check = |mut command: Command| {

@@ -1,11 +1,8 @@
 //! What the device library offers: the signature of each of its functions.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
-use inkwell::context::Context;
-
-use crate::cpu::device_library;
+use inkwell::module::Module;
 
 /// A function's type in textual IR.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,41 +18,26 @@ impl Signature {
     }
 }
 
-/// The functions of the device library by name.
-pub(super) struct Library(HashMap<String, Signature>);
+/// The functions of a device library by name.
+pub(in crate::from_nvvm) struct Library(HashMap<String, Signature>);
 
 impl Library {
-    /// The library that is built in; read once.
-    pub fn get_built_in() -> Result<&'static Library, String> {
-        static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
-        LIBRARY.get_or_init(Library::read).as_ref().map_err(Clone::clone)
-    }
-
-    fn read() -> Result<Self, String> {
-        let context = Context::create();
-        let module = device_library::load(&context).map_err(|e| e.to_string())?;
+    /// What `module` defines, and the functions `runtime`, which have neither parameters nor a result.
+    pub(in crate::from_nvvm) fn of(module: &Module<'_>, runtime: &[&str]) -> Self {
         let signatures = module.get_functions().filter(|f| f.get_first_basic_block().is_some()).map(|function| {
             let ty = function.get_type();
             let result = ty.get_return_type().map_or("void".to_string(), |ty| text(&ty.print_to_string().to_string()));
             let parameters = ty.get_param_types().iter().map(|p| text(&p.print_to_string().to_string())).collect();
             (function.get_name().to_string_lossy().into_owned(), Signature { result, parameters })
         });
-        Ok(Self(signatures.chain(runtime()).collect()))
+        let plain = || Signature { result: "void".into(), parameters: Vec::new() };
+        Self(signatures.chain(runtime.iter().map(|name| (name.to_string(), plain()))).collect())
     }
 
     /// The signature of a function that the library defines.
-    pub fn get(&self, name: &str) -> Option<&Signature> {
+    pub(super) fn get(&self, name: &str) -> Option<&Signature> {
         self.0.get(name)
     }
-}
-
-/// Entry points of the runtime that inline PTX reaches without help of the library.
-fn runtime() -> impl Iterator<Item = (String, Signature)> {
-    let void = |name: &str, parameters: &[&str]| {
-        let parameters = parameters.iter().map(|p| p.to_string()).collect();
-        (name.to_string(), Signature { result: "void".into(), parameters })
-    };
-    [void("__regrain_trap", &[]), void("__regrain_exit_thread", &[]), void("__regrain_spin_hint", &[])].into_iter()
 }
 
 /// inkwell prints a type with quotes around it.

@@ -37,7 +37,7 @@ use mlir_bridge::llvm;
 
 use crate::Unsupported;
 use emit::{Outer, OuterType};
-use library::Library;
+pub(super) use library::Library;
 
 /// Functions of the toolkit's headers that wait by spinning on the driver's memory, and what waits instead.
 const REPLACED: [(&str, &str); 2] = [
@@ -46,7 +46,7 @@ const REPLACED: [(&str, &str); 2] = [
 ];
 
 /// Replaces every inline PTX statement of `module`; all that cannot be replaced are listed in the error.
-pub fn lower_inline_ptx(module: &Module<'_>) -> Result<(), Vec<Unsupported>> {
+pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result<(), Vec<Unsupported>> {
     replace_grid_barriers(module);
     let jumps = jumping(module);
     if !jumps.is_empty() {
@@ -56,10 +56,6 @@ pub fn lower_inline_ptx(module: &Module<'_>) -> Result<(), Vec<Unsupported>> {
     if statements.is_empty() {
         return Ok(());
     }
-    let library = match Library::get_built_in() {
-        Ok(library) => library,
-        Err(message) => return Err(vec![unsupported(&statements[0].call, &message)]),
-    };
     let mut functions: HashMap<String, String> = HashMap::new();
     let mut declarations = BTreeMap::new();
     let mut missing = Vec::new();

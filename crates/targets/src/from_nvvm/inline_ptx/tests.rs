@@ -6,9 +6,10 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
 
 use super::lower_inline_ptx;
-use crate::cpu::device_library;
+use crate::{Unsupported, cpu};
 
 /// What the runtime would offer; a warp of one lane.
 const RUNTIME: &str = r#"
@@ -42,6 +43,11 @@ static void check(const char *what, uint64_t got, uint64_t wanted) {
   printf("%s: got %#lx, expected %#lx\n", what, (unsigned long)got, (unsigned long)wanted);
 }
 "#;
+
+/// Lowers the statements of `module` over the CPU's library.
+fn lower(module: &Module<'_>) -> Result<(), Vec<Unsupported>> {
+    lower_inline_ptx(module, cpu::device_library().signatures().expect("the library is valid"))
+}
 
 /// A statement with its constraints, arguments (bits), and expected bits.
 struct Case {
@@ -125,8 +131,8 @@ fn run_cases(cases: &[Case]) {
     let text: String = cases.iter().enumerate().map(|(number, case)| case_function(number, case)).collect();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "cases");
     let module = context.create_module_from_ir(buffer).expect("the cases are valid IR");
-    lower_inline_ptx(&module).unwrap_or_else(|missing| panic!("not lowered: {missing:#?}"));
-    let library = device_library::load(&context).expect("the library is valid");
+    lower(&module).unwrap_or_else(|missing| panic!("not lowered: {missing:#?}"));
+    let library = cpu::device_library().load(&context).expect("the library is valid");
     module.set_triple(&library.get_triple());
     module.set_data_layout(&library.get_data_layout());
     module.link_in_module(library).expect("the library links");
@@ -203,7 +209,7 @@ impl Case {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(case_function(0, &self).as_bytes(), "case");
         let module = context.create_module_from_ir(buffer).expect("valid IR");
-        let missing = lower_inline_ptx(&module).expect_err("this form is refused");
+        let missing = lower(&module).expect_err("this form is refused");
         assert!(missing[0].what.contains(reason), "{missing:?}");
         Self { constraints: "", ..self }
     }
@@ -366,7 +372,7 @@ fn refuses_with_a_reason() {
     let text = r#"define void @kernel() { call void asm sideeffect "wgmma.fence.sync.aligned;", ""() ret void }"#;
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "bad");
     let module = context.create_module_from_ir(buffer).expect("valid IR");
-    let missing = lower_inline_ptx(&module).expect_err("wgmma is not known");
+    let missing = lower(&module).expect_err("wgmma is not known");
     assert_eq!(missing[0].function, "kernel");
     assert_eq!(missing[0].what, "unsupported PTX instruction 'wgmma.fence.sync.aligned': not known");
 }
@@ -377,6 +383,6 @@ fn refuses_asm_goto() {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "jump");
     let module = context.create_module_from_ir(buffer).expect("valid IR");
-    let missing = lower_inline_ptx(&module).expect_err("a jump is refused");
+    let missing = lower(&module).expect_err("a jump is refused");
     assert_eq!(missing[0].what, "inline PTX that jumps");
 }
