@@ -37,11 +37,9 @@ use inkwell::values::{
 use mlir_bridge::llvm;
 
 use crate::Error;
-use crate::launches::{self, BlockShape, SET_ATTRIBUTE};
+use crate::launches::{self, BlockShape, LAUNCH_FUNCTIONS, SET_ATTRIBUTE};
 use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 
-/// The functions by which stubs launch, without and with a default stream for each thread.
-const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCH_KERNEL: &str = "__regrain_launch_kernel";
 /// A function of the runtime.

@@ -113,6 +113,26 @@ fn the_original_runs_where_no_version_could_be_launched() {
 }
 
 #[test]
+fn an_invoke_keeps_its_ways_out() {
+    let invokes = r#"
+declare i32 @__gxx_personality_v0(...)
+define i32 @with_destructors(ptr %args) personality ptr @__gxx_personality_v0 {
+  %e = invoke i32 @cudaLaunchKernel(ptr @stub, i64 1, i32 1, i64 1, i32 1, ptr %args, i64 0, ptr null)
+    to label %fine unwind label %pad
+fine:
+  ret i32 %e
+pad:
+  %p = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %p
+}
+"#;
+    let text = redirected(&format!("{X86_64}{invokes}"), true);
+    let invoke = &text[text.find("invoke i32 @__regrain_launcher.k(ptr @stub, i64 1").expect("a redirected invoke")..];
+    let ways: Vec<_> = invoke.lines().nth(1).expect("a second line").split_whitespace().collect();
+    assert_eq!(ways, ["to", "label", "%fine", "unwind", "label", "%pad"]);
+}
+
+#[test]
 fn both_ways_to_pass_sizes() {
     let text = redirected(AARCH64, false);
     assert!(text.contains("call i32 @__regrain_launcher.k(ptr @stub, [2 x i64] %g"));
@@ -135,7 +155,7 @@ fn each_device_has_its_own_versions() {
     let (mut modules, mut all) = (Vec::new(), Vec::new());
     for device in [0, 1] {
         let (functions, mut found) = (parse(&context, FUNCTIONS), dispatchers());
-        for_device(&functions, &mut found, device);
+        super::for_device(&functions, &mut found, device);
         modules.push(functions);
         all.extend(found);
     }

@@ -8,7 +8,8 @@
 //! then:
 //!   call void @__device_stub__kernel(...)
 //! ```
-//! once `dim3`'s constructors are inlined and propagated, which is done here on a copy. The shapes only ever add
+//! (or `invoke`s, where objects have to be destroyed if a copy of an argument throws) once `dim3`'s constructors are inlined
+//! and propagated, which is done here on a copy. The shapes only ever add
 //! versions of a kernel that are chosen by comparing with the real shape, so a launch that is missed or taken for
 //! another costs speed, never correctness. Of attributes it is the other way round: what is not known counts as set.
 
@@ -29,6 +30,8 @@ pub type BlockShape = [u32; 3];
 /// More distinct shapes of one kernel than this are not worth a version each.
 const MAX_SHAPES: usize = 4;
 
+/// The functions by which stubs launch, without and with a default stream for each thread.
+pub(crate) const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 /// Sets an attribute of a kernel. `cudaFuncSetCacheConfig` and `cudaFuncSetSharedMemConfig` are hints.
 pub(crate) const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
 /// `cudaFuncAttributePreferredSharedMemoryCarveout`, a hint.
@@ -63,10 +66,8 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
         .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     for function in copy.get_functions() {
-        for (stub, shape) in launches(function) {
-            if let Some(kernel) = kernels.get(&stub) {
-                shapes.entry(kernel.clone()).or_default().insert(shape);
-            }
+        for (kernel, shape) in launches(function, &kernels) {
+            shapes.entry(kernel).or_default().insert(shape);
         }
     }
     shapes.retain(|_, set| set.len() <= MAX_SHAPES);
@@ -106,24 +107,26 @@ pub(crate) fn kernels_of_stubs(module: &Module<'_>) -> BTreeMap<String, String> 
         .collect()
 }
 
-/// The stubs that `function` calls right after a launch configuration with a constant block shape.
-fn launches(function: FunctionValue<'_>) -> Vec<(String, BlockShape)> {
+/// The kernels that `function` launches with a constant block shape. Between the configuration of a launch and the call of the
+/// stub stands what computes the arguments, which may launch in turn.
+fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> Vec<(String, BlockShape)> {
     let mut found = Vec::new();
-    let mut pending = None;
+    let mut pending = Vec::new();
     for call in calls(function) {
-        match callee_name(call).as_deref() {
-            Some("__cudaPushCallConfiguration") => pending = block_shape(call, 2),
-            Some("cudaLaunchKernel") => {
-                if let (Some(stub), Some(shape)) = (pointer(call, 0), block_shape(call, 3)) {
-                    found.push((stub.get_name().to_string_lossy().into_owned(), shape));
-                }
-            }
-            Some(name) if !name.starts_with("llvm.") => {
-                if let Some(shape) = pending.take() {
-                    found.push((name.to_owned(), shape));
-                }
-            }
-            _ => {}
+        let Some(name) = callee_name(call) else { continue };
+        let (stub, shape) = if name == "__cudaPushCallConfiguration" {
+            pending.push(block_shape(call, 2));
+            continue;
+        } else if LAUNCH_FUNCTIONS.contains(&name.as_str()) {
+            let stub = pointer(call, 0).map(|stub| stub.get_name().to_string_lossy().into_owned());
+            (stub.unwrap_or_default(), block_shape(call, 3))
+        } else if kernels.contains_key(&name) {
+            (name, pending.pop().flatten())
+        } else {
+            continue;
+        };
+        if let (Some(kernel), Some(shape)) = (kernels.get(&stub), shape) {
+            found.push((kernel.clone(), shape));
         }
     }
     found
@@ -175,4 +178,61 @@ fn string(module: &Module<'_>, pointer: PointerValue<'_>) -> Option<String> {
     };
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8(bytes[..end].to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    const STUBS: &str = r#"
+declare i32 @__cudaPushCallConfiguration(i64, i32, i64, i32, i64, ptr)
+declare i32 @cudaLaunchKernel_ptsz(ptr, i64, i32, i64, i32, ptr, i64, ptr)
+declare i32 @argument()
+declare void @stub(i32)
+declare void @inner(i32)
+declare i32 @__gxx_personality_v0(...)
+"#;
+
+    fn found(body: &str) -> Vec<(String, BlockShape)> {
+        let context = Context::create();
+        let text = format!("{STUBS}define void @f(ptr %args) personality ptr @__gxx_personality_v0 {{\n{body}}}\n");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        let kernels = [("stub", "k"), ("inner", "j")].map(|(stub, kernel)| (stub.to_owned(), kernel.to_owned()));
+        launches(module.get_function("f").expect("a function"), &kernels.into())
+    }
+
+    #[test]
+    fn launches_with_ways_out_are_seen() {
+        let body = r#"
+  %c = invoke i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 8589934624, i32 1, i64 0, ptr null) to label %a unwind label %pad
+a:
+  %v = invoke i32 @argument() to label %b unwind label %pad
+b:
+  invoke void @stub(i32 %v) to label %c2 unwind label %pad
+c2:
+  %e = invoke i32 @cudaLaunchKernel_ptsz(ptr @stub, i64 1, i32 1, i64 4294967303, i32 1, ptr %args, i64 0, ptr null) to label %d unwind label %pad
+d:
+  ret void
+pad:
+  %p = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %p
+"#;
+        assert_eq!(found(body), [("k".to_owned(), [32, 2, 1]), ("k".to_owned(), [7, 1, 1])]);
+    }
+
+    #[test]
+    fn a_launch_among_the_arguments_of_another() {
+        let body = r#"
+  %outer = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 4294967328, i32 1, i64 0, ptr null)
+  %other = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 4294967360, i32 1, i64 0, ptr null)
+  call void @inner(i32 0)
+  call void @stub(i32 1)
+  ret void
+"#;
+        assert_eq!(found(body), [("j".to_owned(), [64, 1, 1]), ("k".to_owned(), [32, 1, 1])]);
+    }
 }

@@ -33,7 +33,7 @@ use inkwell::{AddressSpace, IntPredicate};
 use mlir_bridge::llvm;
 
 use crate::Error;
-use crate::launches::{self, BlockShape};
+use crate::launches::{self, BlockShape, LAUNCH_FUNCTIONS};
 
 /// Dynamic shared memory that every launch may use without the program asking for more, bytes.
 pub(crate) const COMMON_SHARED_LIMIT: u64 = 48 << 10;
@@ -105,7 +105,8 @@ pub fn host(module: &Module<'_>, shapes: &Shapes, static_shared: u64) -> Result<
     let limit = COMMON_SHARED_LIMIT.saturating_sub(static_shared);
     for (stub, kernel) in launches::kernels_of_stubs(module) {
         let (Some(stub), Some(shapes)) = (module.get_function(&stub), shapes.get(&kernel)) else { continue };
-        let launch = launches::calls(stub).find(|c| launches::callee_name(*c).as_deref() == Some("cudaLaunchKernel"));
+        let launch = launches::calls(stub)
+            .find(|c| launches::callee_name(*c).is_some_and(|name| LAUNCH_FUNCTIONS.contains(&name.as_str())));
         let Some(launch) = launch else { continue };
         for shape in shapes {
             let name = version_name(&kernel, *shape);
@@ -141,9 +142,10 @@ pub(crate) fn register<'ctx>(
     else {
         return Ok(());
     };
+    let end = all.get_last_basic_block().and_then(|block| block.get_terminator());
+    let (Some(end), Some(binary)) = (end, all.get_first_param()) else { return Ok(()) };
     let context = module.get_context();
     let builder = context.create_builder();
-    let end = all.get_last_basic_block().and_then(|block| block.get_terminator()).expect("a function that returns");
     builder.position_before(&end);
     let text = context.const_string(name.as_bytes(), true);
     let text_global = module.add_global(text.get_type(), None, "__regrain_name");
@@ -152,7 +154,6 @@ pub(crate) fn register<'ctx>(
     text_global.set_linkage(Linkage::Private);
     let text = text_global.as_pointer_value();
     let null = handle.get_type().const_null();
-    let binary = all.get_first_param().expect("the fat binary's handle");
     let no_limit = context.i32_type().const_all_ones();
     let arguments: [BasicMetadataValueEnum; 10] = [
         binary.into(),

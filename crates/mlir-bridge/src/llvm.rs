@@ -2,7 +2,7 @@
 
 use inkwell::module::Module;
 use inkwell::values::{
-    AsValueRef, CallSiteValue, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+    AsValueRef, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
 use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
@@ -201,14 +201,26 @@ pub fn inline_asm(call: InstructionValue<'_>) -> Option<(String, String)> {
     }
 }
 
-/// Makes `call` call `function`, which must have the type that the call already uses.
+/// Makes `call`, a call or an invoke, call `function`, which must have the type that the call already uses. An invoke keeps
+/// its ways out.
 pub fn set_callee<'ctx>(call: InstructionValue<'ctx>, function: FunctionValue<'ctx>) {
-    let old = CallSiteValue::try_from(call).expect("a call").get_called_fn_type();
-    assert_eq!(old, function.get_type(), "expected a function of the call's type");
-    // SAFETY: the callee is the last operand of a call instruction.
+    use llvm_sys::core::{LLVMGetCalledFunctionType, LLVMGetNumOperands, LLVMGlobalGetValueType, LLVMSetOperand};
+    assert!(
+        matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke),
+        "expected a call, got {:?}",
+        call.get_opcode()
+    );
+    // SAFETY: both are live; the callee is the last operand of calls and invokes, and types are compared before.
     unsafe {
-        let last = llvm_sys::core::LLVMGetNumOperands(call.as_value_ref()) - 1;
-        llvm_sys::core::LLVMSetOperand(call.as_value_ref(), last as u32, function.as_value_ref());
+        let old = LLVMGetCalledFunctionType(call.as_value_ref());
+        assert_eq!(
+            old,
+            LLVMGlobalGetValueType(function.as_value_ref()),
+            "expected a function of the call's type, got {}",
+            function.get_type()
+        );
+        let last = LLVMGetNumOperands(call.as_value_ref()) - 1;
+        LLVMSetOperand(call.as_value_ref(), last as u32, function.as_value_ref());
     }
 }
 

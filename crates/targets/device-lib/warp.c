@@ -27,8 +27,9 @@ CONVERGENT static struct i32_pred shuffle(enum shuffle mode, uint32_t mask, uint
   struct i32_pred result;
   uint32_t from = shuffle_source(mode, b, c, &result.pred);
   uint32_t present = __regrain_warp_exchange(mask, a, all);
-  /* A lane that takes no part has no value to give; block functions say the same. */
-  result.value = present >> (from & 31) & 1 ? (uint32_t)all[from & 31] : a;
+  /* PTX leaves undefined what a lane gives that takes no part; hardware gives 0, and reductions of partial warps count on it.
+     Block functions say the same. */
+  result.value = present >> (from & 31) & 1 ? (uint32_t)all[from & 31] : 0;
   return result;
 }
 

@@ -26,7 +26,7 @@ use inkwell::module::Module;
 
 use crate::Error;
 use crate::target::{BlockOptions, SplitForm};
-use crate::from_nvvm::{link_library, reject_missing, retarget};
+use crate::from_nvvm::{link_library, retarget};
 pub use crate::machines::host as host_machine;
 pub use destination::device_library;
 pub use limits::limits;

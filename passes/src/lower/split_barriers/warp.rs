@@ -9,7 +9,8 @@
 //! scf.parallel { ... values[thread] = %v }
 //! scf.parallel { %r = values[thread - lane + source(lane, %d, %c)]; use %r }
 //! ```
-//! A lane that does not exist, is masked off, or is not named takes no part: who asks for its value gets its own.
+//! A lane that does not exist, is masked off, or is not named takes no part. PTX leaves undefined what a shuffle gives of such a
+//! lane; hardware gives 0, and reductions of partial warps count on it. Of a lane out of range a shuffle gives the reader's own.
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
@@ -178,9 +179,12 @@ impl<'c> Emitter<'c, '_> {
         let ok = b.cmpi(if below { "sle" } else { "sge" }, source, bound);
         let source = r.select(ok, source, r.lane);
         let (live, index) = self.lane_state(&r, source, named);
+        // Whoever reads takes part.
+        let live = b.arith("ori", live, b.cmpi("eq", source, r.lane));
         let index = r.select(live, index, r.thread);
         let value = cells.load(b, index);
-        self.results(op, &[value, ok])
+        let zero = b.value("llvm.mlir.zero", &[], value.ty());
+        self.results(op, &[r.select(live, value, zero), ok])
     }
 
     /// Beside the loops: for each warp the lanes that are in the mask and whose flag holds, as an array of i32.

@@ -17,8 +17,17 @@ func.func @shuffle(%p: !llvm.ptr, %g: index, %b: index) {
         %c = arith.constant 31 : i32
         %m = arith.constant -1 : i32
         // CHECK: llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr
+        // What a lane gives that takes no part is 0; where no lane is in range it is the reader's own value.
         // CHECK: scf.parallel
-        // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+        // CHECK: %[[IN_RANGE:.*]] = arith.cmpi sle, %{{.*}}, %{{.*}} : i32
+        // CHECK: %[[SOURCE:.*]] = arith.select %[[IN_RANGE]], %{{.*}}, %[[LANE:.*]] : i32
+        // CHECK: %[[EXISTS:.*]] = arith.cmpi slt
+        // CHECK: %[[NAMED:.*]] = arith.andi %[[EXISTS]], %{{.*}} : i1
+        // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[SOURCE]], %[[LANE]] : i32
+        // CHECK: %[[LIVE:.*]] = arith.ori %[[NAMED]], %[[OWN]] : i1
+        // CHECK: %[[READ:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+        // CHECK: %[[ZERO:.*]] = llvm.mlir.zero : f32
+        // CHECK: arith.select %[[LIVE]], %[[READ]], %[[ZERO]] : f32
         // CHECK-NOT: regrain.shuffle
         %r, %ok = regrain.shuffle down %v, %d, %c mask %m (%x, %y, %z) : f32
         llvm.store %r, %a : f32, !llvm.ptr

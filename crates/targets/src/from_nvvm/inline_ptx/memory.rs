@@ -198,15 +198,19 @@ impl Emitter<'_> {
             }
             _ => return Err("addresses expected".into()),
         };
-        // A further operand is the number of bytes to read, or a predicate that means none (then a cache policy may follow).
-        let taken = match rest.first() {
-            None => size.to_string(),
-            Some(operand) if self.is_predicate(operand) => {
+        // A cache policy is the last operand. Before it may stand the number of bytes to read, or a predicate that means none.
+        let rest = match rest {
+            [rest @ .., _] if modifiers.has("L2::cache_hint") => rest,
+            rest => rest,
+        };
+        let taken = match rest {
+            [] => size.to_string(),
+            [operand] if self.is_predicate(operand) => {
                 let ignore = self.read(operand, 1)?;
                 self.value(&format!("select i1 {ignore}, i32 0, i32 {size}"))
             }
-            Some(_) if modifiers.has("L2::cache_hint") => return Err("a cache policy".into()),
-            Some(operand) => self.read(operand, 32)?,
+            [operand] => self.read(operand, 32)?,
+            _ => return Err("operands".into()),
         };
         self.call(
             &format!("__regrain_llvm_nvvm_cp_async_ca_shared_global_{size}_s"),

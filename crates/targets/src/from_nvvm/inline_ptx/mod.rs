@@ -32,12 +32,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
 use crate::Unsupported;
 use emit::{Outer, OuterType};
 pub(super) use library::Library;
+use parse::Immediates;
 
 /// Functions of the toolkit's headers that wait by spinning on the driver's memory, and what waits instead.
 const REPLACED: [(&str, &str); 2] = [
@@ -80,7 +81,9 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
         return Err(vec![unsupported(&statements[0].call, &format!("internal error: {message}"))]);
     }
     for statement in statements {
-        let function = module.get_function(&statement.name).expect("it was just added");
+        let Some(function) = module.get_function(&statement.name) else {
+            return Err(vec![unsupported(&statement.call, &format!("internal error: no '{}'", statement.name))]);
+        };
         function.set_linkage(Linkage::Internal);
         llvm::set_callee(statement.call, function);
         // What held for the statement as written (that it touches no memory) need not hold for its replacement.
@@ -98,6 +101,7 @@ struct Statement<'ctx> {
     constraints: String,
     result: Option<String>,
     parameters: Vec<String>,
+    immediates: Immediates,
     name: String,
 }
 
@@ -113,12 +117,37 @@ fn collect<'ctx>(module: &Module<'ctx>) -> Vec<Statement<'ctx>> {
             let result = ty.get_return_type().map(|ty| printed(ty.print_to_string().to_string()));
             let parameters: Vec<String> =
                 ty.get_param_types().iter().map(|p| printed(p.print_to_string().to_string())).collect();
+            let immediates = immediates(call, &constraints);
             let mut hasher = DefaultHasher::new();
-            (&text, &constraints, &result, &parameters).hash(&mut hasher);
+            (&text, &constraints, &result, &parameters, &immediates).hash(&mut hasher);
             let name = format!("__regrain_asm.{:016x}", hasher.finish());
-            Some(Statement { call, text, constraints, result, parameters, name })
+            Some(Statement { call, text, constraints, result, parameters, immediates, name })
         })
         .collect()
+}
+
+/// The constraints of a statement's operands, without what it clobbers.
+fn operand_constraints(constraints: &str) -> impl Iterator<Item = &str> {
+    constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~'))
+}
+
+/// The operands whose constraint asks for a constant ("n", "i") and which are an integer constant.
+fn immediates(call: InstructionValue<'_>, constraints: &str) -> Immediates {
+    let mut found = Immediates::new();
+    let mut argument = 0;
+    for (number, constraint) in operand_constraints(constraints).enumerate() {
+        if constraint.starts_with('=') {
+            continue;
+        }
+        if constraint.contains(['n', 'i'])
+            && let Some(Operand::Value(BasicValueEnum::IntValue(value))) = call.get_operand(argument)
+            && let Some(value) = value.get_sign_extended_constant()
+        {
+            found.insert(number, value);
+        }
+        argument += 1;
+    }
+    found
 }
 
 /// Inline PTX that is no plain call: `asm goto`.
@@ -143,7 +172,8 @@ fn unsupported(call: &InstructionValue<'_>, what: &str) -> Unsupported {
 
 fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, String> {
     let outer = operands(statement)?;
-    let program = parse::parse(&statement.text).map_err(|e| format!("cannot read inline PTX: {e}"))?;
+    let program =
+        parse::parse(&statement.text, &statement.immediates).map_err(|e| format!("cannot read inline PTX: {e}"))?;
     let result = statement.result.as_deref().unwrap_or("void");
     emit::function(library, &statement.name, result, &outer, &program)
         .map_err(|(instruction, reason)| format!("unsupported PTX instruction '{instruction}': {reason}"))
@@ -151,8 +181,7 @@ fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, 
 
 /// The operands of a statement from its constraints and types.
 fn operands(statement: &Statement<'_>) -> Result<Vec<Outer>, String> {
-    let constraints: Vec<&str> =
-        statement.constraints.split(',').filter(|c| !c.is_empty() && !c.starts_with('~')).collect();
+    let constraints: Vec<&str> = operand_constraints(&statement.constraints).collect();
     let results = constraints.iter().filter(|c| c.starts_with('=')).count();
     let types: Vec<String> = match &statement.result {
         Some(whole) if results > 1 => {
@@ -176,7 +205,8 @@ fn operands(statement: &Statement<'_>) -> Result<Vec<Outer>, String> {
             return Err(format!("the inline assembly constraint '{constraint}'"));
         }
         if constraint.starts_with('=') {
-            outer.push(Outer::Result(outer_type(next_result.next().expect("counted above"))?));
+            let result = next_result.next().ok_or("more inline assembly results than types")?;
+            outer.push(Outer::Result(outer_type(result)?));
             continue;
         }
         let (index, text) = arguments.next().ok_or("more inline assembly constraints than operands")?;

@@ -3,9 +3,10 @@
 //! ```text
 //! {.reg .pred p; setp.lt.s32 p, $1, 0; @p mov.b32 $0, {$2, lo}; ld.v2.u32 {a, b}, [$3+8];}
 //! ```
-//! Scopes are resolved here: a register declared in an inner pair of braces gets a name of its own.
+//! Scopes are resolved here: a register declared in an inner pair of braces gets a name of its own. So are operands that are
+//! constants: they may stand wherever PTX wants an immediate, in the offset of an address too.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// An operand of an instruction.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,10 +78,13 @@ enum Token {
     Symbol(char),
 }
 
+/// The operands of a statement that are integer constants in its text ("n" and "i"), by their number.
+pub(super) type Immediates = BTreeMap<usize, i64>;
+
 /// Parses `text`; the error says what was not understood.
-pub(super) fn parse(text: &str) -> Result<Program, String> {
+pub(super) fn parse(text: &str, immediates: &Immediates) -> Result<Program, String> {
     let tokens = lex(text)?;
-    Parser { tokens, at: 0, scopes: vec![HashMap::new()], program: Program::default() }.run()
+    Parser { tokens, at: 0, immediates, scopes: vec![HashMap::new()], program: Program::default() }.run()
 }
 
 fn lex(text: &str) -> Result<Vec<Token>, String> {
@@ -146,14 +150,15 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '%' | '$')
 }
 
-struct Parser {
+struct Parser<'i> {
     tokens: Vec<Token>,
     at: usize,
+    immediates: &'i Immediates,
     scopes: Vec<HashMap<String, String>>,
     program: Program,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn run(mut self) -> Result<Program, String> {
         while let Some(token) = self.peek().cloned() {
             match token {
@@ -278,7 +283,10 @@ impl Parser {
 
     fn simple_operand(&mut self) -> Result<Operand, String> {
         match self.next()? {
-            Token::Outer(number) => Ok(Operand::Outer(number)),
+            Token::Outer(number) => Ok(match self.immediates.get(&number) {
+                Some(value) => Operand::Integer(*value as u64),
+                None => Operand::Outer(number),
+            }),
             Token::Word(word) => Ok(self.word(&word)),
             Token::Symbol('!') => Ok(Operand::Not(Box::new(self.simple_operand()?))),
             Token::Symbol('-') => match self.simple_operand()? {

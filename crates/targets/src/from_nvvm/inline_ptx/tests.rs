@@ -72,7 +72,7 @@ fn d(value: f64) -> u64 {
 fn llvm_type(constraint: &str, result: &str) -> &'static str {
     match constraint.trim_start_matches('=') {
         "h" => "i16",
-        "r" => "i32",
+        "r" | "n" | "i" => "i32",
         "l" => "i64",
         "f" => "float",
         "d" => "double",
@@ -81,12 +81,20 @@ fn llvm_type(constraint: &str, result: &str) -> &'static str {
     }
 }
 
+/// How a value is passed for a constraint. An "n" is the constant that the test gives as its argument.
+fn passed(constraint: &str, ty: &str, index: usize, case: &Case) -> String {
+    match constraint {
+        "n" | "i" => format!("{ty} {}", case.arguments[index] as i32),
+        _ => format!("{ty} %v{index}"),
+    }
+}
+
 /// `@case_N`: the statement between integers of 64 bits.
 fn case_function(number: usize, case: &Case) -> String {
     let constraints: Vec<&str> = case.constraints.split(',').filter(|c| !c.starts_with('~')).collect();
     let result = llvm_type(constraints[0], "");
     let mut body = String::new();
-    let mut passed = Vec::new();
+    let mut operands = Vec::new();
     for (index, constraint) in constraints[1..].iter().enumerate() {
         let ty = llvm_type(constraint, constraints[0]);
         let int = match ty {
@@ -99,14 +107,14 @@ fn case_function(number: usize, case: &Case) -> String {
             _ => writeln!(body, "  %n{index} = trunc i64 %a{index} to {int}"),
         };
         let _ = writeln!(body, "  %v{index} = bitcast {int} %n{index} to {ty}");
-        passed.push(format!("{ty} %v{index}"));
+        operands.push(passed(constraint, ty, index, case));
     }
     let asm = case.asm.replace('\n', "\\0A");
     let _ = writeln!(
         body,
         "  %r = call {result} asm sideeffect \"{asm}\", \"{}\"({})",
         case.constraints,
-        passed.join(", ")
+        operands.join(", ")
     );
     let (int, cast) = match result {
         "float" => ("i32", "zext"),
@@ -363,6 +371,60 @@ fn memory_and_warps() {
         case("redux.sync.add.s32 $0, $1, -1;", "=r,r", &[6], 13),
         case("activemask.b32 $0;", "=r", &[], 8),
         case("{ .reg .pred p; mov.u32 $0, 0; elect.sync $0|p, -1; @p add.u32 $0, $0, 10; }", "=r", &[], 13),
+    ]);
+}
+
+/// What the copies read and write.
+const WORDS: &str = "st.shared.u64 [$1+16], -1; st.shared.u64 [$1+24], -1; st.global.v4.u32 [$2], {3, 4, 5, 6};";
+
+#[test]
+fn asynchronous_copies() {
+    // What the copy leaves in four words is added up.
+    let sum = |copy: &str| {
+        format!(
+            "{{ .reg .u32 a<4>; .reg .pred p; {WORDS} setp.eq.u32 p, 0, 0; {copy} cp.async.commit_group; cp.async.wait_group $3; \
+             ld.shared.v4.u32 {{a0, a1, a2, a3}}, [$1+16]; add.u32 a0, a0, a1; add.u32 a0, a0, a2; add.u32 $0, a0, a3; }}"
+        )
+    };
+    let [four, eight, sixteen] = [4, 8, 16];
+    let all = |words: u64, zeros: u64| {
+        (0..words).map(|i| 3 + i).sum::<u64>() + (4 - words - zeros) * 0xffff_ffff & 0xffff_ffff
+    };
+    let mut cases = Vec::new();
+    for (copy, size, expected) in [
+        ("cp.async.ca.shared.global [$1+16], [$2], $3;", four, all(1, 0)),
+        ("cp.async.ca.shared.global.L2::128B [$1+16], [$2], $3, $3;", eight, all(2, 0)),
+        ("cp.async.cg.shared.global [$1+$3], [$2], $3, $3;", sixteen, all(4, 0)),
+        ("cp.async.cg.shared::cta.global.L2::256B [$1+16], [$2], $3, 8;", sixteen, all(2, 2)),
+        ("cp.async.ca.shared.global [$1+16], [$2], $3, 0;", eight, all(0, 2)),
+        ("cp.async.ca.shared.global [$1+16], [$2], $3, p;", sixteen, all(0, 4)),
+        ("cp.async.ca.shared.global.L2::cache_hint [$1+16], [$2], $3, 0;", sixteen, all(4, 0)),
+        ("cp.async.ca.shared.global.L2::cache_hint.L2::64B [$1+16], [$2], $3, 4, 0;", sixteen, all(1, 3)),
+    ] {
+        let text: &'static str = Box::leak(sum(copy).into_boxed_str());
+        cases.push(case(text, "=r,r,l,n", &[SHARED, GLOBAL, size], expected));
+    }
+    run_cases(&cases);
+}
+
+#[test]
+fn constants_as_operands() {
+    const MINUS_TWO: u64 = -2i64 as u64;
+    run_cases(&[
+        case("add.s32 $0, $1, $2;", "=r,r,n", &[7, MINUS_TWO], 5),
+        case("add.s32 $0, $1, $2;", "=r,r,i", &[7, 20], 27),
+        case("st.shared.u32 [$1+8], 5; ld.shared.u32 $0, [$1+$2];", "=r,r,n", &[SHARED, 8], 5),
+        case(
+            "{ .reg .u64 p; add.u64 p, $1, 8; st.u32 [p-4], 4; ld.u32 $0, [p+$2]; }",
+            "=r,l,n",
+            &[GLOBAL, -4i64 as u64],
+            4,
+        ),
+        case("mov.u32 $0, -$1;", "=r,n", &[MINUS_TWO], 2),
+        case("prmt.b32 $0, $1, 0, $2;", "=r,r,n", &[0x0403_0201, 0x0123], 0x0102_0304),
+        case("shfl.sync.down.b32 $0, $1, $2, $3, -1;", "=r,r,n,n", &[40, 1, 31], 41),
+        case("{ .reg .s64 w; mov.s64 w, $1; shr.s64 w, w, 32; cvt.u32.s64 $0, w; }", "=r,n", &[MINUS_TWO], 0xffff_ffff),
+        case("lop3.b32 $0, $1, $2, 0, $3;", "=r,r,r,n", &[12, 10, 0xc0], 8),
     ]);
 }
 
