@@ -35,9 +35,13 @@ use mlir_bridge::{
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::{analysis::facts::constant, raise::kernel_checks::Functions, lower::split_barriers::BARRIERS};
+use crate::analysis::{
+    facts::constant,
+    functions::Functions,
+    synchronisation::{BARRIERS, loop_of},
+};
 pub use emit::{region_alignment, round_up};
-pub use legality::{Plan, REFUSALS, Refusal, check, decisive, is_structure, is_warp_operation, loop_of};
+pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation};
 
 /// Which iterations of the original loop one iteration of the new loop takes, of `n` by `f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

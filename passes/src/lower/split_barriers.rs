@@ -34,11 +34,14 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::raise::kernel_checks::Functions;
+use crate::analysis::{
+    functions::Functions,
+    objects::{self, is_shared},
+    uniformity::UNCHANGING,
+};
 use emit::Emitter;
-pub use legality::{Refusal, is_struct_argument as is_struct_pointer, may_wait};
+pub use legality::Refusal;
 use plan::Plan;
-pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
 
 /// On a wrapper that is not split: why.
 pub const NOT_SPLIT: &str = "regrain.not_split";
@@ -117,20 +120,6 @@ fn keep_lockstep(block: Op<'_>) {
     }
 }
 
-/// Whether an address surely is one of shared memory.
-pub fn is_shared(address: Value<'_>) -> bool {
-    let mut at = address;
-    loop {
-        if at.ty().ptr_space() == Some(3) {
-            return true;
-        }
-        match at.defining_op() {
-            Some(op) if matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast") => at = op.operand(0),
-            _ => return false,
-        }
-    }
-}
-
 /// The number of threads of a block, or the most there can be.
 fn threads(block: Op<'_>) -> u64 {
     let sizes: Option<Vec<i64>> =
@@ -161,7 +150,7 @@ fn prepare(block: Op<'_>) {
     }
     for load in block.find_named("llvm.load") {
         if is_struct_argument(load.operand(0)) {
-            load.set_attr(plan::UNCHANGING, load.ctx().unit_attr());
+            load.set_attr(UNCHANGING, load.ctx().unit_attr());
         }
     }
     for alloca in block.find_named("llvm.alloca") {
@@ -193,7 +182,7 @@ fn is_struct_argument(address: Value<'_>) -> bool {
     while let Some(op) = at.defining_op() {
         match op.name() {
             "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
-            _ => return legality::is_struct_argument(op),
+            _ => return objects::is_struct_argument(op),
         }
     }
     false

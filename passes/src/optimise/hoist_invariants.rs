@@ -27,9 +27,9 @@ use crate::{
     analysis::accesses::{Access, Effects, Memory, Who},
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, range},
-    optimise::{targets, thread_loops},
+    optimise::targets::{targets, thread_loops},
     analysis::phases::Phases,
-    lower::split_barriers::BARRIERS,
+    analysis::synchronisation::BARRIERS,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
 };
 

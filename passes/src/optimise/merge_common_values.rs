@@ -17,7 +17,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::{optimise::targets, analysis::uniformity::repeatable};
+use crate::{optimise::targets::targets, analysis::uniformity::repeatable};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {

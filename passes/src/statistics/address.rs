@@ -6,7 +6,7 @@ use mlir_bridge::ir::Value;
 use regrain_tuning::statistics::{Pattern, Space};
 
 use super::lanes::{Form, Lanes, WARP};
-use crate::launch::launch_function::KERNEL_ARG;
+use crate::analysis::objects::KERNEL_ARG;
 
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;

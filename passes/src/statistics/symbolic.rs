@@ -6,7 +6,8 @@ use mlir_bridge::ir::{Op, Value};
 use regrain_tuning::expr::Expr;
 
 use crate::analysis::facts::constant;
-use crate::launch::launch_function::{KERNEL_ARG, kernel_of_launch};
+use crate::analysis::objects::KERNEL_ARG;
+use crate::launch::launch_function::kernel_of_launch;
 
 /// How deep values are looked through.
 const DEPTH: u32 = 24;

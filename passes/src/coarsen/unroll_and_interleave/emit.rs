@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
-use super::{Indexing, Unroll, legality::Plan, legality::loop_of, trips};
+use super::{Indexing, Unroll, legality::Plan, trips};
 use crate::{
     analysis::facts::constant,
-    lower::split_barriers::{BARRIERS, WARP},
+    analysis::synchronisation::{BARRIERS, WARP, loop_of},
 };
 
 const AND: i64 = 1;
