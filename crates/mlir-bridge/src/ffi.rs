@@ -119,6 +119,10 @@ unsafe extern "C" {
     pub(crate) fn regrainLLVMArrayLength(ty: MlirType) -> i64;
     pub(crate) fn regrainTypeLayout(op: MlirOperation, ty: MlirType, size: *mut u64, alignment: *mut u64);
     pub(crate) fn regrainRegionParent(region: MlirRegion) -> MlirOperation;
+    // transforms.cpp
+    pub(crate) fn regrainEliminateCommonSubexpressions(op: MlirOperation) -> bool;
+    pub(crate) fn regrainMoveLoopInvariantCode(op: MlirOperation) -> usize;
+    pub(crate) fn regrainIsIntegerEmpty(variables: usize, inequalities: *const i64, count: usize) -> bool;
     // opt.cpp
     pub(crate) fn regrainOptMain(argc: c_int, argv: *mut *mut c_char, tool: *const c_char) -> c_int;
 }

@@ -3,6 +3,11 @@
 //!
 //! `4 (x - x') + 64 (y - y') + 4` with x and y below 16 is never between -4 and 4 for different threads: no number of rows
 //! makes up for a step within one.
+//!
+//! A search over the numbers decides nearly all questions; where a range is too wide for it, as in `8 i - 8 j + 4` with any i and
+//! j, MLIR's Presburger library does.
+
+use mlir_bridge::transforms::Polyhedron;
 
 use crate::analysis::facts::Range;
 
@@ -22,8 +27,10 @@ struct Digit {
     thread: bool,
 }
 
-/// How many cases are looked at before two accesses are taken to meet.
+/// How many cases the search looks at.
 const CASES: u32 = 4096;
+/// With more numbers than these, what the search leaves open is taken to meet.
+const MOST_VARIABLES: usize = 12;
 
 impl Meeting {
     pub fn new(constant: i128, any_thread: bool) -> Self {
@@ -46,16 +53,16 @@ impl Meeting {
         if total >= i128::from(i64::MAX) {
             return true;
         }
+        let bounds = [-left, right];
         let mut cases = CASES;
-        self.search(0, self.constant, [-left, right], self.any_thread, &mut cases)
+        let found = self.search(0, self.constant, bounds, self.any_thread, &mut cases);
+        found.unwrap_or_else(|| self.has_points(bounds))
     }
 
-    fn search(&self, at: usize, sum: i128, bounds: [i128; 2], differ: bool, cases: &mut u32) -> bool {
-        if *cases == 0 {
-            return true;
-        }
-        *cases -= 1;
-        let Some(digit) = self.digits.get(at) else { return differ && bounds[0] < sum && sum < bounds[1] };
+    /// Looks for numbers that bring the sum between the bounds; `None` if that takes too many cases.
+    fn search(&self, at: usize, sum: i128, bounds: [i128; 2], differ: bool, cases: &mut u32) -> Option<bool> {
+        *cases = cases.checked_sub(1)?;
+        let Some(digit) = self.digits.get(at) else { return Some(differ && bounds[0] < sum && sum < bounds[1]) };
         let (mut least, mut most) = (0, 0);
         for rest in &self.digits[at + 1..] {
             let ends = [rest.factor * rest.range.low, rest.factor * rest.range.high];
@@ -70,12 +77,57 @@ impl Meeting {
         };
         let (first, last) = (first.max(digit.range.low), last.min(digit.range.high));
         if last - first >= i128::from(*cases) {
+            return None;
+        }
+        for number in first..=last {
+            let differ = differ || (digit.thread && number != 0);
+            if self.search(at + 1, sum + digit.factor * number, bounds, differ, cases)? {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether there are such numbers, by Presburger arithmetic.
+    fn has_points(&self, bounds: [i128; 2]) -> bool {
+        if self.digits.len() > MOST_VARIABLES {
             return true;
         }
-        (first..=last).any(|number| {
-            let differ = differ || (digit.thread && number != 0);
-            self.search(at + 1, sum + digit.factor * number, bounds, differ, cases)
-        })
+        let Some(all) = self.polyhedron(bounds) else { return true };
+        if self.any_thread {
+            return !all.is_empty();
+        }
+        // Some thread number differs: it is more than zero, or less.
+        let mut unit = vec![0; self.digits.len()];
+        for (number, _) in self.digits.iter().enumerate().filter(|(_, digit)| digit.thread) {
+            for side in [1, -1] {
+                unit[number] = side;
+                if !all.clone().with(&unit, -1).is_empty() {
+                    return true;
+                }
+            }
+            unit[number] = 0;
+        }
+        false
+    }
+
+    /// The numbers in their ranges whose sum is between the bounds; `None` if 64 bits do not hold it.
+    fn polyhedron(&self, bounds: [i128; 2]) -> Option<Polyhedron> {
+        let small = |number: i128| i64::try_from(number).ok();
+        let factors = self.digits.iter().map(|digit| small(digit.factor)).collect::<Option<Vec<_>>>()?;
+        let negated: Vec<_> = factors.iter().map(|factor| -factor).collect();
+        let mut made = Polyhedron::new(factors.len())
+            .with(&factors, small(self.constant - bounds[0] - 1)?)
+            .with(&negated, small(bounds[1] - 1 - self.constant)?);
+        let mut unit = vec![0; factors.len()];
+        for (number, digit) in self.digits.iter().enumerate() {
+            unit[number] = 1;
+            made = made.with(&unit, small(-digit.range.low)?);
+            unit[number] = -1;
+            made = made.with(&unit, small(digit.range.high)?);
+            unit[number] = 0;
+        }
+        Some(made)
     }
 }
 
@@ -96,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_finds_what_trying_everything_finds() {
+    fn search_and_presburger_find_what_trying_everything_finds() {
         let mut state = 1u64;
         let mut random = |count: u64| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -120,9 +172,21 @@ mod tests {
                 none += 1
             }
             let digits: Vec<_> = meeting.digits.iter().map(|digit| (digit.factor, digit.range, digit.thread)).collect();
+            assert_eq!(meeting.has_points([-sizes[0], sizes[1]]), expected, "{digits:?} and sizes {sizes:?}");
             let found = meeting.can_be_within(sizes[0], sizes[1]);
             assert_eq!(found, expected, "{digits:?} and sizes {sizes:?}");
         }
         assert!(some > 1000 && none > 1000, "{some} meet and {none} do not");
+    }
+
+    #[test]
+    fn wide_ranges_are_decided_by_divisors() {
+        let all = Range::of_width(32);
+        for (constant, meets) in [(4, false), (8, true)] {
+            let mut meeting = Meeting::new(constant, true);
+            meeting.digit(8, all, false);
+            meeting.digit(-8, all, false);
+            assert_eq!(meeting.can_be_within(4, 4), meets, "at a distance of {constant} bytes");
+        }
     }
 }

@@ -20,6 +20,7 @@ use std::collections::HashSet;
 use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
+    transforms::move_loop_invariant_code,
 };
 use tracing::debug;
 
@@ -83,15 +84,7 @@ pub fn hoist_from_parallel(target: Op<'_>) -> usize {
 
 /// Moves computation out of a parallel loop, and out of those around it.
 fn out_of_parallel(nest: Op<'_>) -> usize {
-    let mut moved = 0;
-    for op in nest.body().ops() {
-        // Between the loops nothing may stand that looks like an effect, as calls do.
-        let stays = !op.is_memory_effect_free() || !is_plain_computation(op);
-        if !stays && free_values(op).iter().all(|value| is_outside(*value, nest)) {
-            op.move_before(nest);
-            moved += 1;
-        }
-    }
+    let moved = move_loop_invariant_code(nest);
     match nest.parent().filter(|parent| parent.is("scf.parallel")) {
         Some(parent) => moved + out_of_parallel(parent),
         None => moved,

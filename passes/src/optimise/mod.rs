@@ -27,8 +27,6 @@ const NAME: &str = "regrain-optimize-parallel";
 /// What became of one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Equal computations merged.
-    pub merged: usize,
     /// Loads that take a value known before.
     pub loads: usize,
     /// Stores that nobody reads.
@@ -49,7 +47,7 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
         return done;
     }
     for _ in 0..2 {
-        done.merged += merge(wrapper);
+        merge(wrapper);
         let forwarded = forward(wrapper);
         done.loads += forwarded.loads;
         done.stores += forwarded.stores;
@@ -61,7 +59,7 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
             break;
         }
     }
-    done.merged += merge(wrapper);
+    merge(wrapper);
     if host {
         done.hoisted += hoist_from_parallel(wrapper);
         done.host = hoist_to_host(wrapper);
