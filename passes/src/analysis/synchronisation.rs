@@ -8,6 +8,8 @@
 
 use mlir_bridge::ir::{Block, Op, Region, Value};
 
+use crate::analysis::loops::Counting;
+
 /// Operations that bound a thread loop.
 pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
 /// Warp operations with operands and results.
@@ -43,7 +45,7 @@ pub fn is_structure(op: Op<'_>) -> bool {
 pub fn decisive<'c>(op: Op<'c>) -> Vec<Value<'c>> {
     match op.name() {
         "scf.if" | "scf.index_switch" => vec![op.operand(0)],
-        "scf.for" => op.operands()[..3].to_vec(),
+        "scf.for" => Counting::of(op).map_or_else(Vec::new, |counting| counting.bounds().to_vec()),
         "scf.while" => op.region(0).entry().terminator().map(|end| vec![end.operand(0)]).unwrap_or_default(),
         _ => op.operands(),
     }

@@ -35,12 +35,14 @@ use mlir_bridge::{
 };
 
 use crate::analysis::{
+    facts::constant,
     functions::Functions,
+    loops::Counting,
     objects::{self, is_shared},
     uniformity::UNCHANGING,
 };
 use emit::Emitter;
-pub use legality::Refusal;
+pub use legality::{REFUSALS, Refusal};
 use plan::Plan;
 
 /// On a wrapper that is not split: why.
@@ -122,8 +124,7 @@ fn keep_lockstep(block: Op<'_>) {
 
 /// The number of threads of a block, or the most there can be.
 fn threads(block: Op<'_>) -> u64 {
-    let sizes: Option<Vec<i64>> =
-        block.operands()[3..6].iter().map(|size| size.defining_op().and_then(|op| op.constant_int())).collect();
+    let sizes: Option<Vec<i64>> = Counting::dimensions(block).iter().map(|counting| constant(counting.upper)).collect();
     sizes.map_or(MOST_THREADS, |sizes| sizes.into_iter().product::<i64>() as u64)
 }
 

@@ -4,6 +4,7 @@ use mlir_bridge::ir::{Op, Value};
 
 use crate::analysis::{
     functions::Functions,
+    loops::Counting,
     objects::{KERNEL_ARG, is_struct_argument, only_read},
     synchronisation::{BARRIERS, STRUCTURES, synchronises},
     thread_ops::{ThreadOp, classify},
@@ -28,6 +29,24 @@ pub enum Refusal {
     TooMuchState,
     Internal,
 }
+
+/// All reasons.
+pub const REFUSALS: &[Refusal] = &[
+    Refusal::NoBlockLoop,
+    Refusal::NoUnitSteps,
+    Refusal::EffectsBesideLoops,
+    Refusal::NamedBarrier,
+    Refusal::OtherLoop,
+    Refusal::Unstructured,
+    Refusal::ThreadRegisters,
+    Refusal::Calls,
+    Refusal::DynamicStack,
+    Refusal::MayWait,
+    Refusal::WritesArgument,
+    Refusal::SharedAddress,
+    Refusal::TooMuchState,
+    Refusal::Internal,
+];
 
 impl Refusal {
     pub fn text(self) -> &'static str {
@@ -91,12 +110,8 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
 }
 
 fn unit_steps(block: Op<'_>) -> Result<(), Refusal> {
-    let operands = block.operands();
-    let is = |value: Value<'_>, number: i64| value.defining_op().and_then(|op| op.constant_int()) == Some(number);
-    let unit = operands.len() == 9
-        && operands[..3].iter().all(|low| is(*low, 0))
-        && operands[6..].iter().all(|step| is(*step, 1))
-        && block.num_results() == 0;
+    let dimensions = Counting::dimensions(block);
+    let unit = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && block.num_results() == 0;
     if unit { Ok(()) } else { Err(Refusal::NoUnitSteps) }
 }
 

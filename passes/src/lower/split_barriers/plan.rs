@@ -6,7 +6,9 @@ use std::collections::{HashMap, HashSet};
 use mlir_bridge::ir::{Block, Op, Value};
 
 use crate::analysis::{
-    synchronisation::synchronises,
+    facts::constant,
+    loops::Counting,
+    synchronisation::{decisive, synchronises},
     uniformity::{Trust, Uniformity, computes, free_values},
 };
 
@@ -89,10 +91,7 @@ impl<'c> Plan<'c> {
             return;
         }
         self.add_structures(&candidates, parallel);
-        candidates.retain(|op| match op.name() {
-            "scf.for" => self.all_uniform(&op.operands()[..3]),
-            _ => op.region(0).entry().terminator().is_some_and(|end| self.is_uniform(end.operand(0))),
-        });
+        candidates.retain(|op| self.all_uniform(&decisive(*op)));
         self.syncing = synchronising;
         self.add_structures(&candidates, parallel);
     }
@@ -304,13 +303,9 @@ const UNROLLED: i64 = 32;
 const ROW: i64 = 8;
 
 fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
-    let number = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
-    let rounds = (op.is("scf.for")).then(|| {
-        let (low, high, step) = (number(op.operand(0)), number(op.operand(1)), number(op.operand(2)));
-        low.zip(high).zip(step).map(|((low, high), step)| (high - low) / step.max(1))
-    });
-    let row = number(parallel.operand(3));
-    if rounds.flatten().is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
+    let rounds = Counting::of(op).and_then(|counting| counting.rounds());
+    let row = Counting::dimensions(parallel).first().and_then(|x| constant(x.upper));
+    if rounds.is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
         return false;
     }
     let carried = op.results();
