@@ -243,6 +243,18 @@ bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTarg
                             void *user);
 
 /*===----------------------------------------------------------------------------===*
+ * transforms.cpp: MLIR's own transformations and sets
+ *===----------------------------------------------------------------------------===*/
+
+/* Common subexpressions below an operation; whether anything changed. */
+bool regrainEliminateCommonSubexpressions(MlirOperation op);
+/* Moves what computes the same in every round before a loop, where it cannot fault; gives the number of operations. */
+size_t regrainMoveLoopInvariantCode(MlirOperation loop);
+/* Whether no integer point satisfies all inequalities. Each has a coefficient for each variable and a constant behind them; their
+ * sum is not negative. */
+bool regrainIsIntegerEmpty(size_t variables, const int64_t *inequalities, size_t count);
+
+/*===----------------------------------------------------------------------------===*
  * opt.cpp: a tool
  *===----------------------------------------------------------------------------===*/
 

@@ -63,6 +63,7 @@ mod optimise;
 mod panics;
 pub mod pass;
 pub mod tool;
+pub mod transforms;
 
 pub use melior;
 #[doc(hidden)]

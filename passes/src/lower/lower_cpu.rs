@@ -43,9 +43,11 @@ use regrain_targets::target::{BlockFunction, KernelFacts};
 use crate::{
     coarsen::coarsening::static_shared_bytes,
     launch::isolate_launches::{VERSION, max_threads},
-    raise::kernel_checks,
+    analysis::functions,
+    analysis::uniformity::UNCHANGING,
     launch::launch_function::{self, KERNEL_ARG, LAUNCH_PREFIX},
     lower::split_barriers,
+    pipelines::LOWER_CPU,
 };
 
 /// Beginning of the names of block functions.
@@ -56,10 +58,6 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
 const SHARED_ALIGNMENT: i64 = 64;
 const AXES: [&str; 3] = ["x", "y", "z"];
-
-/// Structured control flow, arith, index and ub to the llvm dialect.
-pub const LOWERING: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
-    convert-ub-to-llvm,reconcile-unrealized-casts";
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", "nvvm", "scf", "arith", "cf"];
@@ -76,7 +74,7 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     make_blocks(module)?;
-    pass.run_pipeline(module, LOWERING)?;
+    pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
 }
@@ -118,7 +116,7 @@ fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
 fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
     let symbols: HashMap<&str, Op<'_>> =
         module.body().ops().into_iter().filter_map(|op| Some((op.symbol_name()?, op))).collect();
-    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && kernel_checks::address_space(op) == 3;
+    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && functions::address_space(op) == 3;
     let is_root = |op: &Op<'_>| {
         let block = op.symbol_name().is_some_and(|name| blocks.iter().any(|block| block.symbol == name));
         // LLVM's own lists of used symbols mean something to NVPTX only.
@@ -162,7 +160,7 @@ pub fn finish(module: Op<'_>) {
             op.set_attr("loop_annotation", annotation);
         }
     }
-    for mark in [KERNEL_ARG, split_barriers::UNCHANGING] {
+    for mark in [KERNEL_ARG, UNCHANGING] {
         for op in module.find_all(|op| op.has_attr(mark)) {
             op.remove_attr(mark);
         }

@@ -12,18 +12,21 @@ use mlir_bridge::ir::{Op, Value};
 
 use crate::{
     analysis::facts::{constant, is_nsw, is_nuw},
+    analysis::loops::Counting,
     analysis::uniformity::Uniformity,
 };
 
 /// Whether an `scf.for` runs as often in all copies.
 pub fn are_same<'c>(op: Op<'c>, uniform: &Uniformity<'c>) -> bool {
-    let exact = if op.has_attr("unsignedCmp") { is_nuw } else { is_nsw };
-    uniform.is_uniform(op.operand(2)) && base(op.operand(0), uniform, exact) == base(op.operand(1), uniform, exact)
+    let Some(counting) = Counting::of(op) else { return false };
+    let exact = if counting.unsigned { is_nuw } else { is_nsw };
+    let [low, high] = [counting.lower, counting.upper].map(|bound| base(bound, uniform, exact));
+    uniform.is_uniform(counting.step) && low == high
 }
 
 /// Whether an `scf.for` that runs as often in all copies does not run over the same numbers in all of them.
 pub fn differ<'c>(op: Op<'c>, uniform: &Uniformity<'c>) -> bool {
-    !uniform.all_uniform(&op.operands()[..3]) && are_same(op, uniform)
+    Counting::of(op).is_some_and(|counting| !uniform.all_uniform(&counting.bounds())) && are_same(op, uniform)
 }
 
 /// What a value is but for what all copies add to it alike, without wrapping.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Op, Walk};
 
-use crate::raise::thread_ops::{ThreadOp, classify};
+use crate::analysis::thread_ops::{ThreadOp, classify};
 
 /// Whether the function is a kernel.
 pub fn is_kernel(func: Op<'_>) -> bool {
