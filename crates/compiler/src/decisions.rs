@@ -103,6 +103,7 @@ impl Row {
         }
     }
 
+    /// One line; the numbers are in the report.
     fn remark(&self) -> String {
         let kernel = described(&self.kernel, self.block);
         let mut text = format!(
@@ -115,19 +116,8 @@ impl Row {
         if let Some(reason) = &self.reason {
             text += &format!(": {reason}");
         }
-        if let Some(r) = &self.resources {
-            text += &format!(
-                "; {} registers, {} bytes of spills, {} bytes of static shared memory",
-                r.registers,
-                r.spills(),
-                r.static_shared
-            );
-        }
-        if let Some(o) = &self.occupancy {
-            text += &format!("; {} resident warps, limited by {}", o.warps, o.limiter);
-        }
-        if let (Some(rank), Some(prediction)) = (self.rank, &self.prediction) {
-            text += &format!("; rank {rank} of the model: {prediction}");
+        if let (None, Some(rank)) = (&self.reason, self.rank) {
+            text += &format!(", rank {rank} of the model");
         }
         text + &format!(" [{}]", self.decision.option())
     }

@@ -175,27 +175,26 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// Puts alternatives beside every launch and keeps those that the search wants lowered.
+    /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
+    /// which no time is left keep their grain.
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
         let op = module_op(module);
-        for (function, kernel, shape) in dispatched(op) {
-            // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
-            let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
-            let space = if is_rare { Space::none() } else { search.space(shape) };
-            function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+        let mut open = self.launches_to_expand(op, search);
+        // Few at a time: then time is asked for often enough, and the module is not walked once for each.
+        let mut most = 1;
+        while !open.is_empty() && !search.is_over() {
+            let now: Vec<_> = open.drain(..most.min(open.len())).collect();
+            for (function, space) in &now {
+                function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+            }
+            search.left_out(&expand_alternatives::expand_all(op, &self.request()));
+            for (function, _) in now {
+                function.remove_attr(expand_alternatives::SPACE);
+            }
+            optimise::optimise_changed(op);
+            most *= 2;
         }
-        let request = expand_alternatives::Request {
-            space: Space::none(),
-            shared_limit: self.limits.static_shared.cast_signed(),
-            dynamic_shared_limit: self.limits.dynamic_shared.cast_signed(),
-            operation_limit: if self.source.options.alternatives.is_some() {
-                STATED_OPERATIONS
-            } else {
-                expand_alternatives::USUAL_OPERATIONS
-            },
-        };
-        search.left_out(&expand_alternatives::expand_all(op, &request));
-        optimise::optimise_changed(op);
+        search.out_of_time(open.len());
         self.show("alternatives", module);
         let mut launches = candidates::launches(op);
         let mut kept = Kept::new();
@@ -207,6 +206,30 @@ impl Stages<'_> {
         candidates::retain(op, &kept);
         launches.retain(|launch| launch.candidates.len() > 1);
         launches
+    }
+
+    /// The host functions whose launches get alternatives, with the grains that are tried; the largest first.
+    fn launches_to_expand<'c>(&self, module: Op<'c>, search: &dyn Search) -> Vec<(Op<'c>, Space)> {
+        let mut found = Vec::new();
+        for (function, kernel, shape) in dispatched(module) {
+            // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
+            let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
+            if !is_rare {
+                found.push((function, search.space(shape)));
+            }
+        }
+        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(function.find_all(|_| true).len()));
+        found
+    }
+
+    fn request(&self) -> expand_alternatives::Request {
+        let stated = self.source.options.alternatives.is_some();
+        expand_alternatives::Request {
+            space: Space::none(),
+            shared_limit: self.limits.static_shared.cast_signed(),
+            dynamic_shared_limit: self.limits.dynamic_shared.cast_signed(),
+            operation_limit: if stated { STATED_OPERATIONS } else { expand_alternatives::USUAL_OPERATIONS },
+        }
     }
 
     /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
