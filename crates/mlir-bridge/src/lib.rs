@@ -53,6 +53,7 @@
 
 pub mod diagnostics;
 mod ffi;
+mod inherited;
 pub mod ir;
 pub mod lift;
 pub mod llvm;
@@ -63,6 +64,7 @@ mod panics;
 pub mod pass;
 pub mod tool;
 
+pub use inherited::jobserver_of_make;
 pub use melior;
 #[doc(hidden)]
 pub use mlir_sys;

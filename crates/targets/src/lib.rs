@@ -1,14 +1,19 @@
 //! What a target is: its limits, data layout and device libraries, how code for it is assembled, and what its back
 //! end reports about a kernel.
 
+pub mod cache;
 pub mod cpu;
 mod error;
+mod extract;
 pub mod from_nvvm;
+pub mod jobs;
 pub mod machines;
 pub mod nvptx;
 pub mod toolkit;
 
+pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};
+pub use extract::extract;
 
 use regrain_tuning::model::Processor;
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use regrain_passes::launch::isolate_launches::Version;
-use regrain_targets::nvptx::{Cache, DeviceImage, Key};
+use regrain_targets::nvptx::DeviceImage;
 use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Cache, Key};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Args, Remarks};
@@ -58,7 +59,7 @@ impl Memory {
         let source = &compilation.unit.input;
         let times = searcher.database_text();
         let all = format!("{source:?} {archs:?} {} {:?} {args:?} {times}", searcher.target_name(), stages.survey);
-        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, compilation.session.toolkit()?) }))
+        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &compilation.session.toolkit()?.stamp()) }))
     }
 
     /// What was found before, with the images for `archs`, if all of it is still there.
@@ -67,7 +68,7 @@ impl Memory {
         if found.images.len() != archs.len() {
             return None;
         }
-        let image = |(key, arch): (&String, &SmArch)| self.cache.get(Key::parse(key)?, *arch);
+        let image = |(key, arch): (&String, &SmArch)| DeviceImage::decode(*arch, &self.cache.read(Key::parse(key)?)?);
         let images = found.images.iter().zip(archs).map(image).collect::<Option<Vec<_>>>()?;
         tracing::debug!(target: "cache", "the search is not repeated");
         Some((found, images))

@@ -10,8 +10,10 @@ use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{clean, specialise};
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::cpu;
-use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Compiled, DeviceImage, Key, Report};
+use regrain_targets::jobs::compile_all;
+use regrain_targets::nvptx::{self, AssembleOptions, ChipCompiler, CodegenOptions, Compiled, DeviceImage, Report};
 use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Cache, Key};
 use regrain_tuning::occupancy::occupancy;
 
 use crate::args::Output;
@@ -225,16 +227,15 @@ fn choose(
     if versions.launches.is_empty() {
         return Ok(None);
     }
-    let toolkit = stages.compilation.session.toolkit()?;
     let failed = |message: String| anyhow!("internal error: alternatives cannot be chosen from: {message}");
     let mains = stages.main_kernels(versions).map_err(failed)?;
     let mut jobs = Vec::new();
     for unit in units {
-        jobs.push(job(stages.compilation, &unit.module, unit.arch));
-        let all = job(stages.compilation, unit.coarse.as_ref().unwrap_or(&unit.module), unit.arch);
+        jobs.push(job(stages.compilation, &unit.module, unit.arch)?);
+        let all = job(stages.compilation, unit.coarse.as_ref().unwrap_or(&unit.module), unit.arch)?;
         jobs.extend(mains.iter().map(|(_, _, name)| nvptx::Job { kernel: Some(name.clone()), ..all.clone() }));
     }
-    let mut results = nvptx::compile_all(&jobs, toolkit, &nvptx::Cache::open()).into_iter();
+    let mut results = compile_all(&jobs, &Cache::open()).into_iter();
     let mut wholes = Wholes { compiled: Vec::new(), all_assembled: true };
     let mut resources = BTreeMap::new();
     for unit in units {
@@ -289,18 +290,18 @@ fn device_image(
 ) -> Result<(DeviceImage, Option<Key>)> {
     let session = compilation.session;
     let toolkit = session.toolkit()?;
-    let job = job(compilation, module, arch);
+    let job = job(compilation, module, arch)?;
     if session.args.device_only && session.args.kind == Output::Assembly {
-        let ptx = nvptx::compile_to_ptx(module, toolkit, &job.codegen)?;
+        let ptx = nvptx::compile_to_ptx(module, toolkit, &job.compiler.codegen)?;
         return Ok((DeviceImage { arch, ptx, cubin: Vec::new(), reports: Vec::new(), warnings: Vec::new() }, None));
     }
-    let mut results = nvptx::compile_all(&[job], toolkit, &nvptx::Cache::open());
+    let mut results = compile_all(&[job], &Cache::open());
     let Compiled { key, image } = results.pop().context("internal error: a module was not compiled")??;
     Ok((image, Some(key)))
 }
 
 /// What compiling a device module takes.
-fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvptx::Job {
+fn job<'c>(compilation: &Compilation<'c>, module: &Module<'_>, arch: SmArch) -> Result<nvptx::Job<'c>> {
     let options = &compilation.unit.options;
     let (lines, debug) = (compilation.session.args.keeps_lines(), compilation.session.args.debugs_device());
     if !lines && !debug {
@@ -320,7 +321,8 @@ fn job(compilation: &Compilation<'_>, module: &Module<'_>, arch: SmArch) -> nvpt
             assembling.extra.push(value.to_string_lossy().into_owned());
         }
     }
-    nvptx::Job { bitcode: module.write_bitcode_to_memory().as_slice().into(), kernel: None, codegen, assembling }
+    let compiler = ChipCompiler { toolkit: compilation.session.toolkit()?, codegen, assembling };
+    Ok(nvptx::Job { bitcode: module.write_bitcode_to_memory().as_slice().into(), kernel: None, compiler })
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.
