@@ -9,6 +9,8 @@ pub mod from_nvvm;
 pub mod jobs;
 pub mod machines;
 pub mod nvptx;
+pub mod offload;
+pub mod registration;
 pub mod toolkit;
 
 pub use cache::{Cache, Key};

@@ -8,6 +8,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::{host, launches};
 use regrain_targets::cpu::{self, CpuOptions};
+use regrain_targets::registration;
 
 use crate::args::Output;
 use crate::compile::{Compilation, read_bitcode};
@@ -78,7 +79,7 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let image = cpu::image_symbol(&options.unit);
     let device_object = compilation.scratch("device.o");
     cpu::compile(&context, device, split, &options, &device_object)?;
-    host::refer_to_image(&host_module, &image);
+    registration::refer_to_image(&host_module, &image)?;
     dump.llvm("host", &host_module)?;
     let host_object = compilation.host_object(&host_module)?;
     if text {
