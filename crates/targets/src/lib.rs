@@ -7,6 +7,7 @@ mod error;
 mod extract;
 pub mod from_nvvm;
 pub mod jobs;
+pub mod listing;
 pub mod machines;
 pub mod nvptx;
 pub mod offload;

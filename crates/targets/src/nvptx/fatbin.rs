@@ -168,6 +168,18 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
     Ok(entries)
 }
 
+/// Reads the uncompressed fat binaries of a section, one after the other with padding between them.
+pub fn parse_all(mut section: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
+    let mut entries = Vec::new();
+    while let Some(start) = section.iter().position(|byte| *byte != 0) {
+        section = &section[start..];
+        entries.extend(parse(section)?);
+        let size = read::<8>(section, 8).map(u64::from_le_bytes).and_then(|size| usize::try_from(size).ok());
+        section = &section[size.unwrap_or(0) + usize::from(CONTAINER_HEADER)..];
+    }
+    Ok(entries)
+}
+
 fn parse_entry(bytes: &[u8]) -> Option<(Entry<'_>, usize)> {
     let short = |at| read::<2>(bytes, at).map(u16::from_le_bytes);
     let word = |at| read::<4>(bytes, at).map(u32::from_le_bytes);
@@ -238,6 +250,15 @@ mod tests {
         assert_eq!(&entries[1].payload[..PTX.len()], PTX.as_bytes());
         assert_eq!(entries[1].payload[PTX.len()], 0, "PTX ends in NUL");
         assert!(entries.iter().all(|entry| entry.payload.len() % 8 == 0));
+    }
+
+    #[test]
+    fn fat_binaries_of_a_section_are_all_read() {
+        let one = fat_binary(&[Image::Ptx(SM_80, PTX)]).unwrap();
+        let section = [&one[..], &[0; 8], &one, &[0; 24]].concat();
+        assert_eq!(parse_all(&section).unwrap().len(), 2);
+        assert!(parse_all(&section[..section.len() - 30]).is_err());
+        assert!(parse_all(&[0; 16]).unwrap().is_empty());
     }
 
     #[test]
