@@ -3,6 +3,7 @@
 
 pub mod cache;
 pub mod cpu;
+pub mod device_operations;
 mod error;
 mod extract;
 pub mod from_nvvm;
@@ -10,6 +11,7 @@ pub mod jobs;
 pub mod listing;
 pub mod machines;
 pub mod nvptx;
+pub mod nvvm;
 pub mod offload;
 pub mod registration;
 pub mod toolkit;
@@ -17,6 +19,8 @@ pub mod toolkit;
 pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};
 pub use extract::extract;
+/// The language of the device code that comes in.
+pub use nvvm as device_language;
 
 use regrain_tuning::model::Processor;
 

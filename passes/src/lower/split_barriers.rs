@@ -34,6 +34,8 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
+use regrain_targets::device_language::library;
+
 use crate::raise::kernel_checks::Functions;
 use emit::Emitter;
 pub use legality::{Refusal, is_struct_argument as is_struct_pointer, may_wait};
@@ -154,7 +156,7 @@ fn prepare(block: Op<'_>) {
     }
     for call in block.find_named("llvm.call") {
         let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-        if let Some((_, name)) = INTEGER_FUNCTIONS.iter().find(|(function, _)| *function == callee) {
+        if let Some(name) = library::integer_operation(callee) {
             let made = Builder::before(call).arith(name, call.operand(0), call.operand(1));
             call.replace_with(&[made]);
         }
@@ -174,18 +176,6 @@ fn prepare(block: Op<'_>) {
         }
     }
 }
-
-/// libdevice's integer functions that are one operation.
-const INTEGER_FUNCTIONS: &[(&str, &str)] = &[
-    ("__nv_min", "minsi"),
-    ("__nv_max", "maxsi"),
-    ("__nv_umin", "minui"),
-    ("__nv_umax", "maxui"),
-    ("__nv_llmin", "minsi"),
-    ("__nv_llmax", "maxsi"),
-    ("__nv_ullmin", "minui"),
-    ("__nv_ullmax", "maxui"),
-];
 
 /// Whether an address lies in a struct passed by value, which nobody writes (legality asks).
 fn is_struct_argument(address: Value<'_>) -> bool {

@@ -9,10 +9,11 @@ use std::{
 use mlir_bridge::ir::{Op, Value};
 
 use super::{Unroll, masks, trips, warps};
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
+
 use crate::{
     raise::kernel_checks::Functions,
     lower::split_barriers::{BARRIERS, STRUCTURES, WARP, may_wait},
-    raise::thread_ops::{ThreadOp, classify},
     analysis::uniformity::{Trust, Uniformity},
 };
 

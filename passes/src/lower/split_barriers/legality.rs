@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Block, Op, Value};
 
 use super::plan::{BARRIERS, STRUCTURES, free_values, synchronises};
+use regrain_targets::device_language::library;
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
+
 use crate::{
     raise::kernel_checks::Functions,
-    raise::thread_ops::{ThreadOp, classify},
 };
 
 /// Why a wrapper is not split.
@@ -274,7 +276,7 @@ fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
         }
         "llvm.call" => {
             let name = op.attr("callee").and_then(|name| name.as_symbol()).unwrap_or_default();
-            !name.starts_with("__nv_")
+            !library::is_pure(name)
         }
         _ => false,
     }
