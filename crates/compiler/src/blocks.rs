@@ -51,7 +51,7 @@ pub(crate) fn device_side(
     Ok(DeviceSide {
         versions,
         most_threads: HashMap::new(),
-        code: Code::Object { path: object, table: target.image_symbol(&options.unit), entry: target.entry(&kernels) },
+        code: Code::Object { path: object, table: target.image_symbol(&options.unit), unit: options.unit, kernels },
         record_name: searcher.target_name(),
         external_variables,
     })

@@ -14,8 +14,9 @@ use inkwell::module::Module;
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
+use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, cpu, offload, target};
+use regrain_targets::{Arch, Target, cpu, registration, target};
 
 use crate::blocks;
 use crate::device_side::{Code, DeviceSide};
@@ -260,26 +261,31 @@ impl<'s> Compilation<'s> {
     fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
         if let ([group], [side]) = (self.groups, sides) {
             match (&side.code, group.target.code()) {
-                (Code::Object { table, .. }, _) => host::refer_to_image(host, table),
+                (Code::Object { table, .. }, _) => registration::refer_to_image(host, table).map(drop)?,
                 (Code::Images { images, .. }, target::Code::Kernels(kernels)) => kernels.embed(host, images)?,
                 (Code::Images { .. }, target::Code::Blocks(_)) => {}
             }
             return Ok(());
         }
-        let (mut entries, mut table) = (Vec::new(), None);
+        let (mut binaries, mut symbol) = (Vec::new(), None);
         for (group, side) in self.groups.iter().zip(sides) {
             match (&side.code, group.target.code()) {
-                (Code::Object { table: symbol, entry, .. }, _) => {
-                    table = Some(symbol.as_str());
-                    entries.push(entry.clone());
+                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
+                    symbol = Some(table.as_str());
+                    let (triple, list) = (blocks.triple(), offload::cpu_listing(kernels.iter().map(String::as_str)));
+                    let arch = &group.archs[0].name;
+                    let image =
+                        OffloadImage { kind: ImageKind::None, triple: &triple, arch, unit, bytes: list.as_bytes() };
+                    binaries.extend(offload::write(&[image]));
                 }
                 (Code::Images { images, .. }, target::Code::Kernels(kernels)) => {
-                    entries.extend(kernels.entries(images)?)
+                    binaries.extend(offload::write(&kernels.offload_images(images)?));
                 }
-                (Code::Images { .. }, target::Code::Blocks(_)) => {}
+                // A target makes code of its own kind.
+                (Code::Object { .. }, target::Code::Kernels(_)) | (Code::Images { .. }, target::Code::Blocks(_)) => {}
             }
         }
-        offload::embed_set(host, table, &entries)?;
+        offload::embed_set(host, symbol, &binaries)?;
         Ok(())
     }
 

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use regrain_targets::jobs::Image;
-use regrain_targets::offload::Entry;
+use regrain_targets::image::Image;
 
 use crate::versions::Versions;
 
@@ -35,7 +34,9 @@ pub(crate) enum Code {
         path: PathBuf,
         /// The symbol of the table of its kernels.
         table: String,
-        /// The table as a part of an image set.
-        entry: Entry,
+        /// The translation unit.
+        unit: String,
+        /// The kernels.
+        kernels: Vec<String>,
     },
 }

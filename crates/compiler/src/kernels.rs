@@ -1,24 +1,26 @@
 //! The device side for a target whose kernels are assembled one by one and loaded when the program runs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::specialise;
 use regrain_passes::launch::isolate_launches::Version;
-use regrain_targets::jobs::{self, Compiled, Image, Job, KernelOptions};
-use regrain_targets::nvptx::{Cache, Key, merge};
+use regrain_targets::image::{Assembler, Image, KernelOptions};
+use regrain_targets::jobs::{self, Compiled, Job};
+use regrain_targets::nvptx::merge;
 use regrain_targets::target::Kernels;
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Report};
+use regrain_targets::{Arch, Cache, Key, Report};
+use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::occupancy;
 
 use crate::decisions::publish;
 use crate::device_side::{Code, DeviceSide};
 use crate::error::{Error, Result};
-use crate::grains::Grains;
+use crate::grains::{Grains, Search as _};
 use crate::search::{self, Searcher};
 use crate::search_cache::{Found, SearchCache};
 use crate::source::{Source, read_bitcode, write_module};
@@ -169,7 +171,7 @@ impl<'ctx> Unit<'ctx> {
 /// clang's modules as they are compiled to be compared with.
 struct Wholes {
     /// One for each chip.
-    compiled: Vec<Compiled>,
+    compiled: Vec<Compiled<Image>>,
     /// Whether no version failed.
     all_assembled: bool,
 }
@@ -191,20 +193,28 @@ fn choose(
     for unit in units {
         all.push(job(source, chips.target, &unit.module, &unit.arch));
         let of_versions = job(source, chips.target, unit.coarse.as_ref().unwrap_or(&unit.module), &unit.arch);
-        all.extend(mains.iter().map(|(_, _, name)| Job { kernel: Some(name.clone()), ..of_versions.clone() }));
+        let alone = |name: &String| Job { kernel: Some(name.clone()), is_optional: true, ..of_versions.clone() };
+        all.extend(mains.iter().map(|(_, _, name)| alone(name)));
     }
-    let mut results = jobs::compile_all(&all, &source.toolchain.toolkit, &Cache::open()).into_iter();
+    let mut results = jobs::compile_all(&all, &Cache::open(), searcher.deadline()).into_iter();
     let mut wholes = Wholes { compiled: Vec::new(), all_assembled: true };
-    let mut resources = BTreeMap::new();
+    let (mut resources, mut out_of_time) = (BTreeMap::new(), BTreeSet::new());
     for unit in units {
-        let whole = results.next().ok_or_else(|| Error::internal("a module was not compiled"))??;
+        let whole = results.next().flatten().ok_or_else(|| Error::internal("a module was not compiled"))??;
+        let own: Vec<_> = results.by_ref().take(mains.len()).collect();
+        let late = mains.iter().zip(&own).filter(|(_, made)| made.is_none());
+        out_of_time.extend(late.map(|((symbol, _, _), _)| symbol.clone()));
+        wholes.all_assembled &= own.iter().flatten().all(Result::is_ok);
         // A version that the assembler refuses is pruned, no error.
-        let own: Vec<_> = results.by_ref().take(mains.len()).map(|made| made.ok().map(|made| made.image)).collect();
-        wholes.all_assembled &= own.iter().all(Option::is_some);
+        let own: Vec<_> = own.into_iter().map(|made| Some(made?.ok()?.image)).collect();
         resources.insert(unit.arch.clone(), search::resources(&versions.launches, &mains, &own, &whole.image));
         wholes.compiled.push(whole);
     }
+    // A launch of which not all versions are known keeps its grain.
+    searcher.out_of_time(out_of_time.len());
+    versions.launches.retain(|launch| !out_of_time.contains(&launch.symbol));
     let mut kept = searcher.decide(&versions.launches, resources);
+    kept.extend(out_of_time.into_iter().map(|symbol| (symbol, vec![Grain::ORIGINAL])));
     // Launches without alternatives have one that was taken before.
     kept.retain(|_, grains| !grains.is_empty());
     versions.choose(&kept)?;
@@ -246,15 +256,14 @@ fn device_image(
     let job = job(source, target, module, arch);
     let emit = source.options.emit;
     if emit.side == crate::options::Side::Device && emit.text {
-        return Ok((target.compile(module, toolkit, &job.options, true)?, None));
+        return Ok((target.compile(module, toolkit, &job.compiler.options, true)?, None));
     }
-    let mut results = jobs::compile_all(&[job], toolkit, &Cache::open());
-    let Compiled { key, image } = results.pop().ok_or_else(|| Error::internal("a module was not compiled"))??;
+    let Compiled { key, image } = job.compile(&Cache::open())?;
     Ok((image, Some(key)))
 }
 
 /// What compiling a device module takes.
-fn job(source: &Source<'_>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job {
+fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job<Assembler<'s>> {
     let options = source.options;
     if !options.lines && !options.debug_device {
         module.strip_debug_info();
@@ -269,7 +278,9 @@ fn job(source: &Source<'_>, target: &'static dyn Kernels, module: &Module<'_>, a
         debug: options.debug_device,
         assembler: options.assembler.clone(),
     };
-    Job { kernels: target, bitcode: module.write_bitcode_to_memory().as_slice().into(), kernel: None, options }
+    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
+    let bitcode = module.write_bitcode_to_memory().as_slice().into();
+    Job { bitcode, kernel: None, compiler, is_optional: false }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

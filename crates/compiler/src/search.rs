@@ -8,7 +8,7 @@ use std::time::Instant;
 use regrain_passes::alternatives::candidates::{Kept, Launch};
 use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
 use regrain_passes::launch::launch_function::{described, kernel_of_launch};
-use regrain_targets::jobs::Image;
+use regrain_targets::image::Image;
 use regrain_targets::target::Code;
 use regrain_targets::{Arch, Report, Target};
 use regrain_tuning::database::Database;
@@ -63,6 +63,11 @@ impl<'s> Searcher<'s> {
         });
         let (source, rows) = (source.display().to_string(), RefCell::default());
         Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows })
+    }
+
+    /// When the search ends.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     /// What the target is called in a tuning database.

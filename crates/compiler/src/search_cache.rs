@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 
 use regrain_passes::launch::isolate_launches::Version;
-use regrain_targets::jobs::{self, Image};
-use regrain_targets::nvptx::{Cache, Key};
+use regrain_targets::image::Image;
+use regrain_targets::{Cache, Key};
 use serde::{Deserialize, Serialize};
 
 use crate::decisions::Statement;
@@ -56,7 +56,7 @@ impl SearchCache {
         let (input, words) = (&source.unit.input, &source.unit.options);
         let (archs, target, times) = (&chips.archs, searcher.target_name(), searcher.database_text());
         let all = format!("{input:?} {words:?} {archs:?} {target} {:?} {options:?} {times}", stages.survey);
-        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &source.toolchain.toolkit) }))
+        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &source.toolchain.toolkit.stamp()) }))
     }
 
     /// What was found before, with the images of so many architectures, if all of it is still there.
@@ -65,7 +65,7 @@ impl SearchCache {
         if found.images.len() != archs {
             return None;
         }
-        let image = |key: &String| jobs::cached(&self.cache, Key::parse(key)?);
+        let image = |key: &String| Image::decode(&self.cache.read(Key::parse(key)?)?);
         let images = found.images.iter().map(image).collect::<Option<Vec<_>>>()?;
         tracing::debug!(target: "cache", "the search is not repeated");
         Some((found, images))

@@ -1,31 +1,8 @@
-//! The host module: its registration code.
+//! The host module: what the device side needs of it.
 //!
-//! clang's code registers the device binary that was named when the host side was compiled. We compile the host side
-//! first, against an empty file, and put the real thing in place here:
-//!
-//! ```text
-//! @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @0, ptr null }
-//! ```
-//! becomes the same with `ptr @image` for a symbol of another object. (The NVIDIA target embeds a fat binary instead.)
+//! Its registration code is the targets' matter (`regrain_targets::registration`).
 
-use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValue, BasicValueEnum, PointerValue, StructValue};
-use inkwell::{GlobalVisibility, values::GlobalValue};
-
-/// Whether the unit registers anything: a source without kernels or device variables does not.
-pub fn registers_device_code(module: &Module<'_>) -> bool {
-    wrapper(module).is_some()
-}
-
-/// Lets the registration code refer to the external symbol `image`, which is part of the same executable or library.
-pub fn refer_to_image(module: &Module<'_>, image: &str) {
-    let Some(wrapper) = wrapper(module) else { return };
-    let symbol = module.add_global(module.get_context().i8_type(), None, image);
-    symbol.set_linkage(Linkage::External);
-    symbol.set_visibility(GlobalVisibility::Hidden);
-    set_data(module, wrapper, symbol.as_pointer_value());
-}
 
 /// With relocatable device code a device variable's shadow is one object for the whole program, as the variable is:
 /// `extern __device__` in another unit refers to it. `names` are the variables that this unit's device side defines for
@@ -35,20 +12,4 @@ pub fn export_shadows(module: &Module<'_>, names: &[String]) {
     for shadow in shadows.filter(|global| global.get_linkage() == Linkage::Internal) {
         shadow.set_linkage(Linkage::External);
     }
-}
-
-fn wrapper<'ctx>(module: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
-    module.get_globals().find(|g| g.get_name().to_bytes().starts_with(b"__cuda_fatbin_wrapper"))
-}
-
-fn set_data<'ctx>(module: &Module<'ctx>, wrapper: GlobalValue<'ctx>, data: PointerValue<'ctx>) {
-    let old: StructValue<'ctx> = match wrapper.get_initializer() {
-        Some(BasicValueEnum::StructValue(value)) => value,
-        _ => return,
-    };
-    let context = module.get_context();
-    let null = context.ptr_type(AddressSpace::default()).const_null();
-    let field = |i: u32| old.get_field_at_index(i).unwrap_or_else(|| null.as_basic_value_enum());
-    let fields = [field(0), field(1), data.as_basic_value_enum(), field(3)];
-    wrapper.set_initializer(&context.const_struct(&fields, false));
 }

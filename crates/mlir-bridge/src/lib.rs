@@ -54,6 +54,7 @@
 pub mod diagnostics;
 mod failure;
 mod ffi;
+mod inherited;
 pub mod ir;
 pub mod lift;
 pub mod llvm;
@@ -65,6 +66,7 @@ pub mod pass;
 pub mod tool;
 pub mod transforms;
 
+pub use inherited::jobserver_of_make;
 pub use melior;
 #[doc(hidden)]
 pub use mlir_sys;

@@ -1,16 +1,27 @@
 //! What a target is: its limits, data layout and device libraries, how code for it is assembled, and what its back
 //! end reports about a kernel.
 
+pub mod cache;
+pub mod device_operations;
 mod error;
+mod extract;
 pub mod from_nvvm;
+pub mod image;
 pub mod jobs;
+pub mod listing;
 pub mod machines;
+pub mod nvvm;
 pub mod offload;
+pub mod registration;
 pub mod target;
 pub mod toolkit;
 
+pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};
+pub use extract::extract;
 pub use nvptx::Report;
+/// The language of the device code that comes in.
+pub use nvvm as device_language;
 use regrain_tuning::model::Processor;
 pub use target::{Arch, Target};
 

@@ -16,8 +16,8 @@ use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
 use crate::Error;
-use crate::jobs::{Image, KernelOptions};
-use crate::offload::Entry;
+use crate::image::{Image, KernelOptions};
+use crate::offload::OffloadImage;
 use crate::toolkit::{SmArch, Toolkit};
 
 /// A family of processors that device code is made for.
@@ -136,7 +136,7 @@ pub trait Kernels: Sync {
     ///
     /// # Errors
     /// The images are not of the expected form.
-    fn entries(&self, images: &[Image]) -> Result<Vec<Entry>, Error>;
+    fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error>;
 }
 
 /// Making blocks.
@@ -163,8 +163,8 @@ pub trait Blocks: Sync {
     /// The symbol of the table in the object of translation unit `unit`.
     fn image_symbol(&self, unit: &str) -> String;
 
-    /// The table as a part of an image set.
-    fn entry(&self, kernels: &[String]) -> Entry;
+    /// LLVM's name of what the code is for.
+    fn triple(&self) -> String;
 }
 
 /// Block functions made from the parallel form.

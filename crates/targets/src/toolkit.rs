@@ -10,6 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use crate::Error;
+use crate::cache::stamp;
 
 /// A CUDA toolkit on this machine.
 #[derive(Clone, Debug)]
@@ -139,6 +140,11 @@ impl Toolkit {
             self.root.display(),
             known.join(", ")
         )))
+    }
+
+    /// Tells this toolkit from another one, or from itself after a change.
+    pub fn stamp(&self) -> String {
+        format!("{} {} {}", stamp(&self.ptxas), stamp(&self.libdevice), self.version)
     }
 
     /// What to give the linker so that a program finds NVIDIA's runtime; static unless `shared`.

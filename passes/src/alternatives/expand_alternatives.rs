@@ -27,6 +27,7 @@ use mlir_bridge::{
     ir::{Builder, Op, Walk},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
+use regrain_targets::device_language::STATIC_SHARED_TEXT;
 use regrain_dialects::ops::{Alternatives, GpuWrapper, yield_results};
 use regrain_tuning::{Factors, Grain, Space};
 
@@ -52,12 +53,12 @@ pub const PASS: PassInfo = PassInfo {
         },
         PassOption {
             name: "shared-limit",
-            default: "49152",
+            default: STATIC_SHARED_TEXT,
             description: "the most bytes of static shared memory of a block",
         },
         PassOption {
             name: "dynamic-shared-limit",
-            default: "49152",
+            default: STATIC_SHARED_TEXT,
             description: "the same for dynamic shared memory, checked by the launch",
         },
         PassOption {

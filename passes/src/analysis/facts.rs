@@ -10,6 +10,7 @@ use mlir_bridge::{
     ir::{Op, Value},
     lift::overflow_flags,
 };
+use regrain_targets::device_language::special_register;
 
 pub use crate::analysis::constants::{constant, width};
 use crate::analysis::loops::Counting;
@@ -101,7 +102,7 @@ fn operand_range(op: Op<'_>, index: usize, depth: u32) -> Option<Range> {
 
 fn operation_range(op: Op<'_>, bits: u32, depth: u32) -> Option<Range> {
     let name = op.name();
-    if let Some(register) = name.strip_prefix("nvvm.read.ptx.sreg.") {
+    if let Some(register) = special_register(op) {
         return special_register_range(register);
     }
     let short = name.split_once('.').map_or(name, |(_, rest)| rest);

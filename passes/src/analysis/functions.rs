@@ -8,27 +8,13 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Op, Walk};
 
-use crate::analysis::thread_ops::{ThreadOp, classify};
-
-/// Whether the function is a kernel.
-pub fn is_kernel(func: Op<'_>) -> bool {
-    func.is("llvm.func")
-        && (func.has_attr("nvvm.kernel")
-            || func.attr("CConv").is_some_and(|convention| convention.to_string().contains("ptx_kernel")))
-}
+pub use regrain_targets::device_language::is_kernel;
+use regrain_targets::device_language::library::is_known_external;
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 /// The address space of a global that `llvm.mlir.addressof` names.
 pub fn address_space(global: Op<'_>) -> i64 {
     global.attr("addr_space").and_then(|space| space.as_int()).unwrap_or(0)
-}
-
-/// Functions outside of the module that neither synchronise nor know their thread.
-fn is_known_external(name: &str) -> bool {
-    matches!(
-        name,
-        "vprintf" | "printf" | "malloc" | "free" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
-    ) || name.starts_with("__nv_")
-        || name.starts_with("llvm.")
 }
 
 /// What is known of each function of a module.

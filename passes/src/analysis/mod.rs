@@ -12,7 +12,6 @@ pub mod meeting;
 pub mod objects;
 pub mod phases;
 pub mod synchronisation;
-pub mod thread_ops;
 pub mod trips;
 pub mod uniformity;
 pub mod waiting;

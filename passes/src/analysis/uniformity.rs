@@ -13,6 +13,7 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Block, Op, Value};
+use regrain_targets::device_language::library;
 
 /// What may be relied on beyond computation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -195,5 +196,5 @@ pub fn may_trap(op: Op<'_>) -> bool {
 /// Whether a call is one of a mathematical function.
 pub fn computes(op: Op<'_>) -> bool {
     let callee = op.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-    callee.starts_with("__nv_") && op.operands().iter().all(|operand| operand.ty().ptr_space().is_none())
+    library::is_pure(callee) && op.operands().iter().all(|operand| operand.ty().ptr_space().is_none())
 }

@@ -113,7 +113,7 @@ fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
         }
         "llvm.call" => {
             let name = op.attr("callee").and_then(|name| name.as_symbol()).unwrap_or_default();
-            !name.starts_with("__nv_")
+            !regrain_targets::device_language::library::is_pure(name)
         }
         _ => false,
     }

@@ -30,6 +30,7 @@ use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
+use regrain_targets::device_language::STATIC_SHARED_TEXT;
 use regrain_dialects::ops::GpuWrapper;
 
 use crate::{
@@ -55,7 +56,7 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "factors", default: "", description: "how much coarser in each dimension, as X,Y,Z" },
         PassOption {
             name: "dynamic-shared-limit",
-            default: "49152",
+            default: STATIC_SHARED_TEXT,
             description: "the most bytes of dynamic shared memory that a coarser block may take",
         },
     ],

@@ -39,6 +39,8 @@ use mlir_bridge::{
 
 use regrain_dialects::ops::GpuWrapper;
 use regrain_targets::target::{BlockFunction, KernelFacts};
+use regrain_targets::device_language;
+use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 
 use crate::{
     coarsen::coarsening::static_shared_bytes,
@@ -54,13 +56,10 @@ use crate::{
 pub const BLOCK_PREFIX: &str = "__regrain_block.";
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
-/// How much of it the launch gave the block.
-const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
 const SHARED_ALIGNMENT: i64 = 64;
-const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Dialects whose operations the pass makes.
-pub const DIALECTS: &[&str] = &["llvm", "nvvm", "scf", "arith", "cf"];
+pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf"];
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -73,14 +72,17 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    make_blocks(module)?;
+    make_blocks(module, common())?;
     pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
+pub fn make_blocks(
+    module: Op<'_>,
+    operations: &dyn DeviceOperations,
+) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
     let mut made = Vec::new();
     for launch in module.find_named("llvm.func") {
         let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
@@ -90,7 +92,7 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
         {
             let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
             let symbol = format!("{BLOCK_PREFIX}{target}");
-            make_block(module, launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
+            make_block((module, operations), launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
             let version =
                 module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
             made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target), version });
@@ -167,7 +169,7 @@ pub fn finish(module: Op<'_>) {
     }
 }
 
-fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
+fn make_block<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
     let text = format!("llvm.func @\"{symbol}\"(%args: !llvm.ptr) {{\nllvm.return\n}}\n");
     if !module.body().parse_into(module.ctx(), &text) {
         return Err(format!("the function {symbol} does not parse"));
@@ -175,14 +177,14 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
     let function = module.lookup_symbol(symbol).ok_or("the block function is missing")?;
     let b = Builder::before_terminator(function.body(), launch.loc());
     let mut mapping = Mapping::new();
-    map_parameters(b, launch, function, &mut mapping)?;
+    map_parameters(b, operations, launch, function, &mut mapping)?;
     b.clone_body(launch.body(), &mut mapping);
     let start = Builder::at_start(function.body(), launch.loc());
-    let number = |axis| Ok::<_, String>(start.index_castui(register(start, "ctaid", axis)?, start.ctx().index()));
-    inline_wrapper(function, &[number(0)?, number(1)?, number(2)?])?;
+    let number = |axis| start.index_castui(operations.place(start, Place::Block, axis), start.ctx().index());
+    inline_wrapper(function, &Axis::ALL.map(number))?;
     copy_structs(module, wrapper, function)?;
     place_shared(module, function);
-    drop_unused_size(function);
+    drop_unused_size(function, operations);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
     clamps::specialise(function);
@@ -191,9 +193,8 @@ fn make_block<'c>(module: Op<'c>, launch: Op<'c>, wrapper: Op<'c>, symbol: &str)
 }
 
 /// Most kernels do not ask how much dynamic shared memory they have.
-fn drop_unused_size(function: Op<'_>) {
-    let asks = |op: Op<'_>| op.attr("intrin").and_then(|name| name.as_str()) == Some(DYNAMIC_SHARED_SIZE);
-    for op in function.find_all(asks) {
+fn drop_unused_size(function: Op<'_>, operations: &dyn DeviceOperations) {
+    for op in function.find_all(|op| operations.is_dynamic_shared_size(op)) {
         let casts = op.result(0).users();
         if casts.iter().all(|cast| cast.is_trivially_dead()) {
             casts.into_iter().for_each(Op::erase);
@@ -220,14 +221,10 @@ fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), Str
     Ok(())
 }
 
-fn register<'c>(b: Builder<'c>, name: &str, axis: usize) -> Result<Value<'c>, String> {
-    let axis = AXES.get(axis).ok_or("more than three dimensions")?;
-    Ok(b.value(&format!("nvvm.read.ptx.sreg.{name}.{axis}"), &[], b.ctx().int(32)))
-}
-
 /// What stands for the parameters of the launch function: (args, gx, gy, gz, bx, by, bz, shared bytes, stream).
 fn map_parameters<'c>(
     b: Builder<'c>,
+    operations: &dyn DeviceOperations,
     launch: Op<'c>,
     function: Op<'c>,
     mapping: &mut Mapping<'c>,
@@ -237,15 +234,11 @@ fn map_parameters<'c>(
         return Err(format!("expected a launch function with 9 parameters, got {}", args.len()));
     }
     mapping.map(args[0], function.body().arg(0));
-    for axis in 0..3 {
-        mapping.map(args[1 + axis], register(b, "nctaid", axis)?);
-        mapping.map(args[4 + axis], register(b, "ntid", axis)?);
+    for axis in Axis::ALL {
+        mapping.map(args[1 + axis.index()], operations.place(b, Place::GridSize, axis));
+        mapping.map(args[4 + axis.index()], operations.place(b, Place::BlockSize, axis));
     }
-    let bytes =
-        b.op("llvm.call_intrinsic").attr("intrin", b.ctx().str_attr(DYNAMIC_SHARED_SIZE)).result(b.ctx().int(32));
-    let sizes =
-        [("op_bundle_sizes", b.ctx().i32_array_attr(&[])), ("operandSegmentSizes", b.ctx().i32_array_attr(&[0, 0]))];
-    let bytes = bytes.attrs(&sizes).build().result(0);
+    let bytes = operations.dynamic_shared_size(b);
     mapping.map(args[7], b.value("arith.extui", &[bytes], args[7].ty()));
     mapping.map(args[8], b.value("llvm.mlir.zero", &[], args[8].ty()));
     Ok(())

@@ -31,6 +31,8 @@
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
+use regrain_targets::device_language;
+use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 
 use crate::coarsen::coarsening::THREAD_GRAIN;
 use crate::analysis::counted_loop::is_outside;
@@ -39,7 +41,6 @@ use crate::pipelines::LOWER_GPU;
 use crate::raise::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
 use crate::launch::isolate_launches::{STATIC_SHARED, VERSION, drop_kernel, plain_location};
 use crate::launch::launch_function::{KERNEL_ARG, LAUNCH_PREFIX, subject};
-use crate::lower::nvvm_operations;
 
 /// The row of the table of passes.
 pub const PASS: PassInfo = PassInfo {
@@ -51,20 +52,24 @@ pub const PASS: PassInfo = PassInfo {
         default: "false",
         description: "also make kernels of the forms for constant block shapes",
     }],
-    dialects: &["arith", "cf", "llvm", "nvvm"],
+    dialects: &["arith", "cf", "llvm", device_language::DIALECT],
     run,
 };
 
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
-const AXES: [&str; 3] = ["x", "y", "z"];
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    outline_kernels(pass, module, common())
+}
+
+/// Makes kernels of all launches, with what `operations` has for the operations of the regrain dialect.
+fn outline_kernels(pass: &PassRun<'_>, module: Op<'_>, operations: &dyn DeviceOperations) -> PassResult {
     let specialized = pass.option_bool("specialized")?;
     for launch in module.find_named("llvm.func") {
         let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
         if let Some((kernel, shape)) = find_kernel(module, target)
             && (shape.is_none() || specialized)
-            && let Err(reason) = outline(module, launch, kernel, shape)
+            && let Err(reason) = outline((module, operations), launch, kernel, shape)
         {
             if kernel.has_attr(VERSION) {
                 launch.remark(format!("{}launch keeps its grain: {reason}", subject(launch)));
@@ -106,7 +111,7 @@ struct Nests<'c> {
 }
 
 /// Makes the kernel; on `Err`, which says why not, nothing has changed.
-fn outline<'c>(module: Op<'c>, launch: Op<'c>, kernel: Op<'c>, shape: Option<[i32; 3]>) -> Result<(), String> {
+fn outline<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op<'c>, kernel: Op<'c>, shape: Option<[i32; 3]>) -> Result<(), String> {
     let nests = find_nests(launch)?;
     check_loops(launch, &nests)?;
     let extents = nests.block.operands()[3..6].to_vec();
@@ -120,11 +125,12 @@ fn outline<'c>(module: Op<'c>, launch: Op<'c>, kernel: Op<'c>, shape: Option<[i3
     let entry = made.region(0).append_block(&inputs, kernel.loc());
     let mut body = Body {
         launch,
+        operations,
         builder: Builder::at_end(entry, kernel.loc()),
         arguments: entry.args(),
         mapping: Mapping::new(),
     };
-    if let Err(reason) = body.fill(&nests).and_then(|()| nvvm_operations::lower(module, made)) {
+    if let Err(reason) = body.fill(&nests).and_then(|()| operations.lower(module, made)) {
         made.drop_all_references();
         made.erase();
         return Err(reason);
@@ -134,7 +140,7 @@ fn outline<'c>(module: Op<'c>, launch: Op<'c>, kernel: Op<'c>, shape: Option<[i3
         Some(shape) => {
             let name = launch.symbol_name().unwrap_or_default().trim_start_matches(LAUNCH_PREFIX);
             made.set_attr("sym_name", module.ctx().str_attr(name));
-            made.set_attr("nvvm.reqntid", module.ctx().i32_array_attr(&shape));
+            operations.require_block(made, shape);
         }
     }
     Ok(())
@@ -185,18 +191,19 @@ fn launch_argument(launch: Op<'_>, value: Value<'_>) -> Option<usize> {
 }
 
 /// A kernel's body in the making.
-struct Body<'c> {
+struct Body<'c, 'o> {
     launch: Op<'c>,
+    operations: &'o dyn DeviceOperations,
     builder: Builder<'c>,
     arguments: Vec<Value<'c>>,
     mapping: Mapping<'c>,
 }
 
-impl<'c> Body<'c> {
+impl<'c> Body<'c, '_> {
     fn fill(&mut self, nests: &Nests<'c>) -> Result<(), String> {
         self.map_outer_values(nests.wrapper)?;
-        self.map_induction_variables(nests.grid, "ctaid");
-        self.map_induction_variables(nests.block, "tid");
+        self.map_induction_variables(nests.grid, Place::Block);
+        self.map_induction_variables(nests.block, Place::Thread);
         self.clone_uniform(nests.wrapper, nests.grid)?;
         self.clone_uniform(nests.grid, nests.block)?;
         self.builder.clone_body(nests.block.body(), &mut self.mapping);
@@ -220,8 +227,8 @@ impl<'c> Body<'c> {
             return Ok(known);
         }
         let made = match launch_argument_itself(self.launch, value) {
-            Some(index @ 1..=3) => self.register("nctaid", index - 1),
-            Some(index @ 4..=6) => self.register("ntid", index - 4),
+            Some(index @ 1..=3) => self.place(Place::GridSize, index - 1),
+            Some(index @ 4..=6) => self.place(Place::BlockSize, index - 4),
             Some(_) => return Err("it uses what only the launch knows".into()),
             None => match self.kernel_argument(value) {
                 Some(argument) => argument,
@@ -250,17 +257,17 @@ impl<'c> Body<'c> {
         (argument.ty() == value.ty()).then_some(argument)
     }
 
-    fn map_induction_variables(&mut self, nest: Op<'c>, register: &str) {
+    fn map_induction_variables(&mut self, nest: Op<'c>, place: Place) {
         let index = self.builder.ctx().index();
         for (axis, variable) in nest.body().args().into_iter().enumerate() {
-            let number = self.register(register, axis);
+            let number = self.place(place, axis);
             let number = self.builder.index_castui(number, index);
             self.mapping.map(variable, number);
         }
     }
 
-    fn register(&self, name: &str, axis: usize) -> Value<'c> {
-        nvvm_operations::register(self.builder, &format!("{name}.{}", AXES[axis]))
+    fn place(&self, place: Place, axis: usize) -> Value<'c> {
+        self.operations.place(self.builder, place, Axis::ALL[axis])
     }
 
     /// Copies what stands in `outer` beside `inner`; every thread computes it for itself then.

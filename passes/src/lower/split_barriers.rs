@@ -41,6 +41,8 @@ use crate::analysis::{
     objects::{self, is_shared},
     uniformity::UNCHANGING,
 };
+use regrain_targets::device_language::library;
+
 use emit::Emitter;
 pub use legality::{REFUSALS, Refusal};
 use plan::Plan;
@@ -144,7 +146,7 @@ fn prepare(block: Op<'_>) {
     }
     for call in block.find_named("llvm.call") {
         let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-        if let Some((_, name)) = INTEGER_FUNCTIONS.iter().find(|(function, _)| *function == callee) {
+        if let Some(name) = library::integer_operation(callee) {
             let made = Builder::before(call).arith(name, call.operand(0), call.operand(1));
             call.replace_with(&[made]);
         }
@@ -164,18 +166,6 @@ fn prepare(block: Op<'_>) {
         }
     }
 }
-
-/// libdevice's integer functions that are one operation.
-const INTEGER_FUNCTIONS: &[(&str, &str)] = &[
-    ("__nv_min", "minsi"),
-    ("__nv_max", "maxsi"),
-    ("__nv_umin", "minui"),
-    ("__nv_umax", "maxui"),
-    ("__nv_llmin", "minsi"),
-    ("__nv_llmax", "maxsi"),
-    ("__nv_ullmin", "minui"),
-    ("__nv_ullmax", "maxui"),
-];
 
 /// Whether an address lies in a struct passed by value, which nobody writes (legality asks).
 fn is_struct_argument(address: Value<'_>) -> bool {

@@ -25,11 +25,13 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
+use regrain_targets::device_language::thread_ops::{Reduction, ThreadOp, classify};
+use regrain_targets::device_language::warp_ops;
+use regrain_targets::device_operations::Axis;
+
 use crate::{
     analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
     launch::launch_function::{self, Launch, SIZE},
-    analysis::thread_ops::{Axis, Reduction, ThreadOp, classify},
-    raise::warp_ops,
 };
 
 /// Dialects whose operations the pass makes.

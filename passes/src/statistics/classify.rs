@@ -1,6 +1,8 @@
 //! What kind of work an operation is.
 
 use mlir_bridge::ir::{Op, Type};
+use regrain_targets::device_language::intrinsics;
+use regrain_targets::device_language::library::{self, Work};
 use regrain_tuning::statistics::Kind;
 
 use crate::analysis::facts::constant;
@@ -18,7 +20,7 @@ pub fn kind(op: Op<'_>) -> Option<Kind> {
             return op.operands()[1..].iter().any(|index| constant(*index).is_none()).then_some(Kind::Integer);
         }
         "llvm.call" => return Some(of_call(op)),
-        "llvm.call_intrinsic" => return of_nvvm(op),
+        "llvm.call_intrinsic" => return Some(of_device_intrinsic(op)),
         "regrain.barrier" | "regrain.barrier_reduce" => return Some(Kind::Barrier),
         "regrain.lane_id" | "regrain.warp_id" => return Some(Kind::Integer),
         _ if name.starts_with("regrain.") => return Some(Kind::Warp),
@@ -86,37 +88,25 @@ fn of_intrinsic(op: Op<'_>, name: &str) -> Option<Kind> {
     }
 }
 
-/// A function of libdevice, or one that nobody looks into.
+/// A function that is known by name, or one that nobody looks into.
 fn of_call(op: Op<'_>) -> Kind {
     let callee = op.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-    let Some(name) = callee.strip_prefix("__nv_") else { return Kind::Call };
-    let starts = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
-    match () {
-        () if width(op).is_none() => Kind::Integer,
-        () if starts(&[
-            "fma", "fabs", "fmax", "fmin", "copysign", "fadd", "fsub", "fmul", "dadd", "dmul", "saturate", "isnan",
-            "isinf",
-        ]) =>
-        {
-            float(op)
-        }
-        () if starts(&["sqrt", "fsqrt", "dsqrt", "fdiv", "ddiv", "frcp", "drcp", "rsqrt", "fdividef"]) => divided(op),
-        () if name.contains("2") && !starts(&["exp2", "log2", "atan2"]) => Kind::Conversion,
-        () if starts(&["floor", "ceil", "trunc", "round", "rint"]) => Kind::Conversion,
-        () => special(op),
-    }
+    library::work(callee, width(op).is_some()).map_or(Kind::Call, |work| of_work(op, work))
 }
 
-/// An intrinsic of NVIDIA's: of those that exchange nothing and wait for nothing only arithmetic remains here.
-fn of_nvvm(op: Op<'_>) -> Option<Kind> {
+/// An intrinsic of the device language.
+fn of_device_intrinsic(op: Op<'_>) -> Kind {
     let name = op.attr("intrin").and_then(|name| name.as_str()).unwrap_or_default();
-    let name = name.strip_prefix("llvm.nvvm.").unwrap_or(name);
-    match name.split('.').next().unwrap_or_default() {
-        "barrier" | "membar" | "fence" => Some(Kind::Other),
-        "sqrt" | "rsqrt" | "rcp" | "div" => Some(divided(op)),
-        "ex2" | "lg2" | "sin" | "cos" | "tanh" => Some(special(op)),
-        "fma" | "add" | "mul" | "fmin" | "fmax" | "fabs" if width(op).is_some() => Some(float(op)),
-        _ if width(op).is_some() => Some(Kind::Conversion),
-        _ => Some(Kind::Integer),
+    of_work(op, intrinsics::work(name, width(op).is_some()))
+}
+
+fn of_work(op: Op<'_>, work: Work) -> Kind {
+    match work {
+        Work::Integer => Kind::Integer,
+        Work::Arithmetic => float(op),
+        Work::Division => divided(op),
+        Work::Function => special(op),
+        Work::Conversion => Kind::Conversion,
+        Work::Other => Kind::Other,
     }
 }

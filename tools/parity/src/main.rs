@@ -10,7 +10,9 @@ use clap::Parser;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use regrain_frontend::clang::{self, Clang, Side, Unit};
-use regrain_targets::nvptx::{self, AssembleOptions, CodegenOptions, Report};
+use regrain_targets::image::KernelOptions;
+use regrain_targets::nvptx::{self, AssembleOptions, Nvptx, Report};
+use regrain_targets::target::Kernels as _;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
 /// Compares kernels that went through the parallel form with clang's.
@@ -113,12 +115,13 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     module.strip_debug_info();
     let (module, remarks) = round_trip(&context, &module, arch, &arguments.pipeline)?;
     let before = module.print_to_string().to_string();
-    let image = nvptx::compile_device(&module, toolkit, &CodegenOptions::new(arch), &assembling)?;
+    let options = KernelOptions { arch: arch.to_string(), level: 3, lines: false, debug: false, assembler: Vec::new() };
+    let image = Nvptx.compile(&module, toolkit, &options, false)?;
     if let Some(keep) = &arguments.keep {
         std::fs::create_dir_all(keep)?;
         std::fs::write(keep.join(format!("{name}.clang.ptx")), &clang_ptx)?;
         std::fs::write(keep.join(format!("{name}.ll")), &before)?;
-        std::fs::write(keep.join(format!("{name}.ptx")), &image.ptx)?;
+        std::fs::write(keep.join(format!("{name}.ptx")), &image.text)?;
     }
     let kernels = clang_reports.into_iter().filter(|report| report.is_kernel);
     Ok(kernels

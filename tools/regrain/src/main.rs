@@ -17,6 +17,7 @@ use crate::args::Output;
 use crate::session::Session;
 
 fn main() -> ExitCode {
+    regrain_targets::jobs::join_make();
     init_tracing();
     let outcome = std::panic::catch_unwind(run).unwrap_or_else(|_| {
         Err(anyhow::anyhow!("internal error: the compiler panicked; please report this with the command line"))

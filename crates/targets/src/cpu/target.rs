@@ -11,7 +11,6 @@ use regrain_tuning::model::Processor;
 use super::{codegen, image_symbol, limits, lower};
 use crate::{Error, nvptx};
 use crate::from_nvvm::reject_missing;
-use crate::offload::Entry;
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
 
@@ -91,8 +90,7 @@ impl Blocks for Cpu {
         image_symbol(unit)
     }
 
-    fn entry(&self, kernels: &[String]) -> Entry {
-        let triple = TargetMachine::get_default_triple().as_str().to_string_lossy().into_owned();
-        Entry { triple, arch: NAME.into(), code: kernels.join("\n").into_bytes() }
+    fn triple(&self) -> String {
+        TargetMachine::get_default_triple().as_str().to_string_lossy().into_owned()
     }
 }

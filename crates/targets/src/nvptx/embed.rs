@@ -1,37 +1,26 @@
 //! Putting a fat binary into the host module that clang made with `-fcuda-include-gpubinary <placeholder>`.
 //!
 //! ```text
-//! before  @1 = private constant [1 x i8] c"x", section ".nv_fatbin"
-//!         @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 0x466243b1, i32 1, ptr @1, ptr null }
-//! after   @__regrain_fatbin = private constant [N x i8] c"P\EDU\BA...", section ".nv_fatbin", align 8
-//!         @__cuda_fatbin_wrapper = ... { i32 0x466243b1, i32 1, ptr @__regrain_fatbin, ptr null }
+//! @__regrain_fatbin = private constant [N x i8] c"P\EDU\BA...", section ".nv_fatbin", align 8
 //! ```
 //!
-//! All else of clang's registration code stays, so the program registers itself with NVIDIA's runtime as any CUDA
-//! program does. A module without a wrapper (no kernels, no device variables) is left alone.
+//! The program registers it with NVIDIA's runtime as any CUDA program does.
 
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValueEnum, UnnamedAddress};
+use inkwell::values::UnnamedAddress;
 
-use crate::Error;
+use crate::{Error, registration};
 
-const WRAPPER: &str = "__cuda_fatbin_wrapper";
 const IMAGE: &str = "__regrain_fatbin";
-const IMAGE_SECTION: &str = ".nv_fatbin";
+/// The section that holds fat binaries.
+pub const IMAGE_SECTION: &str = ".nv_fatbin";
 
 /// Embeds `fat_binary`; says whether the module has a place for it.
 pub fn embed(host: &Module<'_>, fat_binary: &[u8]) -> Result<bool, Error> {
-    let Some(wrapper) = host.get_global(WRAPPER) else { return Ok(false) };
-    let unexpected = |what: &str| Error::internal("embedding the fat binary", format!("expected {what} in {WRAPPER}"));
-    let Some(BasicValueEnum::StructValue(fields)) = wrapper.get_initializer() else {
-        return Err(unexpected("a struct"));
-    };
-    let field = |index| fields.get_field_at_index(index).ok_or_else(|| unexpected("four fields"));
-    let (magic, version, data, rest) = (field(0)?, field(1)?, field(2)?, field(3)?);
-    let BasicValueEnum::PointerValue(placeholder) = data else { return Err(unexpected("a pointer")) };
-
-    let context = host.get_context();
-    let bytes = context.const_string(fat_binary, false);
+    if !registration::registers_device_code(host) {
+        return Ok(false);
+    }
+    let bytes = host.get_context().const_string(fat_binary, false);
     let image = host.add_global(bytes.get_type(), None, IMAGE);
     image.set_initializer(&bytes);
     image.set_constant(true);
@@ -39,15 +28,7 @@ pub fn embed(host: &Module<'_>, fat_binary: &[u8]) -> Result<bool, Error> {
     image.set_unnamed_address(UnnamedAddress::None);
     image.set_section(Some(IMAGE_SECTION));
     image.set_alignment(8);
-    let new = context.const_struct(&[magic, version, image.as_pointer_value().into(), rest], false);
-    wrapper.set_initializer(&new);
-
-    // The placeholder must not stand among the images: readers of the section walk it from image to image.
-    let section_of = |global: &inkwell::values::GlobalValue<'_>| global.as_pointer_value() == placeholder;
-    if let Some(old) = host.get_globals().find(section_of) {
-        old.set_section(None);
-    }
-    Ok(true)
+    registration::set_image(host, image.as_pointer_value())
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@
 //! Payloads and headers are padded to 8 bytes. Cubins of recent chips hold a section `.nv.compat`; its bytes are
 //! repeated in the record and a flag says so. The layout is that of NVIDIA's own `fatbinary --compress=false`.
 
-use super::elf;
+use object::read::elf::{ElfFile64, FileHeader as _};
+use object::{LittleEndian, Object as _, ObjectSection as _};
+
 use crate::Error;
 use crate::toolkit::SmArch;
 
@@ -66,9 +68,10 @@ fn write_ptx(out: &mut Vec<u8>, arch: SmArch, text: &str) -> Result<(), Error> {
 }
 
 fn write_cubin(out: &mut Vec<u8>, arch: SmArch, bytes: &[u8]) -> Result<(), Error> {
-    let abi = elf::abi_version(bytes)
-        .ok_or_else(|| Error::internal("writing a fat binary", "expected a 64-bit ELF file as cubin"))?;
-    let compat = elf::section(bytes, ".nv.compat");
+    let cubin = ElfFile64::<LittleEndian>::parse(bytes)
+        .map_err(|_| Error::internal("writing a fat binary", "expected a 64-bit ELF file as cubin"))?;
+    let abi = cubin.elf_header().e_ident().abi_version;
+    let compat = cubin.section_by_name(".nv.compat").and_then(|section| section.data().ok());
     EntryHeader { kind: 2, code_version: (1, u16::from(abi)), arch, compat }.write(out, bytes);
     Ok(())
 }
@@ -165,6 +168,18 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
     Ok(entries)
 }
 
+/// Reads the uncompressed fat binaries of a section, one after the other with padding between them.
+pub fn parse_all(mut section: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
+    let mut entries = Vec::new();
+    while let Some(start) = section.iter().position(|byte| *byte != 0) {
+        section = &section[start..];
+        entries.extend(parse(section)?);
+        let size = read::<8>(section, 8).map(u64::from_le_bytes).and_then(|size| usize::try_from(size).ok());
+        section = &section[size.unwrap_or(0) + usize::from(CONTAINER_HEADER)..];
+    }
+    Ok(entries)
+}
+
 fn parse_entry(bytes: &[u8]) -> Option<(Entry<'_>, usize)> {
     let short = |at| read::<2>(bytes, at).map(u16::from_le_bytes);
     let word = |at| read::<4>(bytes, at).map(u32::from_le_bytes);
@@ -190,9 +205,42 @@ mod tests {
     const SM_90A: SmArch = SmArch { number: 90, specific: true };
     const PTX: &str = "// x\n.version 8.7\n.target sm_80\n";
 
+    /// An ELF file that holds the given sections and nothing else.
+    fn tiny_elf(abi: u8, sections: &[(&str, &[u8])]) -> Vec<u8> {
+        let mut names = vec![0u8];
+        let mut body = Vec::new();
+        let mut headers = vec![[0u8; 64]];
+        let mut add = |body: &mut Vec<u8>, name_at: usize, data: &[u8]| {
+            let mut header = [0u8; 64];
+            header[4] = 1;
+            header[0..4].copy_from_slice(&(name_at as u32).to_le_bytes());
+            header[0x18..0x20].copy_from_slice(&(64 + body.len() as u64).to_le_bytes());
+            header[0x20..0x28].copy_from_slice(&(data.len() as u64).to_le_bytes());
+            headers.push(header);
+            body.extend(data);
+        };
+        for (name, data) in sections {
+            let at = names.len();
+            names.extend(name.as_bytes());
+            names.push(0);
+            add(&mut body, at, data);
+        }
+        add(&mut body, 0, &names);
+        let mut file = b"\x7fELF\x02\x01\x01\x33".to_vec();
+        file.push(abi);
+        file.resize(64, 0);
+        file[0x28..0x30].copy_from_slice(&(64 + body.len() as u64).to_le_bytes());
+        file[0x3a..0x3c].copy_from_slice(&64u16.to_le_bytes());
+        file[0x3c..0x3e].copy_from_slice(&(headers.len() as u16).to_le_bytes());
+        file[0x3e..0x40].copy_from_slice(&(headers.len() as u16 - 1).to_le_bytes());
+        file.extend(body);
+        file.extend(headers.concat());
+        file
+    }
+
     #[test]
     fn reads_back_what_it_writes() {
-        let cubin = elf::tests::tiny_elf(7, &[(".text", b"abcde")]);
+        let cubin = tiny_elf(7, &[(".text", b"abcde")]);
         let fat = fat_binary(&[Image::Cubin(SM_90A, &cubin), Image::Ptx(SM_80, PTX)]).unwrap();
         let entries = parse(&fat).unwrap();
         assert_eq!(entries.len(), 2);
@@ -205,8 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn fat_binaries_of_a_section_are_all_read() {
+        let one = fat_binary(&[Image::Ptx(SM_80, PTX)]).unwrap();
+        let section = [&one[..], &[0; 8], &one, &[0; 24]].concat();
+        assert_eq!(parse_all(&section).unwrap().len(), 2);
+        assert!(parse_all(&section[..section.len() - 30]).is_err());
+        assert!(parse_all(&[0; 16]).unwrap().is_empty());
+    }
+
+    #[test]
     fn headers_are_those_of_nvidias_tool() {
-        let cubin = elf::tests::tiny_elf(7, &[]);
+        let cubin = tiny_elf(7, &[]);
         let fat = fat_binary(&[Image::Cubin(SM_80, &cubin), Image::Ptx(SM_80, PTX)]).unwrap();
         let mut header = vec![2, 0, 1, 1, 0x40, 0, 0, 0];
         header.extend((cubin.len().next_multiple_of(8) as u64).to_le_bytes());
@@ -222,7 +279,7 @@ mod tests {
     #[test]
     fn compatibility_notes_are_repeated() {
         let notes = [2, 2, 1, 0, 2, 5, 5, 0, 2, 3, 0, 0, 2, 6, 1, 0];
-        let cubin = elf::tests::tiny_elf(8, &[(".nv.compat", &notes)]);
+        let cubin = tiny_elf(8, &[(".nv.compat", &notes)]);
         let fat = fat_binary(&[Image::Cubin(SmArch { number: 100, specific: false }, &cubin)]).unwrap();
         assert_eq!(fat[20..24], [0x60, 0, 0, 0], "header size");
         assert_eq!(fat[56..60], [0x11, 0, 0, 1], "flags");

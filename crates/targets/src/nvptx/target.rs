@@ -11,8 +11,8 @@ use regrain_tuning::model::Processor;
 use super::limits::{limits, shared_opt_in_everywhere};
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, compile_to_ptx, embed, fat_binary};
 use crate::{Error, machines};
-use crate::jobs::{Image, KernelOptions};
-use crate::offload::Entry;
+use crate::image::{Image, KernelOptions};
+use crate::offload::{ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
 use crate::toolkit::{SmArch, Toolkit};
 
@@ -93,7 +93,7 @@ impl Kernels for Nvptx {
     }
 
     fn stamp(&self, toolkit: &Toolkit) -> String {
-        toolkit.version.to_string()
+        toolkit.stamp()
     }
 
     fn compile(
@@ -126,24 +126,37 @@ impl Kernels for Nvptx {
         embed(host, &fat_binary(&parts(images)?)?).map(drop)
     }
 
-    fn entries(&self, images: &[Image]) -> Result<Vec<Entry>, Error> {
-        let entry = |part: &Part<'_>| match *part {
-            Part::Cubin(arch, code) => Entry { triple: TRIPLE.into(), arch: arch.to_string(), code: code.to_vec() },
-            Part::Ptx(arch, text) => {
-                Entry { triple: TRIPLE.into(), arch: arch.to_string(), code: text.as_bytes().to_vec() }
-            }
-        };
-        Ok(parts(images)?.iter().map(entry).collect())
+    fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error> {
+        let image = |arch: &'i str, kind, bytes: &'i [u8]| OffloadImage { kind, triple: TRIPLE, arch, unit: "", bytes };
+        let mut all: Vec<_> = images.iter().map(|one| image(&one.arch, ImageKind::Cubin, &one.code)).collect();
+        if let Some(newest) = newest(images)? {
+            all.push(image(&newest.arch, ImageKind::Ptx, newest.text.as_bytes()));
+        }
+        Ok(all)
     }
 }
 
 /// What a program for several chips holds: a cubin for each, and the PTX of the newest.
 fn parts(images: &[Image]) -> Result<Vec<Part<'_>>, Error> {
-    let archs = images.iter().map(|image| SmArch::parse(&image.arch)).collect::<Result<Vec<_>, _>>()?;
-    let mut parts: Vec<Part<'_>> =
-        archs.iter().zip(images).map(|(arch, image)| Part::Cubin(*arch, &image.code)).collect();
-    // PTX for the features of one chip alone runs on no other, so it is worth nothing beside that chip's cubin.
-    let newest = archs.iter().zip(images).filter(|(arch, _)| !arch.specific).max_by_key(|(arch, _)| **arch);
-    parts.extend(newest.map(|(arch, image)| Part::Ptx(*arch, &image.text)));
+    let mut parts = Vec::new();
+    for image in images {
+        parts.push(Part::Cubin(SmArch::parse(&image.arch)?, &image.code));
+    }
+    if let Some(newest) = newest(images)? {
+        parts.push(Part::Ptx(SmArch::parse(&newest.arch)?, &newest.text));
+    }
     Ok(parts)
+}
+
+/// The image whose PTX later chips run. PTX for the features of one chip alone runs on no other, so it is worth nothing beside
+/// that chip's cubin.
+fn newest(images: &[Image]) -> Result<Option<&Image>, Error> {
+    let mut best: Option<(SmArch, &Image)> = None;
+    for image in images {
+        let arch = SmArch::parse(&image.arch)?;
+        if !arch.specific && best.is_none_or(|(newest, _)| arch > newest) {
+            best = Some((arch, image));
+        }
+    }
+    Ok(best.map(|(_, image)| image))
 }

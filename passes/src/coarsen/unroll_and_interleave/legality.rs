@@ -8,12 +8,13 @@ use std::{
 
 use mlir_bridge::ir::Op;
 
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
+
 use super::{Unroll, warps};
 use crate::analysis::{
     functions::Functions,
     objects::is_shared,
     synchronisation::{BARRIERS, WARP, decisive, is_structure, loop_of, region_with_barriers},
-    thread_ops::{ThreadOp, classify},
     trips,
     uniformity::{Trust, Uniformity},
     waiting::may_wait,

@@ -12,10 +12,9 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Builder, Op};
+use regrain_targets::device_language::library;
 
 const SET_THREAD: &str = "__regrain_set_thread";
-/// Functions outside of the module that do not return.
-const FATAL: [&str; 5] = ["__assertfail", "__assert_fail", "__nv_abort", "abort", "__cxa_pure_virtual"];
 
 /// Marks the thread before each operation of a block function's thread loops that may fail.
 pub fn name_threads(module: Op<'_>, function: Op<'_>) {
@@ -38,7 +37,7 @@ fn may_fail<'c>(module: Op<'c>, op: Op<'c>, seen: &mut HashSet<Op<'c>>) -> bool 
         return false;
     }
     let Some(name) = op.attr("callee").and_then(|callee| callee.as_symbol()) else { return false };
-    if FATAL.contains(&name) {
+    if library::never_returns(name) {
         return true;
     }
     let Some(callee) = module.lookup_symbol(name).filter(|callee| callee.is("llvm.func") && seen.insert(*callee))

@@ -14,6 +14,7 @@
 //! calls or inline assembly, through which threads might communicate.
 
 use mlir_bridge::ir::{Attr, Builder, Op, Value};
+use regrain_targets::device_language::library;
 
 use crate::{
     analysis::{facts::constant, loops::Counting},
@@ -108,7 +109,7 @@ fn may_annotate(parallel: Op<'_>) -> bool {
         "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.fence" | "llvm.inline_asm" => true,
         "llvm.call" => {
             let callee = op.attr("callee").and_then(|callee| callee.as_symbol());
-            !callee.is_some_and(|name| name.starts_with("__nv_"))
+            !callee.is_some_and(|name| library::is_pure(name))
         }
         "llvm.call_intrinsic" => {
             let name = op.attr("intrin").and_then(|name| name.as_str()).unwrap_or_default();

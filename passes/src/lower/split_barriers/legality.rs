@@ -1,13 +1,13 @@
 //! When a block loop can be split, and the closed list of reasons why not.
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use crate::analysis::{
     functions::Functions,
     loops::Counting,
     objects::{KERNEL_ARG, is_struct_argument, only_read},
     synchronisation::{BARRIERS, STRUCTURES, synchronises},
-    thread_ops::{ThreadOp, classify},
     waiting::may_wait,
 };
 

@@ -1,7 +1,7 @@
 //! Device images by content: a module that was compiled before, by whichever program, is not compiled again. What else is
 //! worth keeping may lie beside them.
 //!
-//! The key is a hash of the module's bitcode, of everything that decides what becomes of it (options, chip, toolkit), and of
+//! The key is a hash of the module's bitcode, of everything that decides what becomes of it (options, chip, tools), and of
 //! this compiler itself with its LLVM. An entry is one file under `REGRAIN_CACHE_DIR`, else `$XDG_CACHE_HOME/regrain`, else
 //! `~/.cache/regrain`; with `REGRAIN_CACHE_DIR` set to nothing there is no cache. It is written beside and moved into place,
 //! carries a checksum, and whatever is wrong with one is as if it were not there: the cache never makes a compilation fail.
@@ -10,11 +10,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-use serde::{Deserialize, Serialize};
-
-use super::{AssembleOptions, CodegenOptions, DeviceImage, Report};
-use crate::toolkit::{SmArch, Toolkit};
 
 const DEFAULT_SIZE: u64 = 1024;
 const CHECKSUM_SIZE: usize = 32;
@@ -31,33 +26,21 @@ pub struct Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(blake3::Hash);
 
-/// What stands before PTX and cubin in an entry, on a line.
-#[derive(Serialize, Deserialize)]
-struct Header {
-    ptx: usize,
-    reports: Vec<Report>,
-    warnings: Vec<String>,
+/// Tells one state of a file from another: its size and time.
+pub fn stamp(path: &Path) -> String {
+    let seen = path.metadata().ok();
+    let time = seen.as_ref().and_then(|m| m.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok());
+    format!("{:?} {:?}", seen.map(|m| m.len()), time)
 }
 
 impl Key {
-    /// The key of compiling `bitcode` with these options.
-    pub fn new(bitcode: &[u8], toolkit: &Toolkit, codegen: &CodegenOptions, assembling: &AssembleOptions) -> Self {
-        Self::of("image", &format!("{codegen:?} {assembling:?}"), &[bitcode], toolkit)
-    }
-
-    /// The key of what is made of `parts` with `toolkit` by this compiler. `kind` keeps apart what is made of the same;
-    /// `options` is everything else that it depends on.
-    pub fn of(kind: &str, options: &str, parts: &[&[u8]], toolkit: &Toolkit) -> Self {
-        let stamp = |path: &Path| {
-            let seen = path.metadata().ok();
-            let time = seen.as_ref().and_then(|m| m.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok());
-            format!("{:?} {:?}", seen.map(|m| m.len()), time)
-        };
+    /// The key of what this compiler makes of `parts`. `kind` keeps apart what is made of the same; `options` is everything
+    /// else that it depends on, `tools` the stamp of the tools that it takes.
+    pub fn of(kind: &str, options: &str, parts: &[&[u8]], tools: &str) -> Self {
         let us = std::env::current_exe().map(|path| stamp(&path)).unwrap_or_default();
         let llvm = format!("{:?}", inkwell::support::get_llvm_version());
-        let tools = [us, llvm, stamp(&toolkit.ptxas), stamp(&toolkit.libdevice), toolkit.version.to_string()];
-        let texts = tools.iter().map(String::as_str).chain([kind, options]).map(str::as_bytes);
-        Self::combine(texts.chain(parts.iter().copied()))
+        let texts = [us.as_str(), &llvm, tools, kind, options].map(str::as_bytes);
+        Self::combine(texts.into_iter().chain(parts.iter().copied()))
     }
 
     fn combine<'p>(parts: impl Iterator<Item = &'p [u8]>) -> Self {
@@ -136,26 +119,6 @@ impl Cache {
         }
     }
 
-    /// The image that was made for `key`. The name of the chip is not in the entry: the key decides it.
-    pub fn get(&self, key: Key, arch: SmArch) -> Option<DeviceImage> {
-        let content = self.read(key)?;
-        let line = content.iter().position(|byte| *byte == b'\n')?;
-        let header: Header = serde_json::from_slice(&content[..line]).ok()?;
-        let (ptx, cubin) = content[line + 1..].split_at_checked(header.ptx)?;
-        let ptx = String::from_utf8(ptx.to_vec()).ok()?;
-        Some(DeviceImage { arch, ptx, cubin: cubin.to_vec(), reports: header.reports, warnings: header.warnings })
-    }
-
-    /// Keeps an image.
-    pub fn put(&self, key: Key, image: &DeviceImage) {
-        let header = Header { ptx: image.ptx.len(), reports: image.reports.clone(), warnings: image.warnings.clone() };
-        let Ok(mut content) = serde_json::to_vec(&header) else { return };
-        content.push(b'\n');
-        content.extend_from_slice(image.ptx.as_bytes());
-        content.extend_from_slice(&image.cubin);
-        self.write(key, &content);
-    }
-
     /// Removes what was used longest ago until the rest fits.
     pub fn trim(&self) {
         let Some(root) = &self.root else { return };
@@ -193,19 +156,6 @@ fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    const ARCH: SmArch = SmArch { number: 80, specific: false };
-
-    fn image(text: &str) -> DeviceImage {
-        let report = Report { name: "k".into(), registers: 32, ..Report::default() };
-        DeviceImage {
-            arch: ARCH,
-            ptx: text.into(),
-            cubin: vec![0, 10, 255],
-            reports: vec![report],
-            warnings: vec!["w".into()],
-        }
-    }
-
     fn key(text: &str) -> Key {
         Key(blake3::hash(text.as_bytes()))
     }
@@ -214,11 +164,24 @@ mod tests {
     fn gives_back_what_it_got() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        assert!(cache.get(key("a"), ARCH).is_none());
-        cache.put(key("a"), &image("ptx\nof a"));
-        let got = cache.get(key("a"), ARCH).expect("an entry");
-        assert_eq!((got.ptx.as_str(), &got.cubin[..], got.reports[0].registers), ("ptx\nof a", &[0, 10, 255][..], 32));
-        assert!(cache.get(key("b"), ARCH).is_none());
+        assert_eq!(cache.read(key("a")), None);
+        cache.write(key("a"), b"content\nof a");
+        assert_eq!(cache.read(key("a")).as_deref(), Some(&b"content\nof a"[..]));
+        assert_eq!(cache.read(key("b")), None);
+    }
+
+    #[test]
+    fn keys_depend_on_all_they_are_made_of() {
+        let key = Key::of("image", "-O3", &[b"bitcode"], "tools 1");
+        assert_eq!(key, Key::of("image", "-O3", &[b"bitcode"], "tools 1"));
+        for other in [
+            Key::of("search", "-O3", &[b"bitcode"], "tools 1"),
+            Key::of("image", "-O2", &[b"bitcode"], "tools 1"),
+            Key::of("image", "-O3", &[b"other"], "tools 1"),
+            Key::of("image", "-O3", &[b"bitcode"], "tools 2"),
+        ] {
+            assert_ne!(key, other);
+        }
     }
 
     #[test]
@@ -237,17 +200,17 @@ mod tests {
     fn damage_is_a_miss() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let cache = Cache::at(folder.path(), 1 << 20);
-        cache.put(key("a"), &image("ptx"));
+        cache.write(key("a"), b"content");
         let path = cache.path(key("a")).expect("a path");
         let whole = std::fs::read(&path).expect("an entry");
         let mut other = whole.clone();
         other[whole.len() / 2] ^= 1;
         for bad in [&whole[..10], &whole[..0], &whole[..whole.len() - 1], &other] {
             std::fs::write(&path, bad).expect("written");
-            assert!(cache.get(key("a"), ARCH).is_none());
+            assert!(cache.read(key("a")).is_none());
         }
         std::fs::write(&path, &whole).expect("written");
-        assert!(cache.get(key("a"), ARCH).is_some());
+        assert!(cache.read(key("a")).is_some());
     }
 
     #[test]
@@ -256,14 +219,14 @@ mod tests {
         let one = Cache::at(folder.path(), 1 << 20);
         let names: Vec<String> = (0..10).map(|number| number.to_string()).collect();
         for (age, name) in names.iter().enumerate() {
-            one.put(key(name), &image(&"x".repeat(1000)));
+            one.write(key(name), &[b'x'; 1200]);
             let path = one.path(key(name)).expect("a path");
             let time = SystemTime::now() - std::time::Duration::from_secs(1000 - age as u64);
             let file = std::fs::File::options().append(true).open(path).expect("an entry");
             file.set_modified(time).expect("a time");
         }
         Cache::at(folder.path(), 3500).trim();
-        let left: Vec<&String> = names.iter().filter(|name| one.get(key(name), ARCH).is_some()).collect();
+        let left: Vec<&String> = names.iter().filter(|name| one.read(key(name)).is_some()).collect();
         assert_eq!(left.last(), Some(&&names[9]));
         assert!((1..=3).contains(&left.len()), "{left:?}");
     }
@@ -271,7 +234,7 @@ mod tests {
     #[test]
     fn without_a_folder_nothing_is_kept() {
         let cache = Cache { root: None, size: 0 };
-        cache.put(key("a"), &image("ptx"));
-        assert!(cache.get(key("a"), ARCH).is_none());
+        cache.write(key("a"), b"content");
+        assert!(cache.read(key("a")).is_none());
     }
 }

@@ -5,40 +5,29 @@
 
 use mlir_bridge::ir::Op;
 
-use crate::analysis::facts::constant;
-
-/// A dimension of the grid or of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    X,
-    Y,
-    Z,
-}
-
-impl Axis {
-    pub fn index(self) -> usize {
-        match self {
-            Axis::X => 0,
-            Axis::Y => 1,
-            Axis::Z => 2,
-        }
-    }
-}
+use crate::device_operations::Axis;
 
 /// How the predicates of a block are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
+    /// How many are true.
     Count,
+    /// Whether all are.
     And,
+    /// Whether any is.
     Or,
 }
 
 /// What an operation has to do with threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadOp {
+    /// The number of the thread in its block.
     ThreadId(Axis),
+    /// The number of the block in the grid.
     BlockId(Axis),
+    /// Threads of a block.
     BlockDim(Axis),
+    /// Blocks of the grid.
     GridDim(Axis),
     /// A register of the lane or warp, by its name without `%`.
     Lane(&'static str),
@@ -89,7 +78,7 @@ const WARP_INTRINSICS: &[&str] = &[
 /// Classifies an operation; `None` for one that knows nothing of threads.
 pub fn classify(op: Op<'_>) -> Option<ThreadOp> {
     let name = op.name();
-    if let Some(register) = name.strip_prefix("nvvm.read.ptx.sreg.") {
+    if let Some(register) = super::special_register(op) {
         return register_op(register);
     }
     match name {
@@ -133,7 +122,8 @@ fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
     if WARP_INTRINSICS.iter().any(|start| name.starts_with(start)) {
         return Some(ThreadOp::Warp);
     }
-    let first_is_zero = || op.operands().first().is_some_and(|id| constant(*id) == Some(0));
+    let first_is_zero =
+        || op.operands().first().is_some_and(|id| id.defining_op().and_then(Op::constant_int) == Some(0));
     let whole_block = |found| {
         if first_is_zero() { found } else { ThreadOp::Unsupported("it uses a named barrier") }
     };

@@ -1,5 +1,4 @@
-//! Operations of the regrain dialect as what the NVPTX back end knows: `llvm.nvvm.*` intrinsics, special registers, and
-//! globals in address space 3. A part of `regrain-outline-kernels`.
+//! Operations of the regrain dialect as `llvm.nvvm.*` intrinsics, special registers, and globals in address space 3.
 //!
 //! ```mlir
 //! regrain.barrier(%x, %y, %z)              llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"(%zero)
@@ -9,11 +8,55 @@
 
 use mlir_bridge::ir::{Builder, Op, Type, Value};
 
+use super::DIALECT;
+use crate::device_operations::{Axis, DeviceOperations, Place};
+
 const SHARED_SPACE: u32 = 3;
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
-/// Lowers every operation of the regrain dialect in `kernel`; `Err` says which one has no counterpart.
-pub fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
+/// How much dynamic shared memory the launch gave the block.
+const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
+
+/// The parallel form in NVVM.
+pub struct Operations;
+
+impl DeviceOperations for Operations {
+    fn dialects(&self) -> &'static [&'static str] {
+        &["llvm", DIALECT]
+    }
+
+    fn place<'c>(&self, b: Builder<'c>, place: Place, axis: Axis) -> Value<'c> {
+        let name = match place {
+            Place::Thread => "tid",
+            Place::Block => "ctaid",
+            Place::BlockSize => "ntid",
+            Place::GridSize => "nctaid",
+        };
+        register(b, &format!("{name}.{}", axis.name()))
+    }
+
+    fn dynamic_shared_size<'c>(&self, b: Builder<'c>) -> Value<'c> {
+        let ctx = b.ctx();
+        let bytes = b.op("llvm.call_intrinsic").attr("intrin", ctx.str_attr(DYNAMIC_SHARED_SIZE)).result(ctx.int(32));
+        let sizes =
+            [("op_bundle_sizes", ctx.i32_array_attr(&[])), ("operandSegmentSizes", ctx.i32_array_attr(&[0, 0]))];
+        bytes.attrs(&sizes).build().result(0)
+    }
+
+    fn is_dynamic_shared_size(&self, op: Op<'_>) -> bool {
+        op.attr("intrin").and_then(|name| name.as_str()) == Some(DYNAMIC_SHARED_SIZE)
+    }
+
+    fn lower(&self, module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
+        lower(module, kernel)
+    }
+
+    fn require_block(&self, kernel: Op<'_>, shape: [i32; 3]) {
+        kernel.set_attr("nvvm.reqntid", kernel.ctx().i32_array_attr(&shape));
+    }
+}
+
+fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
     for op in kernel.find_all(|op| op.name().starts_with("regrain.")) {
         let b = Builder::before(op);
         match op.name() {
@@ -39,8 +82,8 @@ pub fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
 }
 
 /// The special register `name`, an i32.
-pub fn register<'c>(b: Builder<'c>, name: &str) -> Value<'c> {
-    b.value(&format!("nvvm.read.ptx.sreg.{name}"), &[], b.ctx().int(32))
+fn register<'c>(b: Builder<'c>, name: &str) -> Value<'c> {
+    b.value(&format!("{}{name}", super::REGISTER), &[], b.ctx().int(32))
 }
 
 fn replace<'c>(op: Op<'c>, values: &[Value<'c>]) {

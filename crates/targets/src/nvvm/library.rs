@@ -1,0 +1,92 @@
+//! The functions that device code calls without their bodies: libdevice, and a few of C.
+
+/// Beginning of the names of libdevice's functions.
+const LIBDEVICE: &str = "__nv_";
+
+/// What kind of work a function or an intrinsic does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A few integer instructions.
+    Integer,
+    /// One floating-point instruction.
+    Arithmetic,
+    /// A division or a root.
+    Division,
+    /// A function that takes several instructions.
+    Function,
+    /// From one type of numbers to another, or rounding.
+    Conversion,
+    /// Something else.
+    Other,
+}
+
+/// Whether a function only computes: it does not synchronise, knows nothing of its thread, and writes at most through the
+/// pointers that it is given.
+pub fn is_pure(name: &str) -> bool {
+    name.starts_with(LIBDEVICE)
+}
+
+/// Whether a function that no module holds neither synchronises nor knows its thread.
+pub fn is_known_external(name: &str) -> bool {
+    matches!(
+        name,
+        "vprintf" | "printf" | "malloc" | "free" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
+    ) || is_pure(name)
+        || name.starts_with("llvm.")
+}
+
+/// Whether a function that no module holds does not return.
+pub fn never_returns(name: &str) -> bool {
+    matches!(name, "__assertfail" | "__assert_fail" | "__nv_abort" | "abort" | "__cxa_pure_virtual")
+}
+
+/// The operation of the arith dialect that an integer function is.
+pub fn integer_operation(name: &str) -> Option<&'static str> {
+    Some(match name.strip_prefix(LIBDEVICE)? {
+        "min" | "llmin" => "minsi",
+        "max" | "llmax" => "maxsi",
+        "umin" | "ullmin" => "minui",
+        "umax" | "ullmax" => "maxui",
+        _ => return None,
+    })
+}
+
+/// What kind of work a function does, of floating-point numbers or not; `None` for one that nobody looks into.
+pub fn work(name: &str, of_floats: bool) -> Option<Work> {
+    let name = name.strip_prefix(LIBDEVICE)?;
+    let starts = |list: &[&str]| list.iter().any(|start| name.starts_with(start));
+    const ARITHMETIC: &[&str] = &[
+        "fma", "fabs", "fmax", "fmin", "copysign", "fadd", "fsub", "fmul", "dadd", "dmul", "saturate", "isnan", "isinf",
+    ];
+    Some(match () {
+        () if !of_floats => Work::Integer,
+        () if starts(ARITHMETIC) => Work::Arithmetic,
+        () if starts(&["sqrt", "fsqrt", "dsqrt", "fdiv", "ddiv", "frcp", "drcp", "rsqrt", "fdividef"]) => {
+            Work::Division
+        }
+        () if name.contains('2') && !starts(&["exp2", "log2", "atan2"]) => Work::Conversion,
+        () if starts(&["floor", "ceil", "trunc", "round", "rint"]) => Work::Conversion,
+        () => Work::Function,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_told_by_name() {
+        assert!(is_pure("__nv_sinf") && !is_pure("sinf"));
+        assert!(is_known_external("__nv_sinf") && is_known_external("vprintf") && !is_known_external("_Z1fv"));
+        assert!(never_returns("__nv_abort") && !never_returns("__nv_sinf"));
+        assert_eq!([integer_operation("__nv_ullmax"), integer_operation("max")], [Some("maxui"), None]);
+    }
+
+    #[test]
+    fn work_is_told_by_name() {
+        let of = |name| work(name, true);
+        assert_eq!([of("__nv_fmaf"), of("__nv_sqrt")], [Some(Work::Arithmetic), Some(Work::Division)]);
+        assert_eq!([of("__nv_float2int_rn"), of("__nv_exp2f")], [Some(Work::Conversion), Some(Work::Function)]);
+        assert_eq!([of("_Z1ff"), work("__nv_abs", false)], [None, Some(Work::Integer)]);
+    }
+}
