@@ -20,7 +20,6 @@ pub type Result<T = ()> = std::result::Result<T, CudaError>;
 impl CudaError {
     pub const INVALID_VALUE: Self = Self(1);
     pub const MEMORY_ALLOCATION: Self = Self(2);
-    pub const INITIALIZATION: Self = Self(3);
     pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
@@ -36,7 +35,6 @@ impl CudaError {
     pub const NO_KERNEL_IMAGE: Self = Self(209);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
-    pub const NOT_READY: Self = Self(600);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);

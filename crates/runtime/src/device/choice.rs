@@ -5,14 +5,14 @@
 
 use std::sync::OnceLock;
 
-use super::cpu;
 use super::row::{Refusal, Row};
 use super::seam::Device;
+use super::{cpu, cuda};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Module};
 
 /// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any image.
-const DEVICES: [Row; 1] = [cpu::machine::ROW];
+const DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
 
 #[derive(Clone, Copy)]
 struct Chosen {

@@ -3,5 +3,6 @@
 
 pub mod choice;
 pub mod cpu;
+pub mod cuda;
 pub mod row;
 pub mod seam;

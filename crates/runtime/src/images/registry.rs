@@ -98,7 +98,8 @@ unsafe fn name(text: *const c_char) -> &'static CStr {
 /// `device_name` is null or a C string that lives as long as the program.
 pub unsafe fn add_function(module: &'static Module, stub: *const c_void, device_name: *const c_char) {
     // SAFETY: by contract.
-    let function = Function { module, name: unsafe { name(device_name) }, slot: Slot::default() };
+    let name = unsafe { name(device_name) };
+    let function = Function { module, name, slot: Slot::default() };
     write().functions.insert(stub as usize, Box::leak(Box::new(function)));
 }
 
@@ -115,8 +116,8 @@ pub unsafe fn add_variable(
 ) {
     let shadow = shadow as usize;
     // SAFETY: by contract.
-    let variable =
-        Variable { module, name: unsafe { name(device_name) }, shadow, size, managed, slot: Slot::default() };
+    let name = unsafe { name(device_name) };
+    let variable = Variable { module, name, shadow, size, managed, slot: Slot::default() };
     write().variables.insert(shadow, Box::leak(Box::new(variable)));
 }
 
@@ -145,7 +146,7 @@ pub fn any_variable(test: impl Fn(&'static Variable) -> bool) -> bool {
     read().variables.values().any(|variable| test(variable))
 }
 
-/// The managed variables of a module, or of all.
+/// The managed variables of a module.
 pub fn managed_variables(of: &'static Module) -> Vec<&'static Variable> {
     let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module, of);
     read().variables.values().copied().filter(here).collect()
