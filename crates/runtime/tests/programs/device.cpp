@@ -203,6 +203,23 @@ static void threads() {
   for (auto &t : all) t.join();
 }
 
+// A launch with two candidates, as a program that is built for profiling has it (crates/profiler/src/abi.rs).
+struct Site { const char *kernel, *hash, *target, *version; int count, reserved; const char *const *grains; void *state; };
+struct Token { alignas(8) char bytes[32]; };
+extern "C" int __regrain_profile_begin(Site *, int, int, int, int, int, int, uint64_t, void *, Token *);
+extern "C" void __regrain_profile_end(Site *, Token *, int);
+static void profiled() {
+  static const char *const grains[] = {"original", "b2x1x1"};
+  static Site site = {"add", "00ff", "sm_80", "1", 2, 0, grains, nullptr};
+  cudaStream_t s; int *d, chosen[2] = {}; OK(cudaStreamCreate(&s)); OK(cudaMalloc(out(&d), 4)); Args args(d);
+  for (int i = 0; i < 40; i++) {
+    Token token; int candidate = __regrain_profile_begin(&site, 2, 1, 1, 32, 1, 1, 0, s, &token);
+    CHECK(candidate == 0 || candidate == 1); chosen[candidate & 1]++;
+    __regrain_profile_end(&site, &token, launch(0, args, s));
+  }
+  CHECK(chosen[0] >= 5 && chosen[1] >= 5);
+}
+
 // The host may touch a managed variable before it calls anything.
 static void managed() {
   CHECK(managed_pointer != nullptr); if (!managed_pointer) return;
@@ -215,7 +232,7 @@ static void managed() {
 int main(int, char **argv) {
   register_program(argv[1]);
   struct { const char *name; void (*run)(); } parts[] = {{"kind", kind}, {"memory", memory}, {"misuse", misuse}, {"streams", streams}, {"symbols", symbols}, {"launches", launches},
-    {"sticky", sticky}, {"told", told}, {"reset", reset}, {"gpus", gpus}, {"threads", threads}, {"managed", managed}};
+    {"sticky", sticky}, {"told", told}, {"reset", reset}, {"gpus", gpus}, {"threads", threads}, {"managed", managed}, {"profiled", profiled}};
   for (auto &part : parts) if (!std::strcmp(part.name, argv[2])) part.run();
   if (failures) std::printf("%d failed\n", failures); else std::printf("passed\n");
   return failures != 0;

@@ -1,6 +1,8 @@
 //! Warp collectives and the active mask.
 //!
 //! A collective names lanes by a mask. Each named, live lane deposits a value and waits; when all have, everyone gets all deposits.
+//! A lane that takes no part (it has returned, lies beyond the block or is not named) deposits 0: PTX leaves undefined what a shuffle reads
+//! from it, hardware gives 0, and widely used reductions over partial warps count on that.
 //! Collectives with disjoint masks of one warp do not disturb each other.
 //!
 //! `__activemask` asks which lanes run together. Coroutines run one at a time, so the question is answered by waiting: when no lane of

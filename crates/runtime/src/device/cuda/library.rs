@@ -178,7 +178,7 @@ pub fn load() -> Result<Driver, String> {
     let mut answers = Vec::new();
     for path in PATHS {
         // SAFETY: a C string; the library's constructors are the driver's own.
-        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
         if !library.is_null() {
             // SAFETY: a handle of the driver library, never closed.
             return unsafe { Driver::find(library) }.map_err(|name| {
