@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 /// `cudaDeviceProp` of CUDA 12, field by field in the header's order and spelling.
 #[repr(C)]
-#[allow(non_snake_case)]
+#[allow(non_snake_case, reason = "CUDA's names")]
 #[derive(Clone)]
 pub struct DeviceProp {
     pub name: [c_char; 256],

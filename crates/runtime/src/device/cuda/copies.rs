@@ -5,8 +5,7 @@
 
 use std::ffi::c_void;
 
-use super::layout::{DEVICE, HOST, Memcpy2d, Memcpy3d, Side2d, Side3d, UNIFIED};
-use super::library::{Code, Handle, Pointer};
+use super::layout::{Code, DEVICE, HOST, Handle, Memcpy2d, Memcpy3d, Pointer, Side2d, Side3d, UNIFIED};
 use super::state::Cuda;
 use crate::device::seam::{Copies, Copy2d, Fill, Order};
 use crate::error::{CudaError, Result};

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::layout::LaunchConfig;
-use super::library::Handle;
+use super::layout::{Handle, LaunchConfig};
 use super::state::{Cuda, Shape};
 use crate::abi::Dim3;
 use crate::device::seam::{Kernels, Launch};

@@ -2,20 +2,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::layout::{LaunchConfig, Memcpy2d, Memcpy3d};
+use super::layout::{Callback, Code, Handle, LaunchConfig, Memcpy2d, Memcpy3d, Pointer};
 use crate::types::{Location, PoolProps};
 
 /// Tried in this order; the first is found by the loader's own rules.
 const PATHS: [&CStr; 3] = [c"libcuda.so.1", c"/usr/lib/wsl/lib/libcuda.so.1", c"/usr/local/nvidia/lib64/libcuda.so.1"];
-
-/// A `CUresult`; 0 is success.
-pub type Code = u32;
-/// A `CUdeviceptr`.
-pub type Pointer = u64;
-/// A `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction` or `CUmemoryPool`.
-pub type Handle = *mut c_void;
-/// A `CUstreamCallback`.
-pub type Callback = unsafe extern "C" fn(Handle, Code, *mut c_void);
 
 /// Declares the table of functions. Those of the second block came with later drivers and may be missing.
 macro_rules! driver {

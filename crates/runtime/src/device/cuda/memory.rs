@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::library::Pointer;
+use super::layout::Pointer;
 use super::state::Cuda;
 use crate::device::seam::{Memory, Space, Stream};
 use crate::error::{CudaError, Result};

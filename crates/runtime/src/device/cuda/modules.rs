@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use super::library::Handle;
+use super::layout::Handle;
 use super::memory::MEMORY_MANAGED;
 use super::pick::{Capability, pick};
 use super::state::{Cuda, NOT_FOUND, describe};

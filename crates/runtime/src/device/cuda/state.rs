@@ -5,7 +5,8 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::library::{Code, Driver, Handle};
+use super::layout::{Code, Handle};
+use super::library::Driver;
 use super::pick::Capability;
 use crate::error::{self, CudaError, Result};
 use crate::error_table::ERRORS;

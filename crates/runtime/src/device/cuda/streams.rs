@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::library::{Code, Handle};
+use super::layout::{Code, Handle};
 use super::state::{Cuda, translate};
 use crate::device::seam::{Stream, Streams};
 use crate::error::{CudaError, Result};
