@@ -22,7 +22,7 @@ const MOST_PENDING: usize = 4096;
 /// After so many unfinished ones the others are not asked.
 const MOST_UNFINISHED: usize = 8;
 
-#[allow(non_snake_case)]
+#[allow(non_snake_case, reason = "CUDA's names")]
 unsafe extern "C" {
     fn cudaEventCreate(event: *mut *mut c_void) -> u32;
     fn cudaEventRecord(event: *mut c_void, stream: *mut c_void) -> u32;

@@ -8,15 +8,13 @@
 //! ```
 //!
 //! [`kernel`] decides, [`device`] takes device time by events, [`clock`] the time of synchronous launches on the CPU,
-//! [`session`] knows the database. Nothing here fails the program: what cannot be measured is not, and the original runs.
+//! [`session`] knows the database. A site says which target its candidates are for; the events are those of whichever runtime the
+//! program is linked with. Nothing here fails the program: what cannot be measured is not, and the original runs.
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `REGRAIN_TUNING_DB` | the database (default: `<executable>.regrain-tuning`, beside the executable) |
 //! | `REGRAIN_TUNING_SAMPLES` | samples of each candidate, over all grids, and at least three of each grid (default: 5) |
-
-// `unsafe` is confined to the C ABI and the calls of the CUDA API; each block says why it holds.
-#![allow(clippy::missing_safety_doc)]
 
 pub mod abi;
 mod clock;
@@ -35,7 +33,7 @@ use kernel::Launch;
 /// # Safety
 /// `site` is a site in writable memory whose strings live as long as the program; `token` is writable.
 #[unsafe(no_mangle)]
-#[allow(clippy::too_many_arguments)]
+#[allow(clippy::too_many_arguments, reason = "the interface to compiled programs")]
 pub unsafe extern "C" fn __regrain_profile_begin(
     site: *mut Site,
     grid_x: u32,

@@ -1,7 +1,7 @@
-//! The binary interface between generated CPU code and this runtime.
+//! The binary interface between generated code and this runtime.
 //!
-//! A translation unit hands over one [`CpuImage`] (through clang's own fat-binary registration), which lists its kernels
-//! and device variables. A kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from
+//! A translation unit hands over its images (through clang's own fat-binary registration): a [`CpuImage`], NVIDIA's fat binary, or an
+//! [`ImageSet`] with images for several devices. A [`CpuImage`] lists kernels and device variables. A kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from
 //! [`Tls`]; `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
 
 use std::ffi::{c_char, c_void};
@@ -87,12 +87,34 @@ pub struct CpuImage {
     pub vars: *const CpuVar,
 }
 
-/// What clang emits for `__cudaRegisterFatBinary`.
+/// `RRGSET01`, little endian.
+pub const IMAGE_SET_MAGIC: u64 = 0x3130_5445_5347_5252;
+/// First word of NVIDIA's fat binary.
+pub const NVIDIA_FATBIN_MAGIC: u32 = 0xba55_ed50;
+
+/// One program's images for several devices.
+#[repr(C)]
+pub struct ImageSet {
+    pub magic: u64,
+    /// The CPU's image, or null.
+    pub cpu: *const CpuImage,
+    /// LLVM's offload binaries one after the other, each aligned to eight bytes, or null.
+    pub offload: *const u8,
+    pub offload_size: u64,
+}
+
+const _: () = assert!(size_of::<ImageSet>() == 32);
+const _: () = assert!(std::mem::offset_of!(ImageSet, cpu) == 8);
+const _: () = assert!(std::mem::offset_of!(ImageSet, offload) == 16);
+const _: () = assert!(std::mem::offset_of!(ImageSet, offload_size) == 24);
+
+/// What clang emits for `__cudaRegisterFatBinary`. `data` leads to a [`CpuImage`], an [`ImageSet`] or NVIDIA's fat binary, which
+/// their first words tell apart.
 #[repr(C)]
 pub struct FatbinWrapper {
     pub magic: u32,
     pub version: u32,
-    pub data: *const CpuImage,
+    pub data: *const c_void,
     pub unused: *const c_void,
 }
 

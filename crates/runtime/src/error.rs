@@ -1,14 +1,13 @@
 //! Error codes, the per-thread last error, and the frame around every `cuda*` entry point.
 //!
 //! Two kinds of error, as in CUDA: a *plain* one is reported by the call that met it and kept until `cudaGetLastError`
-//! reads it; a *sticky* one (a kernel failed) stays for the rest of the process or until `cudaDeviceReset`. A launch does not return the
-//! failure of its own kernel: like on a GPU it surfaces at the next call that synchronises or touches the device.
+//! reads it; a *sticky* one (a kernel failed) stays for the rest of the process or until `cudaDeviceReset`. The device knows the
+//! second kind.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error_table::ERRORS;
 
@@ -26,10 +25,14 @@ impl CudaError {
     pub const INVALID_SYMBOL: Self = Self(13);
     pub const INVALID_CHANNEL_DESCRIPTOR: Self = Self(20);
     pub const INVALID_MEMCPY_DIRECTION: Self = Self(21);
+    pub const INSUFFICIENT_DRIVER: Self = Self(35);
+    pub const NEWER_DRIVER: Self = Self(36);
     pub const MISSING_CONFIGURATION: Self = Self(52);
     pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
+    pub const NO_DEVICE: Self = Self(100);
     pub const INVALID_DEVICE: Self = Self(101);
     pub const INVALID_KERNEL_IMAGE: Self = Self(200);
+    pub const NO_KERNEL_IMAGE: Self = Self(209);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
     pub const ASSERT: Self = Self(710);
@@ -46,32 +49,13 @@ thread_local! {
     static LAST: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Failure of a kernel that no call has reported yet.
-static PENDING: AtomicU32 = AtomicU32::new(0);
-/// Failure of a kernel that has been reported and stays.
-static STICKY: AtomicU32 = AtomicU32::new(0);
-
-/// Records that a kernel failed. The first failure wins.
-pub fn set_pending(error: CudaError) {
-    let _ = PENDING.compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst);
+/// The calling thread's last error, 0 for none.
+pub fn last() -> u32 {
+    LAST.get()
 }
 
-/// Surfaces a kernel's failure: called by every entry point that synchronises or uses the device.
-pub fn device_ok() -> Result {
-    let pending = PENDING.load(Ordering::SeqCst);
-    if pending != 0 {
-        let _ = STICKY.compare_exchange(0, pending, Ordering::SeqCst, Ordering::SeqCst);
-    }
-    match STICKY.load(Ordering::SeqCst) {
-        0 => Ok(()),
-        code => Err(CudaError(code)),
-    }
-}
-
-/// Forgets all failures (`cudaDeviceReset`).
-pub fn reset() {
-    PENDING.store(0, Ordering::SeqCst);
-    STICKY.store(0, Ordering::SeqCst);
+/// Forgets the calling thread's last error.
+pub fn clear_last() {
     LAST.set(0);
 }
 
@@ -94,25 +78,6 @@ pub fn api(body: impl FnOnce() -> Result) -> u32 {
     code
 }
 
-fn peek() -> u32 {
-    match STICKY.load(Ordering::SeqCst) {
-        0 => LAST.get(),
-        code => code,
-    }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetLastError() -> u32 {
-    let code = peek();
-    LAST.set(0);
-    code
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaPeekAtLastError() -> u32 {
-    peek()
-}
-
 /// The table as C strings: (name, text) per entry of [`ERRORS`], then the unknown code.
 fn c_strings() -> &'static Vec<(CString, CString)> {
     static TABLE: OnceLock<Vec<(CString, CString)>> = OnceLock::new();
@@ -126,17 +91,8 @@ fn c_strings() -> &'static Vec<(CString, CString)> {
     })
 }
 
-fn c_string(code: u32, pick: impl Fn(&(CString, CString)) -> &CStr) -> *const c_char {
+/// A part of the entry of a code, as a C string that lives as long as the program.
+pub fn c_string(code: u32, pick: impl Fn(&(CString, CString)) -> &CStr) -> *const c_char {
     let at = ERRORS.binary_search_by_key(&code, |entry| entry.0).unwrap_or(ERRORS.len());
     pick(&c_strings()[at]).as_ptr()
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetErrorName(code: u32) -> *const c_char {
-    c_string(code, |entry| &entry.0)
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetErrorString(code: u32) -> *const c_char {
-    c_string(code, |entry| &entry.1)
 }

@@ -2,13 +2,13 @@
 
 /// Defines exported `cuda*` functions. The body is a `Result`; its error becomes the return value and the thread's last error.
 ///
-/// `fn name / alias (...)` also exports `alias`, the per-thread-default-stream spelling that the header selects with
-/// `CUDA_API_PER_THREAD_DEFAULT_STREAM`. Work is synchronous here, so both default streams behave alike.
+/// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling that the header selects with
+/// `CUDA_API_PER_THREAD_DEFAULT_STREAM`. In the body, `on` is the [`Default`](crate::macros::Default) stream of that spelling.
 macro_rules! cuda_api {
     () => {};
-    ($(#[$meta:meta])* fn $name:ident / $alias:ident ($($arg:ident : $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
-        cuda_api! { $(#[$meta])* fn $name($($arg: $ty),*) $body }
-        cuda_api! { $(#[$meta])* fn $alias($($arg: $ty),*) $body }
+    ($(#[$meta:meta])* fn $name:ident / $alias:ident [$on:ident] ($($arg:ident : $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
+        cuda_api! { $(#[$meta])* fn $name($($arg: $ty),*) { let $on = $crate::macros::Default::Legacy; $body } }
+        cuda_api! { $(#[$meta])* fn $alias($($arg: $ty),*) { let $on = $crate::macros::Default::PerThread; $body } }
         cuda_api! { $($rest)* }
     };
     ($(#[$meta:meta])* fn $name:ident ($($arg:ident : $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
@@ -16,7 +16,9 @@ macro_rules! cuda_api {
         /// # Safety
         /// The contract of the CUDA function of this name: pointers are valid for what it reads and writes.
         #[unsafe(no_mangle)]
-        #[allow(non_snake_case, clippy::too_many_arguments, unused_unsafe)]
+        #[allow(non_snake_case, reason = "CUDA's names")]
+        #[allow(clippy::too_many_arguments, reason = "CUDA's signatures")]
+        #[allow(unused_unsafe, reason = "some bodies touch no pointer")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
             // SAFETY: the caller keeps the contract of the CUDA function of this name; null pointers are checked by the body.
             $crate::error::api(|| unsafe { $body })
@@ -26,7 +28,35 @@ macro_rules! cuda_api {
 }
 pub(crate) use cuda_api;
 
+use crate::device::seam::{Order, PER_THREAD, Stream};
 use crate::error::{CudaError, Result};
+
+/// The default stream of a spelling of a function.
+#[derive(Clone, Copy)]
+pub enum Default {
+    Legacy,
+    PerThread,
+}
+
+impl Default {
+    /// The stream that the program means by `given`.
+    pub fn stream(self, given: Stream) -> Stream {
+        match self {
+            Self::PerThread if given.is_null() => PER_THREAD,
+            _ => given,
+        }
+    }
+
+    /// A copy on `given` that nobody waits for.
+    pub fn later(self, given: Stream) -> Order {
+        Order { stream: self.stream(given), waits: false }
+    }
+
+    /// A copy that the call waits for.
+    pub fn now(self) -> Order {
+        Order { stream: self.stream(std::ptr::null_mut()), waits: true }
+    }
+}
 
 /// Writes an output parameter; null is `cudaErrorInvalidValue`.
 ///

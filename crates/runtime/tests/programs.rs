@@ -4,41 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
-}
+mod common;
 
-/// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up to where `cargo build` does.
-fn library() -> PathBuf {
-    let exe = std::env::current_exe().expect("path of the test");
-    let deps = exe.parent().expect("target folder").read_dir().expect("readable target folder");
-    let archives = deps.filter_map(|entry| {
-        let entry = entry.ok()?;
-        let name = entry.file_name().into_string().ok()?;
-        (name.starts_with("libregrain_rt") && name.ends_with(".a"))
-            .then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
-    });
-    archives.max().expect("the static library is built with the tests").1
-}
-
-fn build(name: &str) -> PathBuf {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("regrain-rt-{name}"));
-    let include =
-        std::env::var_os("CUDA_PATH").map_or_else(|| root().join(".toolchain/cuda"), PathBuf::from).join("include");
-    let done = Command::new("/usr/lib/llvm-22/bin/clang++")
-        .args(["-O1", "-std=c++17", "-x", "c++"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.cpp")))
-        .args(["-x", "none"])
-        .arg(library())
-        .arg("-I")
-        .arg(include)
-        .args(["-lpthread", "-ldl", "-lm", "-o"])
-        .arg(&out)
-        .output()
-        .expect("clang++ runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    out
-}
+use common::build;
 
 fn smoke() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
@@ -47,7 +15,12 @@ fn smoke() -> &'static Path {
 
 fn run(program: &Path, args: &[&str], env: &[(&str, &str)]) -> (String, String) {
     let mut command = Command::new(program);
-    command.args(args).env_remove("REGRAIN_CPU_MODE").env_remove("REGRAIN_CPU_CHECK").env_remove("REGRAIN_CPU_THREADS");
+    command
+        .args(args)
+        .env_remove("REGRAIN_CPU_MODE")
+        .env_remove("REGRAIN_CPU_CHECK")
+        .env_remove("REGRAIN_CPU_THREADS")
+        .env_remove("REGRAIN_DEVICE");
     let Output { stdout, stderr, .. } = command.envs(env.iter().copied()).output().expect("the program runs");
     (String::from_utf8_lossy(&stdout).into_owned(), String::from_utf8_lossy(&stderr).into_owned())
 }

@@ -48,6 +48,9 @@ void __cudaRegisterFatBinaryEnd(void **);
 void __cudaUnregisterFatBinary(void **);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, uint3 *, uint3 *, dim3 *, dim3 *, int *);
 void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
+void __cudaRegisterManagedVar(void **, void **, char *, const char *, int, size_t, int, int);
+uint32_t __regrain_device_kind(void);
+int32_t __regrain_keeps_grain(void);
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, void *);
 unsigned __cudaPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 }

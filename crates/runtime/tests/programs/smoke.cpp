@@ -49,6 +49,15 @@ static void shuffle(void **args) {
   __regrain_warp_exchange(mask, linear(), out);
   arg<int *>(args, 0)[global()] = int(out[__regrain_tls.laneid ^ 1]);
 }
+// What lanes that take no part deposit: lanes beyond the block, lanes that have returned, lanes that the mask leaves out.
+static void absent(void **args) {
+  uint64_t out[32];
+  uint32_t lane = __regrain_tls.laneid;
+  if (linear() >= 36) return;
+  __regrain_warp_exchange(linear() < 32 && lane >= 16 ? 0xffff0000u : lane < 16 && linear() < 32 ? 0xffffu : 0xffffffffu, linear() + 1, out);
+  int *to = arg<int *>(args, 0) + linear() * 3;
+  to[0] = int(out[lane ^ 1]); to[1] = int(out[lane ^ 4]); to[2] = int(out[lane ^ 16]);
+}
 static void vote(void **args) {
   uint32_t n = __regrain_barrier_red(0, 0, 0, linear() % 3 == 0);
   uint32_t all = __regrain_barrier_red(1, 0, 0, 1), any = __regrain_barrier_red(2, 0, 0, 0);
@@ -106,7 +115,7 @@ static const regrain_cpu_variant add_variants[] = {{{64, 1, 1}, add_block64}};
 #define K(n, flags, shared) {#n, n, nullptr, nullptr, 0, flags, 0, shared, 0, nullptr, 0}
 static const regrain_cpu_kernel kernels[] = {
     K(reverse, 1, 4096), K(tree, 1, 0), {"add", add, add_block, nullptr, 0, 0, 0, 0, 0, add_variants, 1}, K(shuffle, 0, 0), K(vote, 1, 0),
-    K(named, 1, 4096), K(active, 1, 0), K(early, 1, 0), K(grid_sync, 3, 0), K(hello, 0, 0), K(stuck, 1, 0), K(diverged, 1, 0),
+    K(absent, 0, 0), K(named, 1, 4096), K(active, 1, 0), K(early, 1, 0), K(grid_sync, 3, 0), K(hello, 0, 0), K(stuck, 1, 0), K(diverged, 1, 0),
     K(spin, 0, 0), K(trap, 0, 0), K(wild, 0, 0), K(deep, 1, 0), K(fail_assert, 1, 0)};
 static const regrain_cpu_var vars[] = {{"scale", &scale, 4}};
 static const regrain_cpu_image image = {0x3130555043475252, kernels, sizeof kernels / sizeof *kernels, 1, vars};
@@ -158,6 +167,12 @@ int main(int argc, char **argv) {
   CHECK(got[200] == host[200] + (coroutine ? 5 : 2005));
   OK(go("shuffle", blocks, n, {&d})); down();
   for (int i = 0; i < total; i++) CHECK(got[i] == ((i % n) ^ 1));
+  OK(go("absent", 1, 40, {&d})); down();
+  for (int i = 0; i < 36; i++) {
+    CHECK(got[i * 3] == (i ^ 1) + 1);
+    CHECK(got[i * 3 + 1] == (i < 32 ? (i ^ 4) + 1 : 0));
+    CHECK(got[i * 3 + 2] == 0);
+  }
   OK(go("vote", blocks, n, {&d})); down();
   CHECK(got[77] == 86 * 4 + 2);
   OK(go("named", 1, 96, {&d})); down();

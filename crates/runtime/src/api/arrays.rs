@@ -1,0 +1,85 @@
+//! CUDA arrays and copies between them and pitched memory.
+//!
+//! Layered, cubemap and mipmapped arrays are `cudaErrorNotSupported`.
+
+use std::ffi::c_void;
+
+use crate::device::choice::device;
+use crate::device::seam::Window;
+use crate::error::CudaError;
+use crate::macros::{cuda_api, put};
+use crate::types::{ChannelFormat, Extent};
+
+/// Describes the elements of an array; a plain value, so it cannot fail.
+#[unsafe(no_mangle)]
+extern "C" fn cudaCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32) -> ChannelFormat {
+    ChannelFormat { bits: [x, y, z, w], kind }
+}
+
+cuda_api! {
+    fn cudaMallocArray(handle: *mut *mut c_void, format: *const ChannelFormat, width: usize, height: usize, flags: u32) {
+        let format = *format.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+        put(handle, device()?.create_array(format, Extent { width, height, depth: 0 }, flags)?)
+    }
+
+    fn cudaMalloc3DArray(handle: *mut *mut c_void, format: *const ChannelFormat, extent: Extent, flags: u32) {
+        let format = *format.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+        put(handle, device()?.create_array(format, extent, flags)?)
+    }
+
+    fn cudaFreeArray(handle: *mut c_void) { device()?.free_array(handle) }
+
+    fn cudaArrayGetInfo(format: *mut ChannelFormat, extent: *mut Extent, flags: *mut u32, handle: *mut c_void) {
+        let info = device()?.array_info(handle)?;
+        if !format.is_null() { put(format, info.0)?; }
+        if !extent.is_null() { put(extent, info.1)?; }
+        if !flags.is_null() { put(flags, info.2)?; }
+        Ok(())
+    }
+
+    fn cudaGetChannelDesc(format: *mut ChannelFormat, handle: *const c_void) { put(format, device()?.array_info(handle)?.0) }
+
+    fn cudaMemcpy2DToArray / cudaMemcpy2DToArray_ptds [on] (
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: u32
+    ) {
+        let memory = from.cast_mut();
+        device()?.copy_window(&Window { array, x, y, memory, pitch, width, height, kind, into_array: true }, on.now())
+    }
+
+    fn cudaMemcpy2DToArrayAsync / cudaMemcpy2DToArrayAsync_ptsz [on] (
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: u32,
+        stream: *mut c_void
+    ) {
+        let memory = from.cast_mut();
+        let window = Window { array, x, y, memory, pitch, width, height, kind, into_array: true };
+        device()?.copy_window(&window, on.later(stream))
+    }
+
+    fn cudaMemcpy2DFromArray / cudaMemcpy2DFromArray_ptds [on] (
+        to: *mut c_void, pitch: usize, array: *const c_void, x: usize, y: usize, width: usize, height: usize, kind: u32
+    ) {
+        device()?.copy_window(&Window { array, x, y, memory: to, pitch, width, height, kind, into_array: false }, on.now())
+    }
+
+    fn cudaMemcpy2DFromArrayAsync / cudaMemcpy2DFromArrayAsync_ptsz [on] (
+        to: *mut c_void, pitch: usize, array: *const c_void, x: usize, y: usize, width: usize, height: usize, kind: u32,
+        stream: *mut c_void
+    ) {
+        let window = Window { array, x, y, memory: to, pitch, width, height, kind, into_array: false };
+        device()?.copy_window(&window, on.later(stream))
+    }
+
+    fn cudaMemcpyToArray / cudaMemcpyToArray_ptds [on] (
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, count: usize, kind: u32
+    ) {
+        let (memory, pitch, width, height) = (from.cast_mut(), count, count, 1);
+        device()?.copy_run(&Window { array, x, y, memory, pitch, width, height, kind, into_array: true }, on.now())
+    }
+
+    fn cudaMemcpyFromArray / cudaMemcpyFromArray_ptds [on] (
+        to: *mut c_void, array: *const c_void, x: usize, y: usize, count: usize, kind: u32
+    ) {
+        let (memory, pitch, width, height) = (to, count, count, 1);
+        device()?.copy_run(&Window { array, x, y, memory, pitch, width, height, kind, into_array: false }, on.now())
+    }
+}

@@ -1,0 +1,12 @@
+//! The `cuda*` functions that a compiled program calls: they check plain arguments, keep the last error and call the device, of
+//! which they know nothing.
+
+mod arrays;
+mod copies;
+mod devices;
+mod errors;
+mod kernels;
+mod memory;
+mod registration;
+mod streams;
+mod unsupported;

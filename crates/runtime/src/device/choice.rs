@@ -1,0 +1,103 @@
+//! Which device this process uses: chosen at the first call that needs one, for good.
+//!
+//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the machine has.
+//! Where none can be had, every call returns the error, and one message says what was looked for and what was found.
+
+use std::sync::OnceLock;
+
+use super::row::{Refusal, Row};
+use super::seam::Device;
+use super::{cpu, cuda};
+use crate::error::{CudaError, Result};
+use crate::images::registry::{self, Module};
+
+/// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any image.
+const DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
+
+#[derive(Clone, Copy)]
+struct Chosen {
+    device: &'static dyn Device,
+    kind: u32,
+}
+
+static CHOSEN: OnceLock<Result<Chosen>> = OnceLock::new();
+
+fn chosen() -> &'static Result<Chosen> {
+    CHOSEN.get_or_init(|| {
+        choose(std::env::var("REGRAIN_DEVICE").unwrap_or_default().trim(), &registry::modules()).map_err(|refusal| {
+            eprintln!("regrain runtime: error: {}", refusal.text);
+            refusal.error
+        })
+    })
+}
+
+/// The device of this process.
+#[inline]
+pub fn device() -> Result<&'static dyn Device> {
+    match chosen() {
+        Ok(chosen) => Ok(chosen.device),
+        Err(error) => Err(*error),
+    }
+}
+
+/// The device of this process, if a call has needed one already.
+pub fn device_if_chosen() -> Option<&'static dyn Device> {
+    CHOSEN.get()?.as_ref().ok().map(|chosen| chosen.device)
+}
+
+/// The kind of the device of this process; the CPU's where none can be had.
+pub fn kind() -> u32 {
+    chosen().as_ref().map_or(cpu::machine::ROW.kind, |chosen| chosen.kind)
+}
+
+fn open(row: &Row, modules: &[&'static Module]) -> std::result::Result<Chosen, Refusal> {
+    (row.open)(modules).map(|device| Chosen { device, kind: row.kind })
+}
+
+fn holds(row: &Row, modules: &[&'static Module]) -> bool {
+    modules.iter().any(|module| (row.holds)(&module.images))
+}
+
+/// The images of a program, for messages.
+fn images(modules: &[&'static Module]) -> String {
+    let mut names: Vec<String> = modules.iter().map(|module| module.images.to_string()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| name != "none");
+    if names.is_empty() { "no image".into() } else { names.join("; ") }
+}
+
+fn choose(forced: &str, modules: &[&'static Module]) -> std::result::Result<Chosen, Refusal> {
+    let bare = modules.iter().all(|module| module.images.is_empty());
+    let with_images = |text: &str| format!("{text}; the program holds: {}", images(modules));
+    if !forced.is_empty() {
+        let Some(row) = DEVICES.iter().find(|row| row.name == forced) else {
+            let names = DEVICES.map(|row| row.name).join(", ");
+            let text = format!("REGRAIN_DEVICE: expected one of {names}, got '{forced}'");
+            return Err(Refusal { error: CudaError::NO_DEVICE, text });
+        };
+        if !bare && !holds(row, modules) {
+            let text = with_images(&format!("REGRAIN_DEVICE={forced}: the program has no image for this device"));
+            return Err(Refusal { error: CudaError::INVALID_KERNEL_IMAGE, text });
+        }
+        return open(row, modules).map_err(|refusal| Refusal {
+            text: with_images(&format!("REGRAIN_DEVICE={forced}: {}", refusal.text)),
+            ..refusal
+        });
+    }
+    if bare && let Some(last) = DEVICES.last() {
+        return open(last, modules);
+    }
+    let mut first = None;
+    for row in DEVICES.iter().filter(|row| holds(row, modules)) {
+        match open(row, modules) {
+            Ok(chosen) => return Ok(chosen),
+            Err(refusal) => _ = first.get_or_insert(refusal),
+        }
+    }
+    let refusal = first.unwrap_or(Refusal {
+        error: CudaError::INVALID_KERNEL_IMAGE,
+        text: "the program has no image for a device that this runtime knows".into(),
+    });
+    Err(Refusal { text: with_images(&refusal.text), ..refusal })
+}

@@ -1,0 +1,53 @@
+//! Hints of generated code that other threads should run: in loops that spin, and between the accesses of a warp in lockstep.
+
+use super::state::{Mode, Worker, current};
+use super::switch::{leave, yield_now};
+
+const SPINS_PER_YIELD: u32 = 32;
+
+/// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another lets it run.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_spin_hint() {
+    let worker = current();
+    if worker.is_null() {
+        return;
+    }
+    // SAFETY: a non-null worker belongs to this OS thread and is running a block.
+    unsafe {
+        (*worker).spins += 1;
+        if (*worker).spins < SPINS_PER_YIELD {
+            return;
+        }
+        (*worker).spins = 0;
+        give_way(worker);
+    }
+}
+
+/// Generated code calls this after each volatile access: the lanes of a warp go in step from one to the next, as code of
+/// the time before `__syncwarp` takes for granted. It also lets a thread run that this one waits for.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_lockstep() {
+    let worker = current();
+    if !worker.is_null() {
+        // SAFETY: a non-null worker belongs to this OS thread and is running a block.
+        unsafe { give_way(worker) }
+    }
+}
+
+/// Lets the other threads of the block run, or other blocks where there are none.
+///
+/// # Safety
+/// `worker` belongs to this OS thread and is running a thread of a block.
+unsafe fn give_way(worker: *mut Worker) {
+    // SAFETY: by contract.
+    unsafe {
+        if (*worker).job().failed() {
+            leave(worker);
+        }
+        if (*worker).mode == Mode::Coroutines && (*worker).live > 1 {
+            yield_now(worker);
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}

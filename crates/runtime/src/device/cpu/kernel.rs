@@ -1,0 +1,150 @@
+//! Kernels and variables of the program's CPU images.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicU32};
+
+use crate::abi::{CpuImage, Entry};
+use crate::error::{CudaError, Result};
+use crate::images::registry::{self, Function, Variable};
+
+/// A kernel, safe to use from any thread.
+pub struct Kernel {
+    pub name: String,
+    /// As in the source; made when first asked for.
+    source_name: OnceLock<String>,
+    pub thread_entry: Option<Entry>,
+    pub block_entry: Option<Entry>,
+    pub variants: Vec<([u32; 3], Entry)>,
+    pub param_sizes: Vec<u32>,
+    pub max_threads: u32,
+    pub static_shared: u32,
+    pub local_bytes: u32,
+    /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, as raised by the program.
+    pub max_dynamic_shared: AtomicU32,
+    pub carveout: AtomicI32,
+}
+
+impl Kernel {
+    /// The kernel's name as in the source, where the program's C++ library can tell.
+    pub fn source_name(&self) -> &str {
+        self.source_name.get_or_init(|| {
+            // A version of a kernel carries its grain behind a dollar sign, and more that only the compiler minds.
+            let mut parts = self.name.split('$');
+            let kernel = demangle(parts.next().unwrap_or_default());
+            match parts.next() {
+                None | Some("original") => kernel,
+                Some(grain) => format!("{kernel} at grain {grain}"),
+            }
+        })
+    }
+}
+
+unsafe extern "C" {
+    fn __regrain_demangle(name: *const c_char) -> *mut c_char;
+}
+
+/// The source name of a kernel, where the program's C++ library can tell.
+pub fn demangle(name: &str) -> String {
+    let Some(Ok(c_name)) = name.starts_with("_Z").then(|| CString::new(name)) else { return name.to_owned() };
+    // SAFETY: a C string in; out comes null or a C string from `malloc`.
+    unsafe {
+        let text = __regrain_demangle(c_name.as_ptr());
+        if text.is_null() {
+            return name.to_owned();
+        }
+        let demangled = CStr::from_ptr(text).to_string_lossy().into_owned();
+        libc::free(text.cast());
+        demangled
+    }
+}
+
+/// Reads a C string of the image.
+///
+/// # Safety
+/// `text` is null or a C string.
+unsafe fn is(text: *const c_char, name: &CStr) -> bool {
+    // SAFETY: by contract.
+    !text.is_null() && unsafe { CStr::from_ptr(text) } == name
+}
+
+/// A slice of an image table; empty when null.
+///
+/// # Safety
+/// `data` is null or points to `len` values that live as long as the program.
+unsafe fn table<T>(data: *const T, len: u32) -> &'static [T] {
+    if data.is_null() || len == 0 {
+        return &[];
+    }
+    // SAFETY: by contract.
+    unsafe { std::slice::from_raw_parts(data, len as usize) }
+}
+
+fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
+    // SAFETY: the image is a constant of the program with valid tables.
+    unsafe {
+        let entry = table(image.kernels, image.num_kernels).iter().find(|entry| is(entry.name, name))?;
+        let variants = table(entry.variants, entry.num_variants);
+        Some(Kernel {
+            name: name.to_string_lossy().into_owned(),
+            source_name: OnceLock::new(),
+            thread_entry: entry.thread_entry,
+            block_entry: entry.block_entry,
+            variants: variants.iter().filter_map(|v| Some((v.block, v.block_entry?))).collect(),
+            param_sizes: table(entry.param_sizes, entry.num_params).to_vec(),
+            max_threads: entry.max_threads,
+            static_shared: entry.static_shared,
+            local_bytes: entry.local_bytes,
+            max_dynamic_shared: AtomicU32::new(0),
+            carveout: AtomicI32::new(-1),
+        })
+    }
+}
+
+/// The CPU's kernel behind a registered one.
+#[inline]
+pub fn kernel(function: &'static Function) -> Result<&'static Kernel> {
+    let made = function.slot.get_or_make(|| match function.module.images.cpu {
+        None => Err(CudaError::INVALID_KERNEL_IMAGE),
+        Some(image) => find_kernel(image, function.name).ok_or(CudaError::INVALID_DEVICE_FUNCTION),
+    })?;
+    made.as_ref().map_err(|error| *error)
+}
+
+/// Where a variable lies.
+#[derive(Clone, Copy)]
+pub struct Storage {
+    pub address: usize,
+    pub size: usize,
+}
+
+/// The storage of a registered variable.
+pub fn storage(variable: &'static Variable) -> Result<Storage> {
+    let made: &Option<Storage> = variable.slot.get_or_make(|| {
+        let image = variable.module.images.cpu?;
+        // SAFETY: the image is a constant of the program with valid tables.
+        let found = unsafe { table(image.vars, image.num_vars).iter().find(|var| is(var.name, variable.name))? };
+        let size = if variable.size == 0 { found.size as usize } else { variable.size };
+        Some(Storage { address: found.address as usize, size })
+    })?;
+    made.ok_or(CudaError::INVALID_SYMBOL)
+}
+
+/// Whether a range lies in a device variable.
+pub fn in_variable(start: usize, len: usize) -> bool {
+    registry::any_variable(|variable| {
+        storage(variable).is_ok_and(|found| {
+            start >= found.address
+                && start + len <= found.address + found.size
+                && start < found.address + found.size.max(1)
+        })
+    })
+}
+
+/// Sets the host's pointer to a managed variable.
+pub fn bind(variable: &'static Variable) -> Result {
+    let found = storage(variable)?;
+    // SAFETY: the shadow of a managed variable is the program's pointer to the storage.
+    unsafe { (variable.shadow as *mut *mut c_void).write(found.address as *mut c_void) };
+    Ok(())
+}

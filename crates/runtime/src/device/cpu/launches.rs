@@ -1,0 +1,153 @@
+//! Kernel launches: checks with CUDA's own codes, and the choice of form.
+//!
+//! A launch runs the grid to its end before it returns. Stream order holds trivially. A failure of the kernel itself is not the
+//! launch's result; it surfaces at the next call that uses the device, as on a GPU.
+
+use std::cell::Cell;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use regrain_tuning::tasks::blocks_per_task;
+
+use super::failure::device_ok;
+use super::grid_barrier::GridBarrier;
+use super::job::Job;
+use super::kernel::{Kernel, kernel};
+use super::{limits, pool, streams};
+use crate::abi::{Dim3, Entry};
+use crate::device::seam::Launch;
+use crate::error::{CudaError, Result};
+use crate::images::registry::Function;
+
+thread_local! {
+    /// Blocks of a task of this thread's next launch, 0 for the usual number.
+    static TASKS: Cell<u32> = const { Cell::new(0) };
+}
+
+const ATTRIBUTE_COOPERATIVE: u32 = 2;
+const ATTRIBUTE_CLUSTER: u32 = 4;
+
+/// Which form `REGRAIN_CPU_MODE` asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Forms {
+    Any,
+    Coroutine,
+}
+
+fn forms() -> Forms {
+    static FORMS: OnceLock<Forms> = OnceLock::new();
+    *FORMS.get_or_init(|| match std::env::var("REGRAIN_CPU_MODE").as_deref() {
+        Ok("coroutine") => Forms::Coroutine,
+        Ok("split" | "") | Err(_) => Forms::Any,
+        Ok(other) => {
+            eprintln!(
+                "regrain runtime: warning: expected REGRAIN_CPU_MODE to be 'split' or 'coroutine', got '{other}'"
+            );
+            Forms::Any
+        }
+    })
+}
+
+/// Whether the program is to run the kernels that it wrote: coarser versions exist in the split form alone.
+pub fn keeps_grain() -> bool {
+    forms() == Forms::Coroutine
+}
+
+/// How many blocks an OS thread is to take at once. Holds for the next launch of the calling thread, whether that succeeds or not,
+/// and changes no result: a task runs its blocks one after the other.
+pub fn set_blocks_per_task(blocks: u32) {
+    let _ = TASKS.try_with(|tasks| tasks.set(blocks));
+}
+
+/// The split form for this block shape: the variant made for it, else the general one.
+fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
+    if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {
+        return None;
+    }
+    let variant = kernel.variants.iter().find(|(shape, _)| *shape == block.array());
+    variant.map(|(_, entry)| *entry).or(kernel.block_entry)
+}
+
+fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> Result {
+    let positive = |dim: Dim3| dim.x > 0 && dim.y > 0 && dim.z > 0;
+    if !positive(grid) || !positive(block) {
+        return Err(CudaError::INVALID_CONFIGURATION);
+    }
+    if grid.x > 0x7fff_ffff || grid.y > 65535 || grid.z > 65535 || block.x > 1024 || block.y > 1024 || block.z > 64 {
+        return Err(CudaError::INVALID_CONFIGURATION);
+    }
+    let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
+    if threads > u64::from(limits::MAX_THREADS_PER_BLOCK) {
+        return Err(CudaError::INVALID_CONFIGURATION);
+    }
+    if kernel.max_threads != 0 && threads > u64::from(kernel.max_threads) {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    if shared > limits::dynamic_shared_limit(kernel) as usize {
+        return Err(CudaError::INVALID_VALUE);
+    }
+    Ok(())
+}
+
+/// Whether the launch is cooperative. Attributes that this device cannot honour are an error.
+fn is_cooperative(launch: &Launch) -> Result<bool> {
+    let mut cooperative = launch.cooperative;
+    for attribute in launch.attributes {
+        match attribute.id {
+            ATTRIBUTE_COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
+            ATTRIBUTE_CLUSTER => {
+                // Three dimensions of 32 bits: a cluster of one block is no cluster.
+                let sizes = [attribute.value[0] as u32, (attribute.value[0] >> 32) as u32, attribute.value[1] as u32];
+                if sizes.iter().any(|size| *size > 1) {
+                    return Err(CudaError::NOT_SUPPORTED);
+                }
+            }
+            // Hints about caches, priority and overlap: nothing to do for a launch that runs at once.
+            0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => {}
+            _ => return Err(CudaError::NOT_SUPPORTED),
+        }
+    }
+    Ok(cooperative)
+}
+
+/// Runs a grid to its end.
+pub fn launch(function: &'static Function, launch: &Launch) -> Result {
+    static GRIDS: AtomicU32 = AtomicU32::new(1);
+    let tasks = TASKS.try_with(Cell::take).ok();
+    let cooperative = is_cooperative(launch)?;
+    device_ok()?;
+    streams::check(launch.stream)?;
+    let kernel = kernel(function)?;
+    let Launch { grid, block, shared, .. } = *launch;
+    check_shape(kernel, grid, block, shared)?;
+    let total = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
+    if cooperative {
+        let threads = block.x * block.y * block.z;
+        if total > u64::from(limits::max_blocks_per_sm(kernel, threads, shared)) * u64::from(limits::multiprocessors())
+        {
+            return Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE);
+        }
+    }
+    let block_entry = choose_block_entry(kernel, block);
+    if block_entry.is_none() && kernel.thread_entry.is_none() {
+        return Err(CudaError::INVALID_DEVICE_FUNCTION);
+    }
+    let workers = pool::threads() as u64;
+    pool::run_grid(Job {
+        grid,
+        block,
+        args: launch.args,
+        shared: shared as u32,
+        grid_id: GRIDS.fetch_add(1, Ordering::Relaxed),
+        stack_size: limits::coroutine_stack(kernel),
+        block_entry,
+        thread_entry: kernel.thread_entry,
+        grid_barrier: cooperative.then(|| GridBarrier::new(total)),
+        total,
+        chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
+        next: AtomicU64::new(0),
+        has_failed: AtomicBool::new(false),
+        kernel,
+    });
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Allocation and pointers.
+
+use std::ffi::c_void;
+
+use super::failure::device_ok;
+use super::heap::{self, Kind, PITCH, find};
+use super::limits::{check_device, total_memory};
+use super::machine::Cpu;
+use super::{kernel, streams};
+use crate::device::seam::{Memory, Space, Stream};
+use crate::error::{CudaError, Result};
+use crate::types::{Location, PointerAttributes};
+
+/// Memory of the host that the device reaches.
+fn host_memory(host: *mut c_void) -> Result<heap::Allocation> {
+    find(host).filter(|found| matches!(found.kind, Kind::Host | Kind::Registered)).ok_or(CudaError::INVALID_VALUE)
+}
+
+fn check_location(location: Location) -> Result {
+    match location.kind {
+        1 => check_device(location.id),
+        2..=4 => Ok(()),
+        _ => Err(CudaError::INVALID_VALUE),
+    }
+}
+
+impl Memory for Cpu {
+    fn allocate(&self, size: usize, space: Space, flags: u32) -> Result<*mut c_void> {
+        device_ok()?;
+        let kind = match space {
+            Space::Device => Kind::Device,
+            Space::Managed => Kind::Managed,
+            Space::Host => Kind::Host,
+        };
+        heap::allocate(size, kind, flags)
+    }
+
+    fn free(&self, pointer: *mut c_void) -> Result {
+        device_ok()?;
+        heap::release(pointer, &[Kind::Device, Kind::Managed])
+    }
+
+    fn free_host(&self, pointer: *mut c_void) -> Result {
+        device_ok()?;
+        heap::release(pointer, &[Kind::Host])
+    }
+
+    fn allocate_async(&self, size: usize, stream: Stream) -> Result<*mut c_void> {
+        device_ok()?;
+        streams::check(stream)?;
+        heap::allocate(size, Kind::Device, 0)
+    }
+
+    fn free_async(&self, pointer: *mut c_void, stream: Stream) -> Result {
+        device_ok()?;
+        streams::check(stream)?;
+        heap::release(pointer, &[Kind::Device])
+    }
+
+    fn allocate_pitched(&self, width: usize, height: usize) -> Result<(*mut c_void, usize)> {
+        device_ok()?;
+        let row = width.next_multiple_of(PITCH);
+        Ok((heap::allocate(row.checked_mul(height).ok_or(CudaError::MEMORY_ALLOCATION)?, Kind::Device, 0)?, row))
+    }
+
+    fn register(&self, pointer: *mut c_void, size: usize, flags: u32) -> Result {
+        device_ok()?;
+        heap::register(pointer, size, flags)
+    }
+
+    fn unregister(&self, pointer: *mut c_void) -> Result {
+        heap::unregister(pointer)
+    }
+
+    fn device_pointer(&self, host: *mut c_void) -> Result<*mut c_void> {
+        host_memory(host).map(|_| host)
+    }
+
+    fn host_flags(&self, host: *mut c_void) -> Result<u32> {
+        host_memory(host).map(|found| found.flags)
+    }
+
+    fn memory_info(&self) -> Result<(usize, usize)> {
+        device_ok()?;
+        let all = total_memory();
+        Ok((all.saturating_sub(heap::used()), all))
+    }
+
+    fn pointer_attributes(&self, pointer: *const c_void) -> Result<PointerAttributes> {
+        let unified = pointer.cast_mut();
+        let null = std::ptr::null_mut();
+        let (kind, device, host) = match find(pointer).map(|found| found.kind) {
+            Some(Kind::Host | Kind::Registered) => (1, unified, unified),
+            Some(Kind::Device) => (2, unified, null),
+            Some(Kind::Managed) => (3, unified, unified),
+            None if kernel::in_variable(pointer as usize, 1) => (2, unified, null),
+            None => (0, null, unified),
+        };
+        let ordinal = if kind == 0 { -2 } else { 0 };
+        Ok(PointerAttributes { kind, ordinal, device, host })
+    }
+
+    fn prefetch(&self, pointer: *const c_void, count: usize, to: Location, stream: Stream) -> Result {
+        device_ok()?;
+        streams::check(stream)?;
+        check_location(to)?;
+        heap::advisable(pointer, count)
+    }
+
+    fn advise(&self, pointer: *const c_void, count: usize, _advice: u32, location: Location) -> Result {
+        device_ok()?;
+        check_location(location)?;
+        heap::advisable(pointer, count)
+    }
+}

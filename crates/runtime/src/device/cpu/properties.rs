@@ -1,0 +1,152 @@
+//! The CPU's `cudaDeviceProp` and attributes.
+//!
+//! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Texture limits are those
+//! of the arrays that can be allocated. Clock rates are nominal: the device clock counts nanoseconds.
+
+use std::ffi::c_int;
+
+use super::limits;
+use crate::error::CudaError;
+use crate::properties::DeviceProp;
+
+/// Nominal clock of the device in kHz: `clock64()` counts nanoseconds.
+const CLOCK_KHZ: i32 = 1_000_000;
+
+/// `Regrain CPU (<model>)`.
+fn device_name() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    format!("Regrain CPU ({})", model.map_or(std::env::consts::ARCH, |(_, name)| name.trim()))
+}
+
+fn cache_size() -> i32 {
+    // SAFETY: `sysconf` without preconditions.
+    let sizes = unsafe { [libc::sysconf(libc::_SC_LEVEL3_CACHE_SIZE), libc::sysconf(libc::_SC_LEVEL2_CACHE_SIZE)] };
+    sizes.into_iter().find(|size| *size > 0).map_or(1 << 20, |size| size.min(i32::MAX.into()) as i32)
+}
+
+/// The figures of the one device.
+pub fn properties() -> DeviceProp {
+    let (shared_per_sm, optin, threads_per_sm, blocks_per_sm) = limits::sm_limits();
+    let arch = limits::arch() as i32;
+    let mut prop = DeviceProp {
+        totalGlobalMem: limits::total_memory(),
+        sharedMemPerBlock: limits::SHARED_PER_BLOCK as usize,
+        regsPerBlock: limits::REGISTERS,
+        warpSize: 32,
+        memPitch: i32::MAX as usize,
+        maxThreadsPerBlock: limits::MAX_THREADS_PER_BLOCK as i32,
+        maxThreadsDim: [1024, 1024, 64],
+        maxGridSize: [i32::MAX, 65535, 65535],
+        clockRate: CLOCK_KHZ,
+        totalConstMem: 65536,
+        major: arch / 100,
+        minor: arch / 10 % 10,
+        textureAlignment: 512,
+        texturePitchAlignment: 32,
+        deviceOverlap: 1,
+        multiProcessorCount: limits::multiprocessors() as i32,
+        integrated: 1,
+        canMapHostMemory: 1,
+        surfaceAlignment: 512,
+        concurrentKernels: 1,
+        asyncEngineCount: 1,
+        unifiedAddressing: 1,
+        memoryClockRate: CLOCK_KHZ,
+        memoryBusWidth: 128,
+        l2CacheSize: cache_size(),
+        maxThreadsPerMultiProcessor: threads_per_sm as i32,
+        streamPrioritiesSupported: 1,
+        globalL1CacheSupported: 1,
+        localL1CacheSupported: 1,
+        sharedMemPerMultiprocessor: shared_per_sm as usize,
+        regsPerMultiprocessor: limits::REGISTERS,
+        managedMemory: 1,
+        hostNativeAtomicSupported: 1,
+        singleToDoublePrecisionPerfRatio: 2,
+        pageableMemoryAccess: 1,
+        concurrentManagedAccess: 1,
+        computePreemptionSupported: 1,
+        canUseHostPointerForRegisteredMem: 1,
+        cooperativeLaunch: 1,
+        sharedMemPerBlockOptin: optin as usize,
+        pageableMemoryAccessUsesHostPageTables: 1,
+        directManagedMemAccessFromHost: 1,
+        maxBlocksPerMultiProcessor: blocks_per_sm as i32,
+        hostRegisterSupported: 1,
+        memoryPoolsSupported: 1,
+        unifiedFunctionPointers: 0,
+        ..DeviceProp::zeroed()
+    };
+    set_texture_limits(&mut prop);
+    prop.set_name(&device_name());
+    prop.uuid = *b"regrain-cpu-0000";
+    prop
+}
+
+fn set_texture_limits(prop: &mut DeviceProp) {
+    prop.maxTexture1D = 131_072;
+    prop.maxTexture1DLinear = 1 << 28;
+    prop.maxTexture2D = [131_072, 65_536];
+    prop.maxTexture2DLinear = [131_072, 65_000, 2_097_120];
+    prop.maxTexture3D = [16_384, 16_384, 16_384];
+}
+
+/// The value of a `cudaDeviceAttr`; attributes of features that are not there are 0.
+pub fn attribute(which: u32) -> Result<c_int, CudaError> {
+    let prop = properties();
+    Ok(match which {
+        1 => prop.maxThreadsPerBlock,
+        2..=4 => prop.maxThreadsDim[which as usize - 2],
+        5..=7 => prop.maxGridSize[which as usize - 5],
+        8 => prop.sharedMemPerBlock as c_int,
+        9 => prop.totalConstMem as c_int,
+        10 => prop.warpSize,
+        11 => prop.memPitch as c_int,
+        12 => prop.regsPerBlock,
+        13 => prop.clockRate,
+        14 => prop.textureAlignment as c_int,
+        15 => prop.deviceOverlap,
+        16 => prop.multiProcessorCount,
+        18 => prop.integrated,
+        19 => prop.canMapHostMemory,
+        21 => prop.maxTexture1D,
+        22 | 23 => prop.maxTexture2D[which as usize - 22],
+        24..=26 => prop.maxTexture3D[which as usize - 24],
+        30 => prop.surfaceAlignment as c_int,
+        31 => prop.concurrentKernels,
+        36 => prop.memoryClockRate,
+        37 => prop.memoryBusWidth,
+        38 => prop.l2CacheSize,
+        39 => prop.maxThreadsPerMultiProcessor,
+        40 => prop.asyncEngineCount,
+        41 => prop.unifiedAddressing,
+        51 => prop.texturePitchAlignment as c_int,
+        69 => prop.maxTexture1DLinear,
+        70..=72 => prop.maxTexture2DLinear[which as usize - 70],
+        75 => prop.major,
+        76 => prop.minor,
+        78 => prop.streamPrioritiesSupported,
+        79 => prop.globalL1CacheSupported,
+        80 => prop.localL1CacheSupported,
+        81 => prop.sharedMemPerMultiprocessor as c_int,
+        82 => prop.regsPerMultiprocessor,
+        83 => prop.managedMemory,
+        86 => prop.hostNativeAtomicSupported,
+        87 => prop.singleToDoublePrecisionPerfRatio,
+        88 => prop.pageableMemoryAccess,
+        89 => prop.concurrentManagedAccess,
+        90 => prop.computePreemptionSupported,
+        91 => prop.canUseHostPointerForRegisteredMem,
+        95 => prop.cooperativeLaunch,
+        97 => prop.sharedMemPerBlockOptin as c_int,
+        99 => prop.hostRegisterSupported,
+        100 => prop.pageableMemoryAccessUsesHostPageTables,
+        101 => prop.directManagedMemAccessFromHost,
+        106 => prop.maxBlocksPerMultiProcessor,
+        115 => prop.memoryPoolsSupported,
+        131 | 134 => -1,
+        17 | 20 | 27..=143 => 0,
+        _ => return Err(CudaError::INVALID_VALUE),
+    })
+}

@@ -1,0 +1,142 @@
+//! One OS thread runs blocks of a job.
+//!
+//! Two ways to run a block:
+//! - *split*: `block_entry` runs the whole block;
+//! - *coroutines*: `thread_entry` runs every thread, in as many stackful coroutines as threads wait at once (`scheduler.rs`).
+//!
+//! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from any depth.
+
+use corosensei::{Coroutine, Yielder};
+
+use super::job::Job;
+use super::scheduler::run_block;
+use super::state::{Mode, Worker};
+use crate::abi::{Dim3, dynamic_shared};
+use crate::error::CudaError;
+
+/// Address space for split blocks; committed lazily.
+const BIG_STACK: usize = 256 << 20;
+
+/// Runs blocks of `job` until none is left or it failed.
+///
+/// # Safety
+/// `worker` belongs to this OS thread and runs nothing; the job's arguments and entries are valid.
+pub unsafe fn run(worker: *mut Worker, job: &Job) {
+    // SAFETY: exclusive access by contract; no coroutine is alive yet.
+    unsafe {
+        (*worker).prepare(job);
+        if job.coroutines() {
+            (*worker).mode = Mode::Coroutines;
+            (*worker).stacks.resize(job.stack_size);
+            (*worker).prepare_threads(job);
+            while let Some(chunk) = job.next_chunk() {
+                for block in chunk {
+                    set_block(worker, job, block);
+                    run_block(worker, job);
+                    if job.failed() {
+                        break;
+                    }
+                }
+            }
+        } else {
+            (*worker).mode = Mode::Whole;
+            run_whole(worker, job);
+        }
+        (*worker).finish();
+    }
+}
+
+impl Worker {
+    fn prepare(&mut self, job: &Job) {
+        self.job = job;
+        self.abandon = false;
+        // Made here, as the handler of memory faults must not allocate.
+        let _ = job.kernel.source_name();
+        // SAFETY: this OS thread's own storage.
+        let tls = unsafe { &mut *self.tls };
+        tls.ntid = job.block.array();
+        tls.nctaid = job.grid.array();
+        tls.grid_id = job.grid_id;
+        tls.dynamic_shared_size = job.shared;
+        tls.dynamic_shared = dynamic_shared();
+        tls.site = std::ptr::null();
+        tls.runtime = (&raw mut *self).cast();
+    }
+
+    fn finish(&mut self) {
+        self.mode = Mode::Idle;
+        self.job = std::ptr::null();
+        // SAFETY: this OS thread's own storage.
+        unsafe { (*self.tls).runtime = std::ptr::null_mut() };
+    }
+}
+
+/// Sets the block coordinates that generated code reads.
+///
+/// # Safety
+/// `worker` belongs to this OS thread.
+unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
+    let Dim3 { x, y, .. } = job.grid;
+    let (x, y) = (u64::from(x), u64::from(y));
+    // SAFETY: this OS thread's own storage.
+    unsafe { (*(*worker).tls).ctaid = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32] };
+}
+
+/// Runs split blocks in the worker's big coroutine.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn run_whole(worker: *mut Worker, job: &Job) {
+    // SAFETY: exclusive access; nothing else runs on this worker.
+    let stack = unsafe {
+        (*worker).big_stack.resize(BIG_STACK);
+        (*worker).big_stack.take_one()
+    };
+    let Some(stack) = stack else {
+        job.fail(CudaError::MEMORY_ALLOCATION, "cannot map a stack");
+        return;
+    };
+    let body = move |yielder: &Yielder<(), ()>, ()| {
+        // SAFETY: the worker outlives this coroutine and is used by this OS thread only.
+        unsafe {
+            (*worker).whole_yielder = yielder;
+            while let Some(chunk) = job.next_chunk() {
+                for block in chunk {
+                    set_block(worker, job, block);
+                    run_whole_block(worker, job);
+                    if job.failed() {
+                        return;
+                    }
+                }
+            }
+        }
+    };
+    // SAFETY: the coroutine is finished or discarded before this function returns, so what it borrows outlives it.
+    let mut coroutine: Coroutine<(), (), (), _> = unsafe { Coroutine::with_stack_unchecked(stack, body) };
+    coroutine.resume(());
+    if !coroutine.done() {
+        // SAFETY: the frames on that stack are generated code and entry points that hold nothing to drop.
+        unsafe { coroutine.force_reset() };
+    }
+    // SAFETY: exclusive access again.
+    unsafe {
+        (*worker).whole_yielder = std::ptr::null();
+        (*worker).big_stack.give(coroutine.into_stack());
+    }
+}
+
+/// Runs one block in split form.
+///
+/// # Safety
+/// As [`run`], inside the big coroutine.
+unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
+    let Some(entry) = job.block_entry else { return };
+    // SAFETY: entry and arguments are valid by contract; TLS is this OS thread's own.
+    unsafe {
+        let tls = (*worker).tls;
+        (*tls).tid = [0; 3];
+        (*tls).laneid = 0;
+        (*tls).warpid = 0;
+        entry(job.args);
+    }
+}

@@ -1,0 +1,100 @@
+//! What streams are asked to do.
+
+use std::ffi::c_void;
+
+use super::failure::device_ok;
+use super::heap::{self, Kind};
+use super::machine::Cpu;
+use super::streams::{PRIORITIES, check, create, destroy, finish, get};
+use super::{events, pool};
+use crate::device::seam::{Stream, Streams};
+use crate::error::{CudaError, Result};
+
+impl Streams for Cpu {
+    fn create_stream(&self, flags: u32, priority: i32) -> Result<Stream> {
+        create(flags, priority)
+    }
+
+    fn destroy_stream(&self, stream: Stream) -> Result {
+        destroy(stream)
+    }
+
+    fn synchronize_stream(&self, stream: Stream) -> Result {
+        check(stream)?;
+        pool::drain();
+        finish()
+    }
+
+    fn query_stream(&self, stream: Stream) -> Result {
+        self.synchronize_stream(stream)
+    }
+
+    fn stream_flags(&self, stream: Stream) -> Result<u32> {
+        Ok(get(stream)?.flags)
+    }
+
+    fn stream_priority(&self, stream: Stream) -> Result<i32> {
+        Ok(get(stream)?.priority)
+    }
+
+    fn stream_id(&self, stream: Stream) -> Result<u64> {
+        check(stream)?;
+        Ok(stream as u64)
+    }
+
+    fn stream_device(&self, stream: Stream) -> Result<i32> {
+        check(stream)?;
+        Ok(0)
+    }
+
+    fn wait_event(&self, stream: Stream, event: *mut c_void, _flags: u32) -> Result {
+        device_ok()?;
+        check(stream)?;
+        events::check(event)
+    }
+
+    fn attach(&self, stream: Stream, pointer: *mut c_void, _length: usize, flags: u32) -> Result {
+        device_ok()?;
+        check(stream)?;
+        match heap::find(pointer) {
+            Some(found) if found.kind == Kind::Managed && matches!(flags, 1 | 2 | 4) => Ok(()),
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    /// Capture is not supported, so no stream is ever capturing.
+    fn capture_status(&self, stream: Stream) -> Result<u32> {
+        check(stream)?;
+        Ok(0)
+    }
+
+    unsafe fn host_function(
+        &self,
+        stream: Stream,
+        function: unsafe extern "C" fn(*mut c_void),
+        data: *mut c_void,
+    ) -> Result {
+        device_ok()?;
+        check(stream)?;
+        // SAFETY: by contract.
+        unsafe { function(data) };
+        Ok(())
+    }
+
+    unsafe fn callback(
+        &self,
+        stream: Stream,
+        callback: unsafe extern "C" fn(Stream, u32, *mut c_void),
+        data: *mut c_void,
+    ) -> Result {
+        check(stream)?;
+        let status = device_ok().err().map_or(0, |error| error.0);
+        // SAFETY: by contract.
+        unsafe { callback(stream, status, data) };
+        Ok(())
+    }
+
+    fn priorities(&self) -> Result<(i32, i32)> {
+        Ok(PRIORITIES)
+    }
+}

@@ -1,0 +1,235 @@
+//! Copies and fills.
+//!
+//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's own default
+//! stream it is the asynchronous function and a wait for that stream.
+
+use std::ffi::c_void;
+
+use super::layout::{Code, DEVICE, HOST, Handle, Memcpy2d, Memcpy3d, Pointer, Side2d, Side3d, UNIFIED};
+use super::state::Cuda;
+use crate::device::seam::{Copies, Copy2d, Fill, Order};
+use crate::error::{CudaError, Result};
+use crate::types::{
+    Copy3d, Copy3dPeer, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr, Pos,
+};
+
+/// The kinds of memory on both sides of a copy, source first, in the driver's words.
+fn sides(kind: u32) -> Result<(u32, u32)> {
+    match kind {
+        0 => Ok((HOST, HOST)),
+        HOST_TO_DEVICE => Ok((HOST, DEVICE)),
+        DEVICE_TO_HOST => Ok((DEVICE, HOST)),
+        DEVICE_TO_DEVICE => Ok((DEVICE, DEVICE)),
+        DEFAULT => Ok((UNIFIED, UNIFIED)),
+        _ => Err(CudaError::INVALID_MEMCPY_DIRECTION),
+    }
+}
+
+fn side_2d(kind: u32, pointer: *mut c_void, pitch: usize) -> Side2d {
+    let (device, array) = (pointer as Pointer, std::ptr::null_mut());
+    Side2d { x: 0, y: 0, kind, host: pointer, device, array, pitch }
+}
+
+/// One side of a three-dimensional copy of linear memory.
+fn side_3d(kind: u32, array: *mut c_void, ptr: PitchedPtr, pos: Pos, context: Handle) -> Result<Side3d> {
+    if !array.is_null() {
+        return Err(CudaError::NOT_SUPPORTED);
+    }
+    Ok(Side3d {
+        x: pos.x,
+        y: pos.y,
+        z: pos.z,
+        level: 0,
+        kind,
+        host: ptr.ptr,
+        device: ptr.ptr as Pointer,
+        array,
+        context,
+        pitch: ptr.pitch,
+        height: ptr.ysize,
+    })
+}
+
+fn is_empty(extent: Extent) -> bool {
+    extent.width == 0 || extent.height == 0 || extent.depth == 0
+}
+
+impl Cuda {
+    /// Does something at once, or on a stream; `order` says which.
+    fn ordered(&self, order: Order, now: impl FnOnce() -> Code, later: impl FnOnce(Handle) -> Code) -> Result {
+        let legacy = (order.stream as usize) < 2;
+        if order.waits && legacy {
+            return self.done(now());
+        }
+        self.done(later(order.stream))?;
+        if order.waits {
+            // SAFETY: a stream of the program's, or the thread's default stream.
+            self.done(unsafe { (self.driver.stream_synchronize)(order.stream) })?;
+        }
+        Ok(())
+    }
+}
+
+impl Copies for Cuda {
+    unsafe fn copy(&self, to: *mut c_void, from: *const c_void, count: usize, kind: u32, order: Order) -> Result {
+        self.enter()?;
+        let kinds = sides(kind)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let (driver, to_device, from_device) = (&self.driver, to as Pointer, from as Pointer);
+        // SAFETY: by contract.
+        unsafe {
+            match kinds {
+                (HOST, DEVICE) => self.ordered(
+                    order,
+                    || (driver.copy_to_device)(to_device, from, count),
+                    |stream| (driver.copy_to_device_async)(to_device, from, count, stream),
+                ),
+                (DEVICE, HOST) => self.ordered(
+                    order,
+                    || (driver.copy_to_host)(to, from_device, count),
+                    |stream| (driver.copy_to_host_async)(to, from_device, count, stream),
+                ),
+                _ => self.ordered(
+                    order,
+                    || (driver.copy)(to_device, from_device, count),
+                    |stream| (driver.copy_async)(to_device, from_device, count, stream),
+                ),
+            }
+        }
+    }
+
+    unsafe fn copy_2d(&self, copy: &Copy2d, order: Order) -> Result {
+        self.enter()?;
+        let (from, to) = sides(copy.kind)?;
+        if copy.width > copy.to_pitch || copy.width > copy.from_pitch {
+            return Err(CudaError::INVALID_PITCH);
+        }
+        if copy.width == 0 || copy.height == 0 {
+            return Ok(());
+        }
+        let region = Memcpy2d {
+            from: side_2d(from, copy.from.cast_mut(), copy.from_pitch),
+            to: side_2d(to, copy.to, copy.to_pitch),
+            width: copy.width,
+            height: copy.height,
+        };
+        // SAFETY: by contract; the driver reads the region before it returns.
+        unsafe {
+            self.ordered(
+                order,
+                || (self.driver.copy_2d)(&raw const region),
+                |stream| (self.driver.copy_2d_async)(&raw const region, stream),
+            )
+        }
+    }
+
+    unsafe fn copy_3d(&self, copy: &Copy3d, order: Order) -> Result {
+        self.enter()?;
+        let (from, to) = sides(copy.kind)?;
+        let null = std::ptr::null_mut();
+        let region = Memcpy3d {
+            from: side_3d(from, copy.src_array, copy.src_ptr, copy.src_pos, null)?,
+            to: side_3d(to, copy.dst_array, copy.dst_ptr, copy.dst_pos, null)?,
+            width: copy.extent.width,
+            height: copy.extent.height,
+            depth: copy.extent.depth,
+        };
+        if is_empty(copy.extent) {
+            return Ok(());
+        }
+        // SAFETY: by contract; the driver reads the region before it returns.
+        unsafe {
+            self.ordered(
+                order,
+                || (self.driver.copy_3d)(&raw const region),
+                |stream| (self.driver.copy_3d_async)(&raw const region, stream),
+            )
+        }
+    }
+
+    unsafe fn copy_peer(
+        &self,
+        to: (*mut c_void, i32),
+        from: (*const c_void, i32),
+        count: usize,
+        order: Order,
+    ) -> Result {
+        let (to_context, from_context) = (self.context(self.gpu(to.1)?)?, self.context(self.gpu(from.1)?)?);
+        self.enter()?;
+        if count == 0 {
+            return Ok(());
+        }
+        let (to, from) = (to.0 as Pointer, from.0 as Pointer);
+        // SAFETY: by contract.
+        unsafe {
+            self.ordered(
+                order,
+                || (self.driver.copy_peer)(to, to_context, from, from_context, count),
+                |stream| (self.driver.copy_peer_async)(to, to_context, from, from_context, count, stream),
+            )
+        }
+    }
+
+    unsafe fn copy_3d_peer(&self, copy: &Copy3dPeer, order: Order) -> Result {
+        let (to, from) = (self.context(self.gpu(copy.dst_device)?)?, self.context(self.gpu(copy.src_device)?)?);
+        self.enter()?;
+        let region = Memcpy3d {
+            from: side_3d(DEVICE, copy.src_array, copy.src_ptr, copy.src_pos, from)?,
+            to: side_3d(DEVICE, copy.dst_array, copy.dst_ptr, copy.dst_pos, to)?,
+            width: copy.extent.width,
+            height: copy.extent.height,
+            depth: copy.extent.depth,
+        };
+        if is_empty(copy.extent) {
+            return Ok(());
+        }
+        // SAFETY: by contract; the driver reads the region before it returns.
+        unsafe {
+            self.ordered(
+                order,
+                || (self.driver.copy_3d_peer)(&raw const region),
+                |stream| (self.driver.copy_3d_peer_async)(&raw const region, stream),
+            )
+        }
+    }
+
+    unsafe fn fill(&self, fill: &Fill, order: Order) -> Result {
+        self.enter()?;
+        let Fill { to, pitch, value, width, height } = *fill;
+        if width == 0 || height == 0 {
+            return Ok(());
+        }
+        if height > 1 && width > pitch {
+            return Err(CudaError::INVALID_PITCH);
+        }
+        let (driver, to) = (&self.driver, to as Pointer);
+        // SAFETY: by contract.
+        unsafe {
+            if height == 1 {
+                return self.ordered(
+                    order,
+                    || (driver.fill)(to, value, width),
+                    |stream| (driver.fill_async)(to, value, width, stream),
+                );
+            }
+            self.ordered(
+                order,
+                || (driver.fill_2d)(to, pitch, value, width, height),
+                |stream| (driver.fill_2d_async)(to, pitch, value, width, height, stream),
+            )
+        }
+    }
+
+    unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
+        let slice = to.pitch.checked_mul(to.ysize).ok_or(CudaError::INVALID_VALUE)?;
+        for z in 0..extent.depth {
+            let at = (to.ptr as usize).wrapping_add(z * slice) as *mut c_void;
+            let fill = Fill { to: at, pitch: to.pitch, value, width: extent.width, height: extent.height };
+            // SAFETY: by contract, slice by slice.
+            unsafe { self.fill(&fill, order)? };
+        }
+        Ok(())
+    }
+}

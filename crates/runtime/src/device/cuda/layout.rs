@@ -1,0 +1,87 @@
+//! Handles and structures of the driver's API, laid out as in `cuda.h`.
+
+use std::ffi::c_void;
+
+use crate::types::LaunchAttribute;
+
+/// A `CUresult`; 0 is success.
+pub type Code = u32;
+/// A `CUdeviceptr`.
+pub type Pointer = u64;
+/// A `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction` or `CUmemoryPool`.
+pub type Handle = *mut c_void;
+/// A `CUstreamCallback`.
+pub type Callback = unsafe extern "C" fn(Handle, Code, *mut c_void);
+
+/// `CUmemorytype`.
+pub const HOST: u32 = 1;
+/// See [`HOST`].
+pub const DEVICE: u32 = 2;
+/// The pointer tells.
+pub const UNIFIED: u32 = 4;
+
+/// One side of a two-dimensional copy.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Side2d {
+    pub x: usize,
+    pub y: usize,
+    pub kind: u32,
+    pub host: *mut c_void,
+    pub device: Pointer,
+    pub array: Handle,
+    pub pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub struct Memcpy2d {
+    pub from: Side2d,
+    pub to: Side2d,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// One side of a three-dimensional copy.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Side3d {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+    pub level: usize,
+    pub kind: u32,
+    pub host: *mut c_void,
+    pub device: Pointer,
+    pub array: Handle,
+    /// Null in a copy within one context.
+    pub context: Handle,
+    pub pitch: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D`, and `CUDA_MEMCPY3D_PEER`, which has the contexts where the other has reserved fields.
+#[repr(C)]
+pub struct Memcpy3d {
+    pub from: Side3d,
+    pub to: Side3d,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub struct LaunchConfig {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub shared: u32,
+    pub stream: Handle,
+    /// `CUlaunchAttribute` is `cudaLaunchAttribute`, with the same values.
+    pub attributes: *const LaunchAttribute,
+    pub count: u32,
+}
+
+const _: () = assert!(size_of::<Memcpy2d>() == 128);
+const _: () = assert!(size_of::<Memcpy3d>() == 200);
+const _: () = assert!(size_of::<LaunchConfig>() == 56);

@@ -1,0 +1,5 @@
+//! The images that a program holds, read and registered without knowledge of any device.
+
+pub mod image;
+pub mod offload;
+pub mod registry;

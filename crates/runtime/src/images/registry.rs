@@ -1,0 +1,153 @@
+//! What a program registers before `main`: modules (the images of one translation unit), kernels and variables.
+//!
+//! Registration knows no device, since none is chosen yet. Each entry has a [`Slot`] in which the chosen device keeps what it made of
+//! it. Entries are never freed: a program has a bounded number of them, and a launch needs no more than one look into a table.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::image::Images;
+use crate::error::{CudaError, Result};
+
+/// What the device of the process keeps with an entry.
+#[derive(Default)]
+pub struct Slot(OnceLock<Box<dyn Any + Send + Sync>>);
+
+impl Slot {
+    /// What is kept, made at the first call.
+    pub fn get_or_make<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Result<&T> {
+        let kept = self.0.get_or_init(|| Box::new(make()));
+        // A process has one device, so the type is always the same.
+        kept.downcast_ref().ok_or(CudaError::UNKNOWN)
+    }
+
+    /// What is kept, if there is something.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.get()?.downcast_ref()
+    }
+}
+
+/// The images of one translation unit.
+pub struct Module {
+    pub images: Images,
+    pub slot: Slot,
+}
+
+/// A kernel.
+pub struct Function {
+    pub module: &'static Module,
+    pub name: &'static CStr,
+    pub slot: Slot,
+}
+
+/// A device variable.
+pub struct Variable {
+    pub module: &'static Module,
+    pub name: &'static CStr,
+    /// The address of the host's variable: of a pointer to the storage, if it is managed.
+    pub shadow: usize,
+    /// 0 where the program does not say.
+    pub size: usize,
+    pub managed: bool,
+    pub slot: Slot,
+}
+
+#[derive(Default)]
+struct Registry {
+    modules: Vec<&'static Module>,
+    /// By the address of the host's stub.
+    functions: HashMap<usize, &'static Function>,
+    /// By the address of the host's variable.
+    variables: HashMap<usize, &'static Variable>,
+}
+
+fn registry() -> &'static RwLock<Registry> {
+    static REGISTRY: OnceLock<RwLock<Registry>> = OnceLock::new();
+    REGISTRY.get_or_init(RwLock::default)
+}
+
+fn read() -> RwLockReadGuard<'static, Registry> {
+    registry().read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write() -> RwLockWriteGuard<'static, Registry> {
+    registry().write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a module.
+pub fn add_module(images: Images) -> &'static Module {
+    let module: &'static Module = Box::leak(Box::new(Module { images, slot: Slot::default() }));
+    write().modules.push(module);
+    module
+}
+
+/// A C string of the program.
+///
+/// # Safety
+/// `text` is null or a C string that lives as long as the program.
+unsafe fn name(text: *const c_char) -> &'static CStr {
+    // SAFETY: by contract.
+    if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } }
+}
+
+/// Adds a kernel.
+///
+/// # Safety
+/// `device_name` is null or a C string that lives as long as the program.
+pub unsafe fn add_function(module: &'static Module, stub: *const c_void, device_name: *const c_char) {
+    // SAFETY: by contract.
+    let name = unsafe { name(device_name) };
+    let function = Function { module, name, slot: Slot::default() };
+    write().functions.insert(stub as usize, Box::leak(Box::new(function)));
+}
+
+/// Adds a variable.
+///
+/// # Safety
+/// As [`add_function`].
+pub unsafe fn add_variable(
+    module: &'static Module,
+    shadow: *const c_void,
+    device_name: *const c_char,
+    size: usize,
+    managed: bool,
+) {
+    let shadow = shadow as usize;
+    // SAFETY: by contract.
+    let name = unsafe { name(device_name) };
+    let variable = Variable { module, name, shadow, size, managed, slot: Slot::default() };
+    write().variables.insert(shadow, Box::leak(Box::new(variable)));
+}
+
+/// The kernel behind a host stub.
+pub fn function(stub: *const c_void) -> Result<&'static Function> {
+    read().functions.get(&(stub as usize)).copied().ok_or(CudaError::INVALID_DEVICE_FUNCTION)
+}
+
+/// The variable behind a host variable.
+pub fn variable(shadow: *const c_void) -> Result<&'static Variable> {
+    read().variables.get(&(shadow as usize)).copied().ok_or(CudaError::INVALID_SYMBOL)
+}
+
+/// All modules.
+pub fn modules() -> Vec<&'static Module> {
+    read().modules.clone()
+}
+
+/// All kernels.
+pub fn functions() -> Vec<&'static Function> {
+    read().functions.values().copied().collect()
+}
+
+/// Whether a test holds for some variable.
+pub fn any_variable(test: impl Fn(&'static Variable) -> bool) -> bool {
+    read().variables.values().any(|variable| test(variable))
+}
+
+/// The managed variables of a module.
+pub fn managed_variables(of: &'static Module) -> Vec<&'static Variable> {
+    let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module, of);
+    read().variables.values().copied().filter(here).collect()
+}

@@ -1,0 +1,364 @@
+//! The device of a process: which one is chosen, and the CUDA device against a stand-in for NVIDIA's driver library.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+mod common;
+
+use common::{build, cuda_include};
+
+/// The folder of the stand-in `libcuda.so.1`.
+fn driver() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libcuda");
+        std::fs::create_dir_all(&folder).expect("a folder for the stand-in");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libcuda");
+        let sources = ["copies.c", "images.c", "launches.c", "machine.c", "memory.c", "state.c", "streams.c"]
+            .map(|name| sources.join(name));
+        let done = Command::new("cc")
+            .args(["-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
+            .arg(cuda_include())
+            .arg("-o")
+            .arg(folder.join("libcuda.so.1"))
+            .args(sources)
+            .arg("-lpthread")
+            .output()
+            .expect("cc runs");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        folder
+    })
+}
+
+fn program() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("device"))
+}
+
+/// What a run printed, and what the stand-in recorded.
+struct Run {
+    out: String,
+    err: String,
+    log: String,
+}
+
+impl Run {
+    /// Fails unless the program found everything right, said nothing, and called the driver rightly.
+    fn passes(self) -> Self {
+        assert!(self.out.ends_with("passed\n"), "{}\n{}\n{}", self.out, self.err, self.log);
+        assert_eq!(self.err, "");
+        assert!(!self.log.contains("MISUSE"), "{}", self.log);
+        self
+    }
+
+    /// Fails unless the log has these lines, in this order, by their ends.
+    fn records(&self, lines: &[&str]) {
+        let mut log = self.log.lines();
+        for line in lines {
+            assert!(log.any(|entry| entry.contains(line)), "no '{line}' in its place in\n{}", self.log);
+        }
+    }
+
+    fn counts(&self, what: &str) -> usize {
+        self.log.lines().filter(|line| line.contains(what)).count()
+    }
+}
+
+/// Runs a part of the program with an image and a driver, if one is given.
+fn run_with(library: Option<&Path>, image: &str, part: &str, env: &[(&str, &str)]) -> Run {
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcuda-{}-{number}.log", std::process::id()));
+    let mut command = Command::new(program());
+    command.args([image, part]).env("LIBCUDA_LOG", &log).env_remove("LD_LIBRARY_PATH").env_remove("REGRAIN_DEVICE");
+    if let Some(library) = library {
+        command.env("LD_LIBRARY_PATH", library);
+    }
+    let Output { stdout, stderr, .. } = command.envs(env.iter().copied()).output().expect("the program runs");
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let _ = std::fs::remove_file(&log);
+    let [out, err] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Run { out, err, log: text }
+}
+
+fn run(image: &str, part: &str, env: &[(&str, &str)]) -> Run {
+    run_with(Some(driver()), image, part, env)
+}
+
+/// A folder with a file in the place of the driver that the loader refuses.
+fn broken_driver() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-libcuda");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("libcuda.so.1"), "no library").expect("a file");
+        folder
+    })
+}
+
+const BOTH: &str = "set:cpu,cubin80";
+/// `kind` prints: kind, count, the results of counting, allocating, launching and waiting, and what the kernel wrote.
+const ON_CPU: &str = "0 1 cudaSuccess cudaSuccess cudaSuccess cudaSuccess -448\npassed\n";
+const ON_CUDA: &str = "1 1 cudaSuccess cudaSuccess cudaSuccess cudaSuccess 0\npassed\n";
+
+fn refused(kind: u32, error: &str) -> String {
+    format!("{kind} 0 {error} {error} {error} {error} 1\npassed\n")
+}
+
+#[test]
+fn the_gpu_is_used_where_there_is_an_image_a_driver_and_a_gpu() {
+    for image in [BOTH, "fatbin", "set:cubin80", "set:gfx90a,cpu,ptx70"] {
+        let run = run(image, "kind", &[]).passes();
+        assert_eq!(run.out, ON_CUDA, "{image}");
+        run.records(&["cuInit(0) = 0", "cuDevicePrimaryCtxRetain(0) = 0", "cuModuleLoadData", "cuLaunchKernel(add"]);
+    }
+}
+
+#[test]
+fn the_cpu_is_used_where_one_of_them_is_missing() {
+    for (library, image, env) in [
+        (driver(), "cpu", ("LIBCUDA_GPUS", "1")),
+        (driver(), "none", ("LIBCUDA_GPUS", "1")),
+        (driver(), "set:cpu,gfx90a", ("LIBCUDA_GPUS", "1")),
+        (driver(), BOTH, ("LIBCUDA_GPUS", "0")),
+        (driver(), BOTH, ("LIBCUDA_FAIL", "cuInit=100")),
+        (driver(), BOTH, ("LIBCUDA_CAPABILITY", "75")),
+        (driver(), BOTH, ("REGRAIN_DEVICE", "cpu")),
+        (broken_driver(), BOTH, ("LIBCUDA_GPUS", "1")),
+    ] {
+        let run = run_with(Some(library), image, "kind", &[env, ("REGRAIN_CPU_THREADS", "1")]);
+        let expected = if image == "none" {
+            ON_CPU.replacen("cudaSuccess cudaSuccess -448", "cudaErrorInvalidDeviceFunction cudaSuccess 0", 1)
+        } else {
+            ON_CPU.into()
+        };
+        assert_eq!((run.out, run.err.as_str()), (expected, ""), "{image} {env:?}");
+        assert!(!run.log.contains("cuDevicePrimaryCtxRetain"), "{}", run.log);
+    }
+}
+
+#[test]
+fn what_is_forced_and_cannot_be_had_is_said() {
+    let cuda = ("REGRAIN_DEVICE", "cuda");
+    for (library, image, env, error, says) in [
+        (
+            broken_driver(),
+            BOTH,
+            ("LIBCUDA_GPUS", "1"),
+            "cudaErrorInsufficientDriver",
+            "REGRAIN_DEVICE=cuda: no NVIDIA driver library; tried libcuda.so.1: ",
+        ),
+        (
+            driver(),
+            BOTH,
+            ("LIBCUDA_GPUS", "0"),
+            "cudaErrorNoDevice",
+            "finds no GPU (cuDeviceGetCount gives 0); the program holds: cpu, cubin sm_80",
+        ),
+        (
+            driver(),
+            BOTH,
+            ("LIBCUDA_FAIL", "cuInit=803"),
+            "cudaErrorSystemDriverMismatch",
+            "cuInit answers with error 803 (cudaErrorSystemDriverMismatch)",
+        ),
+        (
+            driver(),
+            BOTH,
+            ("LIBCUDA_CAPABILITY", "75"),
+            "cudaErrorNoKernelImageForDevice",
+            "no image of the program fits the GPUs of this machine (sm_75); the program holds: cpu, cubin sm_80",
+        ),
+        (
+            driver(),
+            "cpu",
+            ("LIBCUDA_GPUS", "1"),
+            "cudaErrorInvalidKernelImage",
+            "REGRAIN_DEVICE=cuda: the program has no image for this device; the program holds: cpu",
+        ),
+    ] {
+        let run = run_with(Some(library), image, "kind", &[cuda, env]);
+        assert_eq!(run.out, refused(0, error), "{env:?} {}", run.err);
+        assert!(run.err.contains(says), "{}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    }
+}
+
+#[test]
+fn a_device_that_is_unknown_or_has_no_image_is_said() {
+    let unknown = run(BOTH, "kind", &[("REGRAIN_DEVICE", "gpu")]);
+    assert_eq!(unknown.out, refused(0, "cudaErrorNoDevice"));
+    assert_eq!(unknown.err, "regrain runtime: error: REGRAIN_DEVICE: expected one of cuda, cpu, got 'gpu'\n");
+    let no_cpu = run("set:cubin80", "kind", &[("REGRAIN_DEVICE", "cpu")]);
+    assert_eq!(no_cpu.out, refused(0, "cudaErrorInvalidKernelImage"));
+    assert_eq!(
+        no_cpu.err,
+        "regrain runtime: error: REGRAIN_DEVICE=cpu: the program has no image for this device; the program holds: cubin sm_80\n"
+    );
+    // Nothing is forced, and the program can run on a GPU alone.
+    let no_gpu = run("fatbin", "kind", &[("LIBCUDA_GPUS", "0")]);
+    assert_eq!(no_gpu.out, refused(0, "cudaErrorNoDevice"));
+    assert!(no_gpu.err.contains("the program holds: NVIDIA fat binary"), "{}", no_gpu.err);
+    let foreign = run("set:gfx90a", "kind", &[]);
+    assert_eq!(foreign.out, refused(0, "cudaErrorInvalidKernelImage"));
+    assert!(foreign.err.contains("image of kind 1 for amdgcn-amd-amdhsa gfx90a"), "{}", foreign.err);
+}
+
+#[test]
+fn a_broken_image_set_is_said_and_not_read() {
+    let run = run("set:broken", "kind", &[]);
+    assert!(run.err.contains("the offload binary at byte 0 of an image set is cut short"), "{}", run.err);
+    assert!(run.out.contains("cudaErrorInvalidKernelImage"), "{}", run.out);
+}
+
+#[test]
+fn the_image_that_fits_a_gpu_best_is_loaded() {
+    let set = "set:cpu,cubin80,ptx70,cubin86,cubin90a";
+    for (capability, loaded) in [("80", "cubin"), ("89", "cubin"), ("90", "cubin"), ("100", "ptx"), ("75", "ptx")] {
+        let run = run(set, "kind", &[("LIBCUDA_CAPABILITY", capability)]).passes();
+        run.records(&[&format!("cuModuleLoadData({loaded}) = 0"), "cuLaunchKernel(add"]);
+        assert_eq!(run.counts("cuModuleLoadData"), 1);
+    }
+    // One GPU of two has an image: the other's launches say what there is.
+    let mixed = run("set:cubin80", "gpus", &[("LIBCUDA_GPUS", "2"), ("LIBCUDA_CAPABILITY", "80,75")]);
+    assert!(mixed.err.contains("no image for a GPU of sm_75; there is: cubin sm_80"), "{}", mixed.err);
+    assert!(mixed.out.contains("no kernel image is available for execution on the device"), "{}", mixed.out);
+}
+
+#[test]
+fn memory_is_allocated_copied_and_freed() {
+    let run = run(BOTH, "memory", &[]).passes();
+    run.records(&[
+        "cuMemAlloc(4000) = 0",
+        "cuMemcpyHtoD(4000) = 0",
+        "cuMemcpy(4000) = 0",
+        "cuMemsetD8(255, 4000) = 0",
+        "cuMemcpyDtoHAsync(4000, legacy) = 0",
+        "cuMemcpy2DUnaligned(28, 10) = 0",
+        "cuMemcpy2DAsync(28, 10, per-thread) = 0",
+        "cuMemcpy3D(8, 4, 3) = 0",
+        "cuMemPrefetchAsync_v2(64, 1:0, 0, legacy) = 0",
+        "cuMemPrefetchAsync_v2(64, 2:0, 0, legacy) = 0",
+        "cuMemHostAlloc(64, 2) = 0",
+        "cuMemAllocAsync(64, per-thread) = 0",
+        "cuMemAlloc(1073741825) = 2",
+    ]);
+    assert_eq!(self::run("cpu", "memory", &[]).out, "passed\n");
+}
+
+#[test]
+fn wrong_pointers_and_handles_get_the_errors_of_the_driver() {
+    let run = run(BOTH, "misuse", &[]);
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("passed\n", ""), "{}", run.log);
+    assert_eq!(run.counts("MISUSE"), 5, "{}", run.log);
+    assert_eq!(self::run("cpu", "misuse", &[]).out, "passed\n");
+}
+
+#[test]
+fn each_spelling_of_a_function_uses_its_own_default_stream() {
+    let run = run(BOTH, "streams", &[]).passes();
+    run.records(&[
+        "cuStreamCreateWithPriority(0, 0) = 0",
+        "cuStreamCreateWithPriority(1, -9) = 0",
+        "cuMemcpyHtoDAsync(4, stream0) = 0",
+        "cuLaunchKernel(add, grid 2 1 1, block 32 1 1, shared 0, stream0",
+        "cuLaunchKernel(add, grid 2 1 1, block 32 1 1, shared 0, legacy",
+        "cuLaunchKernel(add, grid 1 1 1, block 1 1 1, shared 0, per-thread",
+        "cuLaunchKernel(add, grid 1 1 1, block 1 1 1, shared 0, legacy",
+        "cuMemcpyDtoHAsync(4, per-thread) = 0",
+        "cuStreamSynchronize(per-thread) = 0",
+        "cuMemsetD8Async(0, 4, per-thread) = 0",
+        "cuStreamSynchronize(per-thread) = 0",
+        "cuMemcpyHtoDAsync(4, per-thread) = 0",
+        "cuMemcpyHtoDAsync(4, per-thread) = 0",
+        "cuStreamSynchronize(legacy) = 0",
+        "cuEventRecord(stream0) = 0",
+        "cuEventRecord(per-thread) = 0",
+        "cuStreamWaitEvent(stream1, 0) = 0",
+        "cuLaunchHostFunc(stream0) = 0",
+    ]);
+}
+
+#[test]
+fn variables_are_found_in_the_module() {
+    let run = run(BOTH, "symbols", &[]).passes();
+    run.records(&["cuModuleGetGlobal(scale) = 0", "cuMemcpyHtoD(16) = 0", "cuMemcpyDtoH(8) = 0"]);
+    assert_eq!(run.counts("cuModuleLoadData"), 1);
+    assert_eq!(self::run("cpu", "symbols", &[]).out, "passed\n");
+}
+
+#[test]
+fn launches_hand_over_shape_stream_and_arguments() {
+    let run = run(BOTH, "launches", &[]).passes();
+    run.records(&[
+        "cuLaunchKernel(add, grid 4 5 6, block 8 4 2, shared 128, legacy, args device -7 0 11) = 0",
+        "cuLaunchCooperativeKernel(add, grid 2 1 1, block 64 1 1, shared 0, per-thread, args device -7 0 11) = 0",
+        "cuLaunchKernel(only_gpu, grid 1 1 1, block 1 1 1, shared 0, legacy, args 0x102...) = 0",
+        "cuLaunchKernelEx[4:2](add, grid 4 1 1, block 32 1 1, shared 0, legacy, args device -7 0 11) = 0",
+        "cuLaunchCooperativeKernel(add, grid 4 1 1, block 32 1 1",
+        "cuModuleGetFunction(only_cpu) = 500",
+        "cuModuleGetFunction(nowhere) = 500",
+        "shared 60000, legacy, args = 1",
+        "cuFuncSetAttribute(8, 65536) = 0",
+        "shared 60000, legacy, args device -7 0 11) = 0",
+    ]);
+    assert_eq!(run.counts("cuModuleLoadData"), 1);
+    assert_eq!(run.counts("cuModuleGetFunction(add)"), 1);
+}
+
+#[test]
+fn the_failure_of_a_kernel_stays_until_the_gpu_is_reset() {
+    run(BOTH, "sticky", &[("LIBCUDA_KERNEL_FAIL", "add=719")]).passes();
+    let run =
+        run(BOTH, "told", &[("LIBCUDA_FAIL", "cuMemAlloc=2@1,cuStreamCreateWithPriority=202,cuLaunchKernel=701")]);
+    run.passes();
+}
+
+#[test]
+fn a_reset_forgets_modules_and_memory() {
+    let run = run(BOTH, "reset", &[]).passes();
+    run.records(&[
+        "cuModuleLoadData",
+        "cuDevicePrimaryCtxReset(0) = 0",
+        "cuDevicePrimaryCtxRetain(0) = 0",
+        "cuModuleLoadData",
+    ]);
+}
+
+#[test]
+fn several_gpus_and_threads_have_contexts_of_their_own() {
+    let run = run(BOTH, "gpus", &[("LIBCUDA_GPUS", "2")]);
+    assert_eq!((run.out.as_str(), run.err.as_str()), ("passed\n", ""), "{}", run.log);
+    run.records(&[
+        "g0 cuMemAlloc(4) = 0",
+        "g1 cuMemAlloc(4) = 0",
+        "g1 cuMemcpyPeer(1, 0, 4) = 0",
+        "g1 cuModuleLoadData",
+    ]);
+    let threads = self::run(BOTH, "threads", &[("LIBCUDA_GPUS", "2")]).passes();
+    assert_eq!(threads.counts("cuLaunchKernel(add"), 80);
+    assert_eq!((threads.counts("cuModuleLoadData"), threads.counts("cuDevicePrimaryCtxRetain")), (2, 2));
+}
+
+#[test]
+fn managed_variables_are_there_before_the_first_call() {
+    assert_eq!(run("set:cpu,managed80", "managed", &[]).passes().out, "type 3\npassed\n");
+    assert_eq!(run("set:cpu,managed80", "managed", &[("REGRAIN_DEVICE", "cpu")]).passes().out, "type 2\npassed\n");
+    let two = run("set:managed80", "managed", &[("LIBCUDA_GPUS", "2")]);
+    assert_eq!(two.out, "type 3\npassed\n");
+    assert_eq!(two.err, "regrain runtime: error: an image with managed variables runs on one GPU alone\n");
+}
+
+#[test]
+fn launches_on_the_gpu_are_timed_by_its_events() {
+    let database = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("profiled-{}", std::process::id()));
+    let run = run(BOTH, "profiled", &[("REGRAIN_TUNING_DB", database.to_str().expect("a path of UTF-8"))]).passes();
+    run.records(&["cuStreamIsCapturing(stream", "cuEventRecord(stream", "cuLaunchKernel(add", "cuEventRecord(stream"]);
+    let found = regrain_tuning::database::Database::open(&database).expect("a database");
+    let _ = std::fs::remove_file(&database);
+    let shapes = found.shapes();
+    let samples: Vec<_> = shapes.iter().flat_map(|shape| shape.candidates.values()).collect();
+    assert_eq!((shapes.len(), samples.len()), (1, 2));
+    assert_eq!(shapes[0].launches, 40);
+}
