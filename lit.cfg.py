@@ -13,7 +13,7 @@ built = os.environ.get("REGRAIN_BUILD", os.path.join(root, "target", "release"))
 
 config.name = "regrain"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".cu", ".test"]
+config.suffixes = [".mlir", ".cu", ".ll", ".test"]
 config.excludes = ["Inputs", "target", "build", ".toolchain", "crates", "passes", "rodinia"]
 config.test_source_root = root
 config.test_exec_root = os.path.join(root, "build", "lit")

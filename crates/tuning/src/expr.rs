@@ -3,29 +3,22 @@
 //! Symbols are names of what is only known at the launch: `arg3` (kernel argument number 3), `blockDim.x`, `gridDim.y`,
 //! `sharedBytes`, or `trip.2` (how often loop 2 runs, where no formula says it).
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 use serde::{Deserialize, Serialize};
 
+use crate::polynomial::{Polynomial, Product};
+
 /// A sum of products.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Expr {
-    /// Sorted by their factors; no two with the same, none that is zero.
-    terms: Vec<Term>,
-}
-
-/// A constant times symbols.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Term {
-    coefficient: f64,
-    /// Sorted; may repeat.
-    factors: Vec<Atom>,
-}
+#[serde(transparent)]
+pub struct Expr(Polynomial<Product<Atom>, f64>);
 
 /// What a product is made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Atom {
     Symbol(String),
     /// A quotient, rounded down or up.
@@ -71,33 +64,32 @@ impl Expr {
 
     /// A number.
     pub fn constant(value: f64) -> Self {
-        Self { terms: vec![Term { coefficient: value, factors: Vec::new() }] }.tidy()
+        Self(Polynomial::constant(value))
     }
 
     /// A symbol.
     pub fn symbol(name: impl Into<String>) -> Self {
-        Self { terms: vec![Term { coefficient: 1.0, factors: vec![Atom::Symbol(name.into())] }] }
+        Self::atom(Atom::Symbol(name.into()))
+    }
+
+    fn atom(atom: Atom) -> Self {
+        Self(Polynomial::term(Product::of(atom), 1.0))
     }
 
     /// The value, if it is a number.
     pub fn as_constant(&self) -> Option<f64> {
-        match &self.terms[..] {
-            [] => Some(0.0),
-            [Term { coefficient, factors }] if factors.is_empty() => Some(*coefficient),
-            _ => None,
-        }
+        self.0.as_constant()
     }
 
     /// Whether it is nothing.
     pub fn is_zero(&self) -> bool {
-        self.terms.is_empty()
+        self.0.is_zero()
     }
 
     /// Times a number.
     #[must_use]
     pub fn scaled(&self, by: f64) -> Self {
-        let terms = self.terms.iter().map(|t| Term { coefficient: t.coefficient * by, factors: t.factors.clone() });
-        Self { terms: terms.collect() }.tidy()
+        Self(self.0.scaled(&by))
     }
 
     /// Divided, and rounded down.
@@ -116,24 +108,20 @@ impl Expr {
         match (self.as_constant(), by.as_constant()) {
             (_, Some(1.0)) => self.clone(),
             (Some(a), Some(b)) if b != 0.0 => Self::constant(if up { (a / b).ceil() } else { (a / b).floor() }),
-            _ => {
-                let atom = Atom::Quotient { of: Box::new(self.clone()), by: Box::new(by.clone()), up };
-                Self { terms: vec![Term { coefficient: 1.0, factors: vec![atom] }] }
-            }
+            _ => Self::atom(Atom::Quotient { of: Box::new(self.clone()), by: Box::new(by.clone()), up }),
         }
     }
 
     /// The value where symbols have these values.
     pub fn evaluate(&self, bindings: &Bindings) -> f64 {
-        let term =
-            |term: &Term| term.coefficient * term.factors.iter().map(|atom| atom.evaluate(bindings)).product::<f64>();
-        self.terms.iter().map(term).sum()
+        let value = |factors: &[Atom]| factors.iter().map(|atom| atom.evaluate(bindings)).product::<f64>();
+        self.0.terms().iter().map(|term| term.coefficient * value(term.monomial.factors())).sum()
     }
 
     /// All symbols, each once.
     pub fn symbols(&self) -> Vec<&str> {
         let mut found = Vec::new();
-        for atom in self.terms.iter().flat_map(|term| &term.factors) {
+        for atom in self.0.terms().iter().flat_map(|term| term.monomial.factors()) {
             match atom {
                 Atom::Symbol(name) => found.push(name.as_str()),
                 Atom::Quotient { of, by, .. } => found.extend(of.symbols().into_iter().chain(by.symbols())),
@@ -142,29 +130,6 @@ impl Expr {
         found.sort_unstable();
         found.dedup();
         found
-    }
-
-    /// Sorts, joins equal terms and drops those that are zero.
-    fn tidy(mut self) -> Self {
-        let mut terms: Vec<(String, Term)> = Vec::new();
-        for term in self.terms.drain(..) {
-            let key = term.key();
-            match terms.iter_mut().find(|(other, _)| *other == key) {
-                Some((_, same)) => same.coefficient += term.coefficient,
-                None => terms.push((key, term)),
-            }
-        }
-        terms.retain(|(_, term)| term.coefficient != 0.0);
-        terms.sort_by(|a, b| a.1.factors.len().cmp(&b.1.factors.len()).then_with(|| a.0.cmp(&b.0)));
-        self.terms = terms.into_iter().map(|(_, term)| term).collect();
-        self
-    }
-}
-
-impl Term {
-    /// The factors as text.
-    fn key(&self) -> String {
-        self.factors.iter().map(ToString::to_string).collect::<Vec<_>>().join("*")
     }
 }
 
@@ -184,6 +149,30 @@ impl Atom {
     }
 }
 
+/// By their text, as sums show them.
+impl Ord for Atom {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Symbol(a), Self::Symbol(b)) => a.cmp(b),
+            _ => self.to_string().cmp(&other.to_string()),
+        }
+    }
+}
+
+impl PartialOrd for Atom {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Atom {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Atom {}
+
 impl From<f64> for Expr {
     fn from(value: f64) -> Self {
         Self::constant(value)
@@ -194,7 +183,7 @@ impl Add<&Expr> for &Expr {
     type Output = Expr;
 
     fn add(self, other: &Expr) -> Expr {
-        Expr { terms: self.terms.iter().chain(&other.terms).cloned().collect() }.tidy()
+        Expr(self.0.plus(&other.0, &1.0))
     }
 }
 
@@ -208,7 +197,7 @@ impl Sub<&Expr> for &Expr {
     type Output = Expr;
 
     fn sub(self, other: &Expr) -> Expr {
-        self + &other.scaled(-1.0)
+        Expr(self.0.plus(&other.0, &-1.0))
     }
 }
 
@@ -216,15 +205,7 @@ impl Mul<&Expr> for &Expr {
     type Output = Expr;
 
     fn mul(self, other: &Expr) -> Expr {
-        let mut terms = Vec::new();
-        for a in &self.terms {
-            for b in &other.terms {
-                let mut factors: Vec<_> = a.factors.iter().chain(&b.factors).cloned().collect();
-                factors.sort_by_key(ToString::to_string);
-                terms.push(Term { coefficient: a.coefficient * b.coefficient, factors });
-            }
-        }
-        Expr { terms }.tidy()
+        Expr(self.0.times(&other.0))
     }
 }
 
@@ -241,11 +222,11 @@ impl fmt::Display for Atom {
             Self::Symbol(name) => f.write_str(name),
             Self::Quotient { of, by, up } => {
                 let name = if *up { "ceil" } else { "" };
-                let by = match by.terms.len() {
+                let by = match by.0.terms().len() {
                     1 => by.to_string(),
                     _ => format!("({by})"),
                 };
-                match of.terms.len() {
+                match of.0.terms().len() {
                     1 => write!(f, "{name}({of} / {by})"),
                     _ => write!(f, "{name}(({of}) / {by})"),
                 }
@@ -256,11 +237,11 @@ impl fmt::Display for Atom {
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.terms.is_empty() {
+        if self.is_zero() {
             return f.pad("0");
         }
         let mut text = String::new();
-        for (index, term) in self.terms.iter().enumerate() {
+        for (index, term) in self.0.terms().iter().enumerate() {
             let size = term.coefficient.abs();
             text += match (index, term.coefficient < 0.0) {
                 (0, false) => "",
@@ -268,7 +249,7 @@ impl fmt::Display for Expr {
                 (_, false) => " + ",
                 (_, true) => " - ",
             };
-            let factors = term.key();
+            let factors = term.monomial.factors().iter().map(ToString::to_string).collect::<Vec<_>>().join("*");
             text += &match (factors.is_empty(), number(size).as_str()) {
                 (true, size) => size.to_owned(),
                 (false, "1") => factors,

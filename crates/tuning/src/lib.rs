@@ -11,6 +11,7 @@ pub mod grain;
 pub mod limits;
 pub mod model;
 pub mod occupancy;
+pub mod polynomial;
 pub mod prune;
 pub mod record;
 pub mod rows;

@@ -9,9 +9,10 @@
 //! 2 to the width, whose range is known ([`Symbol::Wrap`]). Only what is 64 bits wide is exact modulo 2 to the 64, as addresses
 //! are.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, cmp::Ordering, collections::HashMap};
 
 use mlir_bridge::ir::{Op, Type, Value};
+use regrain_tuning::polynomial::Polynomial;
 
 use crate::analysis::facts::{Range, constant, is_nsw, range, width};
 
@@ -33,21 +34,39 @@ impl<'c> Symbol<'c> {
     }
 }
 
-/// A multiple of a symbol.
+/// A symbol in sums.
 #[derive(Clone, Copy)]
-pub struct Term<'c> {
+pub struct Unknown<'c> {
+    /// In which order symbols were met.
+    number: usize,
     pub symbol: Symbol<'c>,
-    pub factor: i128,
-    /// What the symbol can be.
+    /// What it can be.
     pub range: Range,
 }
 
-/// A constant and multiples of symbols.
-#[derive(Clone, Default)]
-pub struct Linear<'c> {
-    pub terms: Vec<Term<'c>>,
-    pub constant: i128,
+impl PartialEq for Unknown<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
 }
+
+impl Eq for Unknown<'_> {}
+
+impl Ord for Unknown<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.number.cmp(&other.number)
+    }
+}
+
+impl PartialOrd for Unknown<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A constant and multiples of symbols, as one [`Offsets`] makes them.
+#[derive(Clone, Default)]
+pub struct Linear<'c>(Polynomial<Option<Unknown<'c>>, i128>);
 
 /// The most terms of an offset, and the largest factor: sums stay far from the limits of 128 bits.
 const TERMS: usize = 16;
@@ -55,48 +74,48 @@ const LARGEST: i128 = 1 << 48;
 
 impl<'c> Linear<'c> {
     fn number(constant: i128) -> Self {
-        Self { terms: Vec::new(), constant }
+        Self(Polynomial::constant(constant))
     }
 
-    fn symbol(symbol: Symbol<'c>, range: Range) -> Self {
-        Self { terms: vec![Term { symbol, factor: 1, range }], constant: 0 }
+    /// The part without symbols.
+    pub fn constant(&self) -> i128 {
+        self.0.constant_part()
+    }
+
+    /// The symbols, each with its factor.
+    pub fn terms(&self) -> impl Iterator<Item = (Unknown<'c>, i128)> {
+        self.0.terms().iter().filter_map(|term| Some((term.monomial?, term.coefficient)))
+    }
+
+    /// The constant and all factors.
+    pub fn factors(&self) -> impl Iterator<Item = i128> {
+        self.0.terms().iter().map(|term| term.coefficient)
     }
 
     /// How often a symbol is in the sum.
     pub fn factor(&self, symbol: Symbol<'c>) -> i128 {
-        self.terms.iter().find(|term| term.symbol == symbol).map_or(0, |term| term.factor)
+        self.terms().find(|(unknown, _)| unknown.symbol == symbol).map_or(0, |(_, factor)| factor)
     }
 
     /// `self + factor * other`.
     pub fn plus(&self, other: &Self, factor: i128) -> Self {
-        let mut sum = self.clone();
-        sum.constant += factor * other.constant;
-        for term in &other.terms {
-            let change = factor * term.factor;
-            match sum.terms.iter_mut().find(|old| old.symbol == term.symbol) {
-                Some(old) => old.factor += change,
-                None => sum.terms.push(Term { factor: change, ..*term }),
-            }
-        }
-        sum.terms.retain(|term| term.factor != 0);
-        sum
+        Self(self.0.plus(&other.0, &factor))
     }
 
     fn times(&self, factor: i128) -> Self {
-        Self::default().plus(self, factor)
+        Self(self.0.scaled(&factor))
     }
 
     /// Whether the difference is zero whatever the symbols are.
     pub fn equals(&self, other: &Self) -> bool {
-        let difference = self.plus(other, -1);
-        difference.constant == 0 && difference.terms.is_empty()
+        self.0 == other.0
     }
 
     /// What the sum can be.
     pub fn range(&self) -> Range {
-        let mut found = Range { low: self.constant, high: self.constant };
-        for term in &self.terms {
-            let (a, b) = (term.factor * term.range.low, term.factor * term.range.high);
+        let mut found = Range { low: self.constant(), high: self.constant() };
+        for (unknown, factor) in self.terms() {
+            let (a, b) = (factor * unknown.range.low, factor * unknown.range.high);
             found.low += a.min(b);
             found.high += a.max(b);
         }
@@ -104,9 +123,12 @@ impl<'c> Linear<'c> {
     }
 
     fn is_small(&self) -> bool {
-        self.terms.len() <= TERMS
-            && self.constant.abs() <= 1 << 80
-            && self.terms.iter().all(|term| term.factor.abs() <= LARGEST)
+        let mut terms = 0;
+        let bounded = self.terms().all(|(_, factor)| {
+            terms += 1;
+            factor.abs() <= LARGEST
+        });
+        bounded && terms <= TERMS && self.constant().abs() <= 1 << 80
     }
 }
 
@@ -127,6 +149,7 @@ const OPERAND: i32 = i32::MIN;
 pub struct Offsets<'c> {
     known: RefCell<HashMap<Value<'c>, Linear<'c>>>,
     pointers: RefCell<HashMap<Value<'c>, Address<'c>>>,
+    numbers: RefCell<HashMap<Symbol<'c>, usize>>,
 }
 
 impl<'c> Offsets<'c> {
@@ -174,7 +197,7 @@ impl<'c> Offsets<'c> {
         if let Some(known) = self.known.borrow().get(&value) {
             return known.clone();
         }
-        let found = self.sum(value, depth).filter(Linear::is_small).unwrap_or_else(|| opaque(value));
+        let found = self.sum(value, depth).filter(Linear::is_small).unwrap_or_else(|| self.opaque(value));
         self.known.borrow_mut().insert(value, found.clone());
         found
     }
@@ -191,7 +214,7 @@ impl<'c> Offsets<'c> {
         let sum = match name.split_once('.').map_or(name, |(_, rest)| rest) {
             "sext" | "extsi" | "zext" | "extui" | "trunc" | "trunci" | "index_cast" | "index_castui" => {
                 let unsigned = name.ends_with("zext") || name.ends_with("ui");
-                return resized(operand(0)?, value, width(op.operand(0).ty())?, bits, unsigned);
+                return self.resized(operand(0)?, value, width(op.operand(0).ty())?, bits, unsigned);
             }
             "add" | "addi" => operand(0)?.plus(&operand(1)?, 1),
             "sub" | "subi" => operand(0)?.plus(&operand(1)?, -1),
@@ -211,48 +234,55 @@ impl<'c> Offsets<'c> {
         if !sum.is_small() {
             return None;
         }
-        Some(if is_nsw(op) { sum } else { wrapped(sum, value, bits) })
+        Some(if is_nsw(op) { sum } else { self.wrapped(sum, value, bits) })
+    }
+
+    fn symbol(&self, symbol: Symbol<'c>, range: Range) -> Linear<'c> {
+        let mut numbers = self.numbers.borrow_mut();
+        let next = numbers.len();
+        let number = *numbers.entry(symbol).or_insert(next);
+        Linear(Polynomial::term(Some(Unknown { number, symbol, range }), 1))
+    }
+
+    fn opaque(&self, value: Value<'c>) -> Linear<'c> {
+        let all = Range::of_width(width(value.ty()).unwrap_or(64));
+        self.symbol(Symbol::Value(value), range(value).unwrap_or(all))
+    }
+
+    /// A number of one width read as one of another.
+    fn resized(&self, inner: Linear<'c>, value: Value<'c>, from: u32, to: u32, unsigned: bool) -> Option<Linear<'c>> {
+        if !unsigned {
+            return Some(self.wrapped(inner, value, to));
+        }
+        if to <= from {
+            return Some(self.wrapped(inner, value, to));
+        }
+        // Not negative, or beyond by 2 to the narrow width.
+        let known = range(value.defining_op()?.operand(0));
+        if inner.range().low >= 0 || known.is_some_and(|range| range.low >= 0) {
+            return Some(inner);
+        }
+        let wrap = self.symbol(Symbol::Wrap(value), Range { low: 0, high: 1 });
+        Some(inner.plus(&wrap, 1 << from)).filter(|_| from <= 32)
+    }
+
+    /// `sum` as a number of `bits`: so many times 2 to the width are lost.
+    fn wrapped(&self, sum: Linear<'c>, value: Value<'c>, bits: u32) -> Linear<'c> {
+        let (all, found) = (Range::of_width(bits), sum.range());
+        if bits == 64 || (all.low <= found.low && found.high <= all.high) || !sum.is_small() {
+            return sum;
+        }
+        if bits > 32 {
+            return self.opaque(value);
+        }
+        let size = 1i128 << bits;
+        let (least, most) = ((all.low - found.high).div_euclid(size), (all.high - found.low).div_euclid(size) + 1);
+        sum.plus(&self.symbol(Symbol::Wrap(value), Range { low: least, high: most }), size)
     }
 }
 
 fn small(factor: i64) -> Option<i128> {
     Some(i128::from(factor)).filter(|factor| factor.abs() <= LARGEST)
-}
-
-fn opaque(value: Value<'_>) -> Linear<'_> {
-    let all = Range::of_width(width(value.ty()).unwrap_or(64));
-    Linear::symbol(Symbol::Value(value), range(value).unwrap_or(all))
-}
-
-/// A number of one width read as one of another.
-fn resized<'c>(inner: Linear<'c>, value: Value<'c>, from: u32, to: u32, unsigned: bool) -> Option<Linear<'c>> {
-    if !unsigned {
-        return Some(wrapped(inner, value, to));
-    }
-    if to <= from {
-        return Some(wrapped(inner, value, to));
-    }
-    // Not negative, or beyond by 2 to the narrow width.
-    let known = range(value.defining_op()?.operand(0));
-    if inner.range().low >= 0 || known.is_some_and(|range| range.low >= 0) {
-        return Some(inner);
-    }
-    let wrap = Linear::symbol(Symbol::Wrap(value), Range { low: 0, high: 1 });
-    Some(inner.plus(&wrap, 1 << from)).filter(|_| from <= 32)
-}
-
-/// `sum` as a number of `bits`: so many times 2 to the width are lost.
-fn wrapped<'c>(sum: Linear<'c>, value: Value<'c>, bits: u32) -> Linear<'c> {
-    let (all, found) = (Range::of_width(bits), sum.range());
-    if bits == 64 || (all.low <= found.low && found.high <= all.high) || !sum.is_small() {
-        return sum;
-    }
-    if bits > 32 {
-        return opaque(value);
-    }
-    let size = 1i128 << bits;
-    let (least, most) = ((all.low - found.high).div_euclid(size), (all.high - found.low).div_euclid(size) + 1);
-    sum.plus(&Linear::symbol(Symbol::Wrap(value), Range { low: least, high: most }), size)
 }
 
 /// What a `getelementptr` adds to its base.

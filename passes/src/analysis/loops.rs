@@ -107,3 +107,14 @@ pub fn carried(argument: Value<'_>) -> Option<Carried<'_>> {
         _ => None,
     }
 }
+
+/// What an argument that a loop carries is in the first round, where that is known before the loop. The body of an `scf.while` has
+/// what its test hands on.
+pub fn first(argument: Value<'_>) -> Option<Value<'_>> {
+    let handed_on = || {
+        let (block, number) = argument.block_arg()?;
+        let owner = block.parent_op().filter(|owner| owner.is("scf.while"))?;
+        carried(owner.region(0).entry().terminator()?.operand(1 + number))
+    };
+    Some(carried(argument).or_else(handed_on)?.first)
+}

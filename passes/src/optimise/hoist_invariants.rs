@@ -237,12 +237,7 @@ impl<'a, 'c> Loads<'a, 'c> {
             load.attr("alignment").and_then(|stated| stated.as_int()).map_or(alignment, |stated| stated as u64);
         let (Some(size), Some(offset)) = (size, address.offset) else { return false };
         let found = offset.range();
-        let aligned = offset
-            .terms
-            .iter()
-            .map(|term| term.factor)
-            .chain([offset.constant])
-            .all(|part| part % i128::from(stated.max(1)) == 0);
+        let aligned = offset.factors().all(|part| part % i128::from(stated.max(1)) == 0);
         aligned && found.low >= 0 && found.high + i128::from(bytes) <= i128::from(size)
     }
 }

@@ -6,7 +6,7 @@ use mlir_bridge::ir::Value;
 use regrain_tuning::statistics::{Pattern, Space};
 
 use super::lanes::{Form, Lanes, WARP};
-use crate::analysis::loops::carried;
+use crate::analysis::loops::first;
 use crate::analysis::objects::KERNEL_ARG;
 
 /// Bytes of a sector of global memory.
@@ -37,14 +37,7 @@ fn space_at(pointer: Value<'_>, depth: u32) -> Option<Space> {
         return None;
     }
     let Some(op) = pointer.defining_op() else {
-        // In the body of a `while`, what its test hands on.
-        let handed_on = || {
-            let (block, number) = pointer.block_arg()?;
-            let owner = block.parent_op().filter(|owner| owner.is("scf.while"))?;
-            Some(owner.region(0).entry().terminator()?.operand(1 + number))
-        };
-        let before = carried(pointer).map(|carried| carried.first).or_else(handed_on)?;
-        return space_at(before, depth - 1);
+        return space_at(first(pointer)?, depth - 1);
     };
     match op.name() {
         "llvm.alloca" => Some(Space::Local),

@@ -15,7 +15,7 @@ use super::classify;
 use super::lanes::{Coefficient, Lanes, WARP};
 use super::symbolic::Symbolic;
 use crate::analysis::facts::constant;
-use crate::analysis::loops::{Counting, carried};
+use crate::analysis::loops::{Counting, first};
 use crate::analysis::uniformity::repeatable;
 
 /// Iterations of an innermost loop whose loads the compiler brings together.
@@ -333,7 +333,7 @@ fn constant_once_unrolled(op: Op<'_>) -> bool {
     }
     match Counting::of_variable(by) {
         Some((_, _, counting)) => counting.constants().is_some(),
-        None => carried(by).is_some_and(|carried| constant(carried.first).is_some()),
+        None => first(by).is_some_and(|first| constant(first).is_some()),
     }
 }
 

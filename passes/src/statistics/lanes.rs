@@ -11,10 +11,11 @@
 //! choice between a clamped and a varying value to be the varying one. Blocks of a constant shape are looked at whole, others
 //! by one warp of neighbours in x.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_tuning::polynomial::{self, Monomial, Polynomial, Product};
 
 use crate::analysis::addresses::steps;
 use crate::analysis::facts::constant;
@@ -67,14 +68,26 @@ impl Coefficient {
     }
 }
 
-/// Products of symbols, sorted; the empty one is the number 1.
-type Monomial = Vec<u32>;
+impl polynomial::Coefficient for Coefficient {
+    fn zero() -> Self {
+        Same(0)
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self.join(other, i64::wrapping_add)
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        self.join(other, i64::wrapping_mul)
+    }
+}
+
+/// A product of values that are the same for all threads, by number.
+type Symbols = Product<u32>;
 
 /// A value as a polynomial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Form {
-    terms: BTreeMap<Monomial, Coefficient>,
-}
+pub struct Form(Polynomial<Symbols, Coefficient>);
 
 impl Form {
     pub fn number(value: i64) -> Self {
@@ -82,24 +95,16 @@ impl Form {
     }
 
     fn numbers(value: Coefficient) -> Self {
-        let mut made = Self::default();
-        made.put(Vec::new(), value);
-        made
+        Self(Polynomial::constant(value))
     }
 
     fn symbol(symbol: u32) -> Self {
-        Self { terms: BTreeMap::from([(vec![symbol], Same(1))]) }
-    }
-
-    fn put(&mut self, monomial: Monomial, value: Coefficient) {
-        if value != Same(0) {
-            self.terms.insert(monomial, value);
-        }
+        Self(Polynomial::term(Product::of(symbol), Same(1)))
     }
 
     /// Whether it is the same for all threads.
     pub fn is_uniform(&self) -> bool {
-        self.terms.values().all(|value| matches!(value, Same(_)))
+        self.0.terms().iter().all(|term| matches!(term.coefficient, Same(_)))
     }
 
     /// Whether it is the same for all threads of each warp.
@@ -108,83 +113,57 @@ impl Form {
             Same(_) => true,
             Each(numbers) => numbers.chunks(WARP).all(|warp| warp.iter().all(|number| Some(number) == warp.first())),
         };
-        threads > 0 && self.terms.values().all(same)
+        threads > 0 && self.0.terms().iter().all(|term| same(&term.coefficient))
     }
 
     /// The numbers, if there is no symbol in it.
     pub fn as_numbers(&self) -> Option<Coefficient> {
-        match self.terms.len() {
-            0 => Some(Same(0)),
-            1 => self.terms.get(&Vec::new()).cloned(),
-            _ => None,
-        }
+        self.0.as_constant()
     }
 
     /// The part without symbols.
     pub fn offset(&self) -> Coefficient {
-        self.terms.get(&Vec::new()).cloned().unwrap_or(Same(0))
+        self.0.constant_part()
     }
 
     /// The parts with symbols.
-    pub fn symbolic(&self) -> impl Iterator<Item = (&Monomial, &Coefficient)> {
-        self.terms.iter().filter(|(monomial, _)| !monomial.is_empty())
-    }
-
-    fn join(&self, other: &Self, with: impl Fn(i64, i64) -> i64) -> Self {
-        let mut made = Self::default();
-        for monomial in self.terms.keys().chain(other.terms.keys()) {
-            let of = |form: &Self| form.terms.get(monomial).cloned().unwrap_or(Same(0));
-            made.put(monomial.clone(), of(self).join(&of(other), &with));
-        }
-        made
+    pub fn symbolic(&self) -> impl Iterator<Item = (&[u32], &Coefficient)> {
+        self.0.symbolic().map(|term| (term.monomial.factors(), &term.coefficient))
     }
 
     pub fn plus(&self, other: &Self) -> Self {
-        self.join(other, i64::wrapping_add)
+        Self(self.0.plus(&other.0, &Same(1)))
     }
 
     pub fn minus(&self, other: &Self) -> Self {
-        self.join(other, i64::wrapping_sub)
+        Self(self.0.plus(&other.0, &Same(-1)))
+    }
+
+    fn is_small(&self) -> bool {
+        self.0.terms().len() <= MOST_TERMS
     }
 
     fn times(&self, other: &Self) -> Option<Self> {
-        if self.terms.len() * other.terms.len() > MOST_TERMS {
-            return None;
-        }
-        let mut made = Self::default();
-        for (a, x) in &self.terms {
-            for (b, y) in &other.terms {
-                let mut monomial: Monomial = a.iter().chain(b).copied().collect();
-                monomial.sort_unstable();
-                let mut part = Self::default();
-                part.put(monomial, x.join(y, i64::wrapping_mul));
-                made = made.plus(&part);
-            }
-        }
-        Some(made)
+        let terms = self.0.terms().len() * other.0.terms().len();
+        (terms <= MOST_TERMS).then(|| Self(self.0.times(&other.0)))
     }
 
     pub fn scaled(&self, by: i64) -> Self {
-        let mut made = Self::default();
-        for (monomial, value) in &self.terms {
-            made.put(monomial.clone(), value.join(&Same(by), i64::wrapping_mul));
-        }
-        made
+        Self(self.0.scaled(&Same(by)))
     }
 
     /// Divided by a number (`rest`: what is left over) where the symbols' coefficients are multiples of it.
     fn divided(&self, by: i64, rest: bool) -> Option<Self> {
-        let mut made = Self::default();
-        for (monomial, value) in &self.terms {
-            match (monomial.is_empty(), value) {
-                (true, value) if rest => made.put(monomial.clone(), value.join(&Same(by), i64::rem_euclid)),
-                (true, value) => made.put(monomial.clone(), value.join(&Same(by), i64::div_euclid)),
-                (false, Same(number)) if number % by == 0 && rest => {}
-                (false, Same(number)) if number % by == 0 => made.put(monomial.clone(), Same(number / by)),
+        let mut made = Polynomial::default();
+        for term in self.0.terms() {
+            let part = match (&term.coefficient, term.monomial == Symbols::one()) {
+                (value, true) => value.join(&Same(by), if rest { i64::rem_euclid } else { i64::div_euclid }),
+                (Same(number), false) if number % by == 0 => Same(if rest { 0 } else { number / by }),
                 _ => return None,
-            }
+            };
+            made = made.plus(&Polynomial::term(term.monomial.clone(), part), &Same(1));
         }
-        Some(made)
+        Some(Self(made))
     }
 }
 
@@ -387,7 +366,7 @@ impl<'c> Lanes<'c> {
             _ => None,
         };
         match made.or_else(|| by_number(name, &a, &b)) {
-            Some(made) if made.terms.len() <= MOST_TERMS => Some(Rc::new(made)),
+            Some(made) if made.is_small() => Some(Rc::new(made)),
             _ => self.of_other(op),
         }
     }
