@@ -2,6 +2,8 @@
 
 import os
 import platform
+import subprocess
+import sys
 
 import lit.formats
 import lit.util
@@ -47,3 +49,32 @@ for path in toolkits:
         config.substitutions.append(("%ptxas", os.path.join(path, "bin", "ptxas")))
         break
 config.available_features.add("host-" + platform.machine())
+
+# The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
+# fork. test/gpu runs the programs of test/integration on it.
+ASK_DRIVER = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+count, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+if cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0:
+    cuda.cuDeviceGetAttribute(ctypes.byref(major), 75, 0)
+    cuda.cuDeviceGetAttribute(ctypes.byref(minor), 76, 0)
+    print(f"sm_{major.value}{minor.value}")
+"""
+
+
+def find_gpu():
+    """The architecture of the first GPU, or an empty string. REGRAIN_LIT_GPU=sm_80 says that there is one of that kind, for tests."""
+    if "REGRAIN_LIT_GPU" in os.environ:
+        return os.environ["REGRAIN_LIT_GPU"]
+    if not any(os.path.exists(path) for path in ["/dev/nvidiactl", "/dev/dxg"]):
+        return ""
+    asked = subprocess.run([sys.executable, "-c", ASK_DRIVER], capture_output=True, text=True, timeout=60, check=False)
+    return asked.stdout.strip()
+
+
+config.gpu_arch = find_gpu()
+if config.gpu_arch:
+    config.available_features.add("gpu")
+else:
+    config.excludes.append("gpu")  # lit warns of a suite without tests

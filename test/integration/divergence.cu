@@ -1,4 +1,5 @@
 // Barriers that not all threads reach: reported with kernel, block and line, and never a hang.
+// CPU-ONLY: deadlocks are found there alone; a GPU hangs
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: env REGRAIN_CPU_MODE=coroutine REGRAIN_CPU_CHECK=1 timeout 20 %t half 2>&1 | FileCheck %s --check-prefix=HALF
 // RUN: timeout 20 %t deadlock 2>&1 | FileCheck %s --check-prefix=ENDS

@@ -1,4 +1,5 @@
 // assert and __trap: the message, the error, and that it stays.
+// CPU-ONLY: the messages are those of its runtime
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t assert 2>&1 | FileCheck %s --check-prefix=ASSERT
 // RUN: env REGRAIN_CPU_MODE=coroutine %t assert 2>&1 | FileCheck %s --check-prefix=ASSERT

@@ -1,11 +1,13 @@
 //! Lifting of random control flow keeps what a function computes, in what order it acts, and makes no second barrier of one.
 //!
 //! A case is a graph of blocks with branches, switches and returns. It is written as LLVM IR, lifted, lowered again, and
-//! both are run. Every backward branch takes from a budget, so that every run ends. The seed is fixed;
-//! `REGRAIN_PROPTEST_CASES` sets how many graphs are tried, `REGRAIN_PROPTEST_SEED` another seed.
+//! both are run. Every backward branch takes from a budget, so that every run ends. One test has a fixed seed, the other a
+//! fresh one that it prints, or that of `REGRAIN_PROPTEST_SEED`; `REGRAIN_PROPTEST_CASES` sets how many graphs are tried.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write as _;
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -224,14 +226,16 @@ fn check(nodes: &[Node], machine: &TargetMachine) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-#[test]
-fn lifted_control_flow_computes_the_same() {
-    let number =
-        |name: &str, default: u32| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+/// Tries the graphs of a seed.
+fn try_all(seed: u64) {
     let config = Config {
-        cases: number("REGRAIN_PROPTEST_CASES", 300),
+        cases: number("REGRAIN_PROPTEST_CASES").unwrap_or(150) as u32,
         rng_algorithm: RngAlgorithm::ChaCha,
-        rng_seed: RngSeed::Fixed(u64::from(number("REGRAIN_PROPTEST_SEED", 2026))),
+        rng_seed: RngSeed::Fixed(seed),
         failure_persistence: None,
         ..Config::default()
     };
@@ -241,4 +245,22 @@ fn lifted_control_flow_computes_the_same() {
     if let Err(error) = outcome {
         panic!("{error}");
     }
+}
+
+#[test]
+fn lifted_control_flow_computes_the_same() {
+    try_all(2026);
+}
+
+#[test]
+fn fresh_control_flow_computes_the_same() {
+    let fresh = || u64::from(RandomState::new().hash_one(0) as u32);
+    let seed = number("REGRAIN_PROPTEST_SEED").unwrap_or_else(fresh);
+    // Not by eprintln!, which is only heard of when the test fails.
+    let _ = writeln!(
+        std::io::stderr(),
+        "random control flow of seed {seed}; to run it again: REGRAIN_PROPTEST_SEED={seed} \
+         cargo test --release -p mlir-bridge --test random_control_flow fresh"
+    );
+    try_all(seed);
 }

@@ -1,12 +1,15 @@
 //! Random kernels give the same results in every form: clang's device code as it is, split at barriers, taken to the
 //! parallel form and back, and at random grains of blocks and threads.
 //!
-//! The seed is fixed. `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SEED` another seed,
-//! `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
+//! One test has a fixed seed, the other a fresh one that it prints, or that of `REGRAIN_PROPTEST_SEED`.
+//! `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
 //! one; `REGRAIN_PROPTEST_FORMS=coarse` leaves out the forms at the original grain, `=outlined` all but the kernels that a GPU
 //! would get at other grains, which compile fastest; `REGRAIN_TEST_DRIVER` is another driver.
 
 mod common;
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write as _;
 
 use common::ast::{Kernel, kernel};
 use common::grains::{Grain, Refused, grains};
@@ -103,10 +106,9 @@ impl Tally {
     }
 }
 
-#[test]
-fn all_forms_of_a_kernel_agree() {
-    let cases = number("REGRAIN_PROPTEST_CASES", 2 * TOGETHER as u64) as usize;
-    let seed = number("REGRAIN_PROPTEST_SEED", 2026);
+/// Tries the kernels of a seed; `what` says how to try them again.
+fn try_all(seed: u64, what: &str) -> Tally {
+    let cases = number("REGRAIN_PROPTEST_CASES", TOGETHER as u64) as usize;
     let config = Config { rng_algorithm: RngAlgorithm::ChaCha, rng_seed: RngSeed::Fixed(seed), ..Config::default() };
     let mut runner = TestRunner::new(config);
     let (strategy, grains) = (kernel(), grains());
@@ -121,6 +123,19 @@ fn all_forms_of_a_kernel_agree() {
             break;
         }
     }
+    let (tried, failures) = (tally.tried, &tally.failures);
+    assert!(
+        failures.is_empty(),
+        "{} of {tried} kernels of {what} differ:\n{}",
+        failures.len(),
+        failures.join("\n---\n")
+    );
+    tally
+}
+
+#[test]
+fn all_forms_of_a_kernel_agree() {
+    let tally = try_all(2026, "the fixed seed");
     let tried = tally.tried;
     let share = 100usize.saturating_sub(100 * tally.declined.len() / (2 * tried));
     let back = 100usize.saturating_sub(100 * tally.kept.len() / tried);
@@ -131,8 +146,6 @@ fn all_forms_of_a_kernel_agree() {
         "{blocks}% of blocks and {threads}% of threads coarsened; of {:?} wrappers kept their grain:\n{refused}",
         tally.asked
     );
-    let failures = &tally.failures;
-    assert!(failures.is_empty(), "{} of {tried} kernels differ:\n{}", failures.len(), failures.join("\n---\n"));
     assert!(share >= 50, "only {share}% are split:\n{}", tally.declined.join("\n"));
     assert!(back >= 50, "only {back}% came back from the parallel form:\n{}", tally.kept.join("\n"));
     // A barrier under a condition on the block, which random kernels have plenty of, keeps blocks from it.
@@ -140,4 +153,14 @@ fn all_forms_of_a_kernel_agree() {
         blocks >= 35 && threads >= 50,
         "too few are coarsened: {blocks}% of blocks, {threads}% of threads:\n{refused}"
     );
+}
+
+#[test]
+fn all_forms_of_a_fresh_kernel_agree() {
+    let seed = number("REGRAIN_PROPTEST_SEED", u64::from(RandomState::new().hash_one(0) as u32));
+    let again = format!("REGRAIN_PROPTEST_SEED={seed} cargo test --release -p regrain --test random_kernels fresh");
+    let what = format!("seed {seed} (to run it again: {again})");
+    // Not by eprintln!, which is only heard of when the test fails.
+    let _ = writeln!(std::io::stderr(), "random kernels of {what}");
+    try_all(seed, &what);
 }
