@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, anyhow};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use regrain_frontend::{host, launches};
+use regrain_frontend::{host, launches, private_names};
 use regrain_targets::cpu::{self, CpuOptions};
 
 use crate::args::Output;
@@ -24,6 +24,9 @@ pub fn compile(compilation: &Compilation<'_>) -> Result<()> {
     let Some(sides) = compilation.sides(&[cuda_arch])? else { return Ok(()) };
     let context = Context::create();
     let device = read_bitcode(&context, &sides.device[0])?;
+    if session.args.relocatable {
+        private_names::restore(&device);
+    }
     let dump = Dump::new(session.args.dump_ir.as_deref(), &compilation.stem())?;
     dump.llvm("device", &device)?;
     let options = CpuOptions {

@@ -57,7 +57,7 @@ pub fn compile<'ctx>(
 ) -> Result<Vec<CpuKernel>, Error> {
     let module = lower(context, device, split, options)?;
     codegen::optimise(&module.0, options)?;
-    device_library::reject_missing(&module.0)?;
+    device_library::reject_missing(&module.0, options.relocatable)?;
     codegen::emit_object(&module.0, options, output)?;
     Ok(module.1)
 }
