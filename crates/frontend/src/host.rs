@@ -12,6 +12,10 @@ use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValue, BasicValueEnum, PointerValue, StructValue};
 use inkwell::{GlobalVisibility, values::GlobalValue};
+use mlir_bridge::llvm;
+
+/// Just before the priority of constructors that state none.
+const EARLY: u32 = 65534;
 
 /// Whether the unit registers anything: a source without kernels or device variables does not.
 pub fn registers_device_code(module: &Module<'_>) -> bool {
@@ -25,6 +29,14 @@ pub fn refer_to_image(module: &Module<'_>, image: &str) {
     symbol.set_linkage(Linkage::External);
     symbol.set_visibility(GlobalVisibility::Hidden);
     set_data(module, wrapper, symbol.as_pointer_value());
+    register_early(module);
+}
+
+/// Registers before C++'s static objects are made, which may launch kernels: clang puts its constructor behind theirs.
+fn register_early(module: &Module<'_>) {
+    if let Some(constructor) = module.get_function("__cuda_module_ctor") {
+        llvm::set_constructor_priority(module, constructor, EARLY);
+    }
 }
 
 /// With relocatable device code a device variable's shadow is one object for the whole program, as the variable is:
@@ -51,4 +63,31 @@ fn set_data<'ctx>(module: &Module<'ctx>, wrapper: GlobalValue<'ctx>, data: Point
     let field = |i: u32| old.get_field_at_index(i).unwrap_or_else(|| null.as_basic_value_enum());
     let fields = [field(0), field(1), data.as_basic_value_enum(), field(3)];
     wrapper.set_initializer(&context.const_struct(&fields, false));
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    #[test]
+    fn registration_comes_before_static_objects() {
+        let text = r#"
+@__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr null, ptr null }
+@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @objects, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @__cuda_module_ctor, ptr null }]
+define internal void @objects() { ret void }
+define internal void @__cuda_module_ctor() { ret void }
+"#;
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        refer_to_image(&module, "image");
+        module.verify().expect("valid IR");
+        let text = module.to_string();
+        assert!(text.contains("{ i32 65534, ptr @__cuda_module_ctor, ptr null }"), "{text}");
+        assert!(text.contains("{ i32 65535, ptr @objects, ptr null }"), "{text}");
+        assert!(text.contains("i32 1, ptr @image, ptr null"), "{text}");
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -19,21 +20,34 @@ use crate::macros::{cuda_api, put};
 use crate::registration::{Kernel, kernel};
 use crate::stream;
 
+/// What `<<<>>>` says, until the stub takes it.
+type Configuration = (Dim3, Dim3, usize, *mut c_void);
+
 thread_local! {
-    static CONFIGURATIONS: RefCell<Vec<(Dim3, Dim3, usize, *mut c_void)>> = const { RefCell::new(Vec::new()) };
+    /// Never dropped, so that destructors of static objects can launch too; it holds no memory while it is empty.
+    static CONFIGURATIONS: ManuallyDrop<RefCell<Vec<Configuration>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
     /// Blocks of a task of this thread's next launch, 0 for the usual number.
     static TASKS: Cell<u32> = const { Cell::new(0) };
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: *mut c_void) -> u32 {
-    // A non-zero result makes the compiled launch skip the kernel.
-    u32::from(CONFIGURATIONS.try_with(|stack| stack.borrow_mut().push((grid, block, shared, stream))).is_err())
+    CONFIGURATIONS.with(|stack| stack.borrow_mut().push((grid, block, shared, stream)));
+    // Anything else would make the compiled launch skip the kernel.
+    0
 }
 
 cuda_api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut *mut c_void) {
-        let top = CONFIGURATIONS.try_with(|stack| stack.borrow_mut().pop()).ok().flatten().ok_or(CudaError::MISSING_CONFIGURATION)?;
+        let top = CONFIGURATIONS.with(|stack| {
+            let mut stack = stack.borrow_mut();
+            let top = stack.pop();
+            if stack.is_empty() {
+                *stack = Vec::new();
+            }
+            top.ok_or(CudaError::MISSING_CONFIGURATION)
+        })?;
         put(grid, top.0)?;
         put(block, top.1)?;
         put(shared, top.2)?;
