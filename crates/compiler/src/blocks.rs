@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use regrain_frontend::private_names;
 use regrain_targets::target::{BlockOptions, Blocks};
 use regrain_targets::toolkit::SmArch;
 
@@ -26,6 +27,9 @@ pub(crate) fn device_side(
     let source = stages.source;
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
+    if source.options.relocatable {
+        private_names::restore(&device);
+    }
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     let splits = options.level > 0 && !source.options.round_trip;

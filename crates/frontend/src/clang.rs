@@ -41,6 +41,8 @@ pub struct Unit {
     pub cuda_path: PathBuf,
     /// The toolkit's version, as in `12.9`.
     pub cuda_version: String,
+    /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
+    pub relocatable: bool,
 }
 
 /// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.
@@ -86,6 +88,9 @@ impl Clang {
             Side::Device { arch } => {
                 command.arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
                 command.args(["-nocudalib", "-Xclang"]).arg(sdk_version(&unit.cuda_version));
+                if unit.relocatable {
+                    command.arg("-fgpu-rdc");
+                }
             }
             Side::Host => {
                 // Any file will do: the device binary is put in place after this side has been compiled.
@@ -118,11 +123,14 @@ fn sdk_version(version: &str) -> String {
     format!("-target-sdk-version={major}.{minor}")
 }
 
+/// What clang says of a kernel that device code launches. No option would help: no target here has CUDA's runtime for device code.
+const RELOCATABLE_ADVICE: &str = "requires relocatable device code (i.e. requires -fgpu-rdc)";
+
 /// Runs `command` and gives what it printed on standard error.
 pub fn run(command: &mut Command) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| Error::Io { path: program, source })?;
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).replace(RELOCATABLE_ADVICE, "is not supported");
     if output.status.success() {
         return Ok(stderr);
     }

@@ -8,6 +8,7 @@ pub mod clean;
 pub mod dispatch;
 pub mod host;
 pub mod launches;
+pub mod private_names;
 pub mod specialise;
 
 pub use clang::{Clang, Side, Unit};

@@ -143,7 +143,7 @@ pub(crate) fn register<'ctx>(
         return Ok(());
     };
     let end = all.get_last_basic_block().and_then(|block| block.get_terminator());
-    let (Some(end), Some(binary)) = (end, all.get_first_param()) else { return Ok(()) };
+    let (Some(end), Some(binary)) = (end, all.get_first_param()) else { return Err(BuilderError::UnsetPosition) };
     let context = module.get_context();
     let builder = context.create_builder();
     builder.position_before(&end);

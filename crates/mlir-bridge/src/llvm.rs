@@ -213,6 +213,38 @@ pub fn set_callee<'ctx>(call: InstructionValue<'ctx>, function: FunctionValue<'c
     }
 }
 
+/// Sets the priority of a constructor in `llvm.global_ctors`: a smaller one runs earlier, 65535 is that of C++'s own objects.
+pub fn set_constructor_priority(module: &Module<'_>, constructor: FunctionValue<'_>, priority: u32) {
+    use llvm_sys::prelude::LLVMValueRef;
+
+    use llvm_sys::core::{
+        LLVMConstArray2, LLVMConstInt, LLVMConstStructInContext, LLVMGetAggregateElement, LLVMGetArrayLength2,
+        LLVMGetInitializer, LLVMGetModuleContext, LLVMSetInitializer,
+    };
+    let Some(list) = module.get_global("llvm.global_ctors") else { return };
+    // SAFETY: a list that LLVM knows is an array of structs { i32 priority, ptr function, ptr data } with an initialiser; all
+    // values are live constants of the module's context.
+    unsafe {
+        let old = LLVMGetInitializer(list.as_value_ref());
+        if old.is_null() {
+            return;
+        }
+        let count = LLVMGetArrayLength2(LLVMTypeOf(old));
+        let mut entries: Vec<LLVMValueRef> =
+            (0..count).map(|index| LLVMGetAggregateElement(old, index as u32)).collect();
+        for entry in &mut entries {
+            let mut fields: [LLVMValueRef; 3] = [0, 1, 2].map(|field| LLVMGetAggregateElement(*entry, field));
+            if fields[1] == constructor.as_value_ref() {
+                fields[0] = LLVMConstInt(LLVMTypeOf(fields[0]), priority.into(), 0);
+                *entry = LLVMConstStructInContext(LLVMGetModuleContext(module.as_mut_ptr()), fields.as_mut_ptr(), 3, 0);
+            }
+        }
+        if let Some(first) = entries.first().copied() {
+            LLVMSetInitializer(list.as_value_ref(), LLVMConstArray2(LLVMTypeOf(first), entries.as_mut_ptr(), count));
+        }
+    }
+}
+
 /// Takes the permission to contract `a * b + c` to one rounding from all operations of `function`.
 pub fn forbid_contraction(function: FunctionValue<'_>) {
     // SAFETY: the function is live.

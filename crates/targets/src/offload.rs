@@ -178,6 +178,7 @@ pub fn embed_set(host: &Module<'_>, cpu_image_symbol: Option<&str>, offload: &[u
     if !registration::registers_device_code(host) {
         return Ok(false);
     }
+    registration::register_early(host);
     let context = host.get_context();
     let null = context.ptr_type(AddressSpace::default()).const_null();
     let cpu = cpu_image_symbol.map_or(null, |symbol| registration::external(host, symbol).as_pointer_value());

@@ -14,6 +14,7 @@
 use inkwell::GlobalVisibility;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValueEnum, GlobalValue, PointerValue};
+use mlir_bridge::llvm;
 
 use crate::Error;
 
@@ -29,7 +30,19 @@ pub fn refer_to_image(host: &Module<'_>, image: &str) -> Result<bool, Error> {
     if !registers_device_code(host) {
         return Ok(false);
     }
+    register_early(host);
     set_image(host, external(host, image).as_pointer_value())
+}
+
+/// Just before the priority of constructors that state none.
+const EARLY: u32 = 65534;
+
+/// Registers with our runtime before C++'s static objects are made, which may launch kernels: clang puts its constructor behind
+/// theirs.
+pub(crate) fn register_early(host: &Module<'_>) {
+    if let Some(constructor) = host.get_function("__cuda_module_ctor") {
+        llvm::set_constructor_priority(host, constructor, EARLY);
+    }
 }
 
 /// The symbol `name` of another object of the same executable or library.
@@ -60,4 +73,31 @@ pub(crate) fn set_image<'ctx>(host: &Module<'ctx>, image: PointerValue<'ctx>) ->
 
 fn wrapper<'ctx>(host: &Module<'ctx>) -> Option<GlobalValue<'ctx>> {
     host.get_globals().find(|global| global.get_name().to_bytes().starts_with(WRAPPER.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    #[test]
+    fn registration_comes_before_static_objects() {
+        let text = r#"
+@__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr null, ptr null }
+@llvm.global_ctors = appending global [2 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 65535, ptr @objects, ptr null }, { i32, ptr, ptr } { i32 65535, ptr @__cuda_module_ctor, ptr null }]
+define internal void @objects() { ret void }
+define internal void @__cuda_module_ctor() { ret void }
+"#;
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        assert!(refer_to_image(&module, "image").expect("referred to"));
+        module.verify().expect("valid IR");
+        let text = module.print_to_string().to_string();
+        assert!(text.contains("{ i32 65534, ptr @__cuda_module_ctor, ptr null }"), "{text}");
+        assert!(text.contains("{ i32 65535, ptr @objects, ptr null }"), "{text}");
+        assert!(text.contains("i32 1, ptr @image, ptr null"), "{text}");
+    }
 }

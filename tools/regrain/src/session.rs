@@ -147,6 +147,7 @@ impl Session {
             options: dependencies::divide(&self.args.compile).0,
             cuda_path: toolkit.root.clone(),
             cuda_version: toolkit.version.to_string(),
+            relocatable: self.args.options.relocatable,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
+use std::mem::ManuallyDrop;
 
 use crate::abi::Dim3;
 use crate::device::choice::device;
@@ -11,14 +12,20 @@ use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 use crate::types::{FuncAttributes, LaunchAttribute, LaunchConfig};
 
+/// What `<<<>>>` says, until the stub takes it.
+type Configuration = (Dim3, Dim3, usize, *mut c_void);
+
 thread_local! {
-    static CONFIGURATIONS: RefCell<Vec<(Dim3, Dim3, usize, *mut c_void)>> = const { RefCell::new(Vec::new()) };
+    /// Never dropped, so that destructors of static objects can launch too; it holds no memory while it is empty.
+    static CONFIGURATIONS: ManuallyDrop<RefCell<Vec<Configuration>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: *mut c_void) -> u32 {
-    // A non-zero result makes the compiled launch skip the kernel.
-    u32::from(CONFIGURATIONS.try_with(|stack| stack.borrow_mut().push((grid, block, shared, stream))).is_err())
+    CONFIGURATIONS.with(|stack| stack.borrow_mut().push((grid, block, shared, stream)));
+    // Anything else would make the compiled launch skip the kernel.
+    0
 }
 
 /// Asked by host code before it launches a coarser version of a kernel: whether the program is to run the kernels that it wrote.
@@ -54,7 +61,14 @@ unsafe fn attributes(config: &LaunchConfig) -> Result<&[LaunchAttribute]> {
 
 cuda_api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut *mut c_void) {
-        let top = CONFIGURATIONS.try_with(|stack| stack.borrow_mut().pop()).ok().flatten().ok_or(CudaError::MISSING_CONFIGURATION)?;
+        let top = CONFIGURATIONS.with(|stack| {
+            let mut stack = stack.borrow_mut();
+            let top = stack.pop();
+            if stack.is_empty() {
+                *stack = Vec::new();
+            }
+            top.ok_or(CudaError::MISSING_CONFIGURATION)
+        })?;
         put(grid, top.0)?;
         put(block, top.1)?;
         put(shared, top.2)?;

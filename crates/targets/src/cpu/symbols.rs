@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use inkwell::GlobalVisibility;
+use inkwell::attributes::AttributeLoc;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::GlobalValue;
@@ -62,7 +63,7 @@ pub(super) fn rename(module: &Module<'_>, options: &BlockOptions, role: Role) {
         }
         match role {
             Role::Split => global.set_linkage(Linkage::AvailableExternally),
-            Role::Original if options.relocatable && is_shareable(global) => {}
+            Role::Original if options.relocatable && is_shareable(module, global) => {}
             Role::Original => {
                 // Hidden marks what becomes internal again, other units having a symbol of the same name.
                 if options.relocatable {
@@ -74,10 +75,15 @@ pub(super) fn rename(module: &Module<'_>, options: &BlockOptions, role: Role) {
     }
 }
 
-/// With relocatable device code a symbol keeps clang's linkage, but for the internal ones, which the split form
+/// The attribute of a kernel that other units do not see, whatever its linkage (`frontend::private_names`).
+const PRIVATE: &str = "regrain-private";
+
+/// With relocatable device code a symbol keeps clang's linkage, but for what is the unit's own, which the split form
 /// must still find.
-fn is_shareable(global: GlobalValue<'_>) -> bool {
-    global.get_linkage() != Linkage::Internal
+fn is_shareable(module: &Module<'_>, global: GlobalValue<'_>) -> bool {
+    let function = module.get_function(&global.get_name().to_string_lossy());
+    let private = function.is_some_and(|f| f.get_string_attribute(AttributeLoc::Function, PRIVATE).is_some());
+    !private && global.get_linkage() != Linkage::Internal
 }
 
 fn keeps_name(name: &str) -> bool {

@@ -62,6 +62,9 @@ pub trait Destination {
     /// The function that `llvm.trap` calls become calls of; `None` where the target's own trap is right.
     fn trap(&self) -> Option<&str>;
 
+    /// What it means that `callee`, which has no body, is called, if no other translation unit can have it.
+    fn lack(&self, callee: &str) -> Option<String>;
+
     /// The name that the program gave a function, from its symbol here.
     fn source_name<'n>(&self, symbol: &'n str) -> &'n str;
 }
@@ -79,25 +82,31 @@ pub fn link_library<'ctx>(
     module.link_in_module(library).map_err(|e| Error::internal("linking the device library", e.to_string()))
 }
 
-/// Fails when code that is left after optimisation calls an intrinsic or libdevice function that the library has not:
-/// the linker's words would name neither the kernel nor the line.
+/// Fails when code that is left after optimisation calls what nobody has: an intrinsic or libdevice function that the library
+/// lacks, or what the destination knows to be missing. The linker's words would name neither the kernel nor the line.
+///
+/// # Errors
+/// The first such call.
 pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Result<(), Error> {
     let missing = |call: &InstructionValue<'_>| {
         let callee = llvm::callee(*call).filter(|f| f.get_first_basic_block().is_none())?;
-        library::wanted_name(&callee.get_name().to_string_lossy()).map(str::to_owned)
+        let name = callee.get_name().to_string_lossy().into_owned();
+        let wanted = library::wanted_name(&name).map(|wanted| format!("{} has no '{wanted}'", destination.name()));
+        wanted.or_else(|| destination.lack(&name))
     };
     let blocks = module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
     let mut instructions = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>());
     let found = instructions.find_map(|call| match call.get_opcode() {
-        InstructionOpcode::Call => missing(&call).map(|name| (call, name)),
+        InstructionOpcode::Call => missing(&call).map(|what| (call, what)),
         _ => None,
     });
-    let Some((call, name)) = found else { return Ok(()) };
+    let Some((call, what)) = found else { return Ok(()) };
     let function = call.get_parent().and_then(|block| block.get_parent());
     let function = function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned());
     Err(Error::Unsupported(Unsupported {
         function: destination.source_name(&function).to_owned(),
-        location: llvm::source_location(call),
-        what: format!("{} has no '{name}'", destination.name()),
+        // The line of the function that the call was inlined into: what calls CUDA's runtime are functions of its headers.
+        location: llvm::source_frames(call).pop(),
+        what,
     }))
 }

@@ -387,8 +387,9 @@ fn asynchronous_copies() {
         )
     };
     let [four, eight, sixteen] = [4, 8, 16];
-    let all = |words: u64, zeros: u64| {
-        (0..words).map(|i| 3 + i).sum::<u64>() + (4 - words - zeros) * 0xffff_ffff & 0xffff_ffff
+    let all = |words: u64, zeros: u64| -> u64 {
+        let copied: u64 = (0..words).map(|i| 3 + i).sum();
+        (copied + (4 - words - zeros) * 0xffff_ffff) & 0xffff_ffff
     };
     let mut cases = Vec::new();
     for (copy, size, expected) in [
