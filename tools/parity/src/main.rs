@@ -96,7 +96,6 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
         cuda_path: toolkit.root.clone(),
         cuda_version: toolkit.version.to_string(),
         relocatable: false,
-        relocatable: false,
     };
     let dir = tempfile::tempdir()?;
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
