@@ -1,6 +1,7 @@
 # make demo    set up, compile rodinia/hotspot for the CPU, run and check it, show its kernel's parallel form and its
 #              alternatives for sm_80, with what ptxas and the model say of them
-# make check   set up and pass all tests
+# make check   set up, pass all tests, and hold what the repository declares of its sources
+# make lint    the latter alone (tools/lint.sh)
 # Both work from a fresh Debian 12 machine with a Rust toolchain (where make is missing: tools/bootstrap.sh demo), and do no work
 # twice.
 
@@ -9,7 +10,7 @@ REGRAIN := target/release/regrain
 LIT_ARGS ?= -s
 export PATH := $(LLVM):$(PATH)
 
-.PHONY: all bootstrap build demo check test lit clean
+.PHONY: all bootstrap build demo check lint test lit clean
 
 all: build
 
@@ -22,8 +23,11 @@ build: bootstrap
 demo: build
 	@tools/demo.sh
 
-check: build test lit
+check: build lint test lit
 	@tools/summary.sh
+
+lint: build
+	@tools/lint.sh
 
 test: build
 	@mkdir -p target/check

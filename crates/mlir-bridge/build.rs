@@ -1,5 +1,6 @@
-//! Compiles `cpp/*.cpp` against the headers of LLVM and MLIR 22. Objects are kept between builds
-//! and only compiled again when their source or a header of ours is newer.
+//! Compiles `cpp/*.cpp` against the headers of LLVM and MLIR 22, without warnings, and makes the Rust declarations of
+//! what `cpp/bridge.h` declares. Objects are kept between builds and only compiled again when their source or a header of
+//! ours is newer.
 
 use std::{env, error::Error, fs, path::Path, path::PathBuf, process::Command, time::SystemTime};
 
@@ -23,24 +24,53 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=cpp");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
-    let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
+    let prefix = PathBuf::from(env::var_os("MLIR_SYS_220_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into()));
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let newest_header = sources("h")?.iter().map(|path| modified(path)).chain([modified(Path::new("build.rs"))]).max();
+    generate_bindings(&prefix, &out)?;
+    compile(&prefix, &out)?;
+    // The linker script over MLIR's C API, also for doc tests, which do not see the rustflags.
+    let root = env::current_dir()?.join("../../.toolchain/lib");
+    println!("cargo:rustc-link-search=native={}", root.display());
+    Ok(())
+}
 
+/// The functions and types of `cpp/bridge.h`. Handles of the C APIs are those of `mlir-sys` and `llvm-sys`, which
+/// `src/ffi.rs` brings into scope.
+fn generate_bindings(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let bindings = bindgen::builder()
+        .header("cpp/bridge.h")
+        .clang_arg("-isystem")
+        .clang_arg(prefix.join("include").display().to_string())
+        .allowlist_item("[Rr]egrain.*")
+        .blocklist_type("Mlir.*|LLVM.*")
+        .prepend_enum_name(false)
+        .layout_tests(false)
+        .generate_comments(false)
+        .generate()?;
+    // An unchanged file keeps its time, so that nothing is compiled again for it.
+    let (file, text) = (out.join("bridge.rs"), bindings.to_string());
+    if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+        fs::write(file, text)?;
+    }
+    Ok(())
+}
+
+fn compile(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let newest_header = sources("h")?.iter().map(|path| modified(path)).chain([modified(Path::new("build.rs"))]).max();
     let mut build = cc::Build::new();
     build
         // MLIR knows traits and interfaces by the names that the compiler gives their types, so ours must be the one
         // that LLVM's packages are built with; g++ names some of them otherwise.
-        .compiler(Path::new(&prefix).join("bin/clang++"))
+        .compiler(prefix.join("bin/clang++"))
         .cpp(true)
         .std("c++17")
         .opt_level(1)
-        .flag("-fno-rtti")
-        .flag("-fno-exceptions")
-        .flag("-w")
-        .flag("-fPIC")
+        .flags(["-fno-rtti", "-fno-exceptions", "-fPIC"])
+        .flags(["-Wall", "-Wextra", "-Wmissing-prototypes", "-Werror"])
         .define("NDEBUG", None)
-        .include(Path::new(&prefix).join("include"))
+        // Not ours to keep free of warnings.
+        .flag("-isystem")
+        .flag(prefix.join("include"))
         .include("cpp");
     let compiler = build.get_compiler();
     let mut running = Vec::new();
@@ -63,9 +93,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         finish(job)?;
     }
     build.compile("regrain_bridge");
-    // The linker script over MLIR's C API, also for doc tests, which do not see the rustflags.
-    let root = env::current_dir()?.join("../../.toolchain/lib");
-    println!("cargo:rustc-link-search=native={}", root.display());
     Ok(())
 }
 

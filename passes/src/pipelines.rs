@@ -24,6 +24,14 @@ pub const OPTIMIZE_PARALLEL: &str = "regrain-merge-common-values,regrain-forward
     regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-forward-stores,\
     regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-hoist-to-host";
 
+/// Structured control flow, arith, index and ub to the llvm dialect, in device code for GPUs and in host code.
+pub const LOWER_GPU: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+    convert-ub-to-llvm,reconcile-unrealized-casts";
+
+/// Likewise in block functions, which hold no affine maps.
+pub const LOWER_CPU: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+    convert-ub-to-llvm,reconcile-unrealized-casts";
+
 /// All pipelines.
 pub static PIPELINES: &[Pipeline] = &[
     Pipeline { name: "regrain-raise", summary: "from imported LLVM functions to parallel loops", passes: RAISE },

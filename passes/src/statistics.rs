@@ -25,9 +25,9 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::ops::GpuWrapper;
+use regrain_targets::processor;
 use regrain_tuning::expr::Expr;
-use regrain_tuning::limits::{CpuLimits, limits};
-use regrain_tuning::model::{self, Candidate, Shape, Target};
+use regrain_tuning::model::{self, Candidate, Shape};
 use regrain_tuning::statistics::Statistics;
 
 use crate::coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
@@ -47,12 +47,9 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    let processor = CpuLimits::native();
     let target = match pass.option("target").trim() {
         "" => None,
-        "cpu" => Some(Target::Cpu(&processor)),
-        arch if arch.starts_with("sm_") => Some(Target::Gpu(limits(arch))),
-        other => return Err(format!("option 'target' is '{other}', expected cpu or an architecture as sm_80").into()),
+        name => Some(processor(name).map_err(|error| format!("option 'target' is '{name}': {error}"))?),
     };
     for wrapper in root.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
         match statistics(wrapper) {

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use crate::Error;
 
@@ -131,7 +131,21 @@ pub fn run(command: &mut Command) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| Error::Io { path: program, source })?;
     let stderr = String::from_utf8_lossy(&output.stderr).replace(RELOCATABLE_ADVICE, "is not supported");
-    if output.status.success() { Ok(stderr) } else { Err(Error::Rejected { stderr }) }
+    if output.status.success() {
+        return Ok(stderr);
+    }
+    // clang that dies may have no word for it; what it was at is all that can be said then.
+    let died = death(&output.status).or_else(|| (!stderr.contains("error:")).then(|| "failed without a word".into()));
+    let told = died.map_or(String::new(), |how| {
+        format!("regrain: error: '{}' {how} compiling this source\n", command.get_program().to_string_lossy())
+    });
+    Err(Error::Rejected { stderr: stderr + &told })
+}
+
+/// How a program ended, if not by itself.
+pub fn death(status: &ExitStatus) -> Option<String> {
+    use std::os::unix::process::ExitStatusExt;
+    status.signal().map(|signal| format!("was killed by signal {signal}"))
 }
 
 #[cfg(test)]

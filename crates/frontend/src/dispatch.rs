@@ -42,6 +42,8 @@ use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCH_KERNEL: &str = "__regrain_launch_kernel";
+/// A function of the runtime.
+const DEVICE_KIND: &str = "__regrain_device_kind";
 const LAUNCHED: &str = "__regrain_launched";
 /// Forgets an error that was not sticky.
 const CLEAR_ERROR: &str = "cudaGetLastError";
@@ -63,13 +65,27 @@ pub struct Dispatcher {
     pub most_threads: u32,
     /// The most static shared memory that a block of one of the versions has, bytes.
     pub static_shared: u64,
+    /// The only kind of device that it is for (`__regrain_device_kind` of the runtime), or `None` for all.
+    pub device: Option<u32>,
+}
+
+/// Makes host functions those of one kind of device, with names that those of other devices do not have.
+pub fn for_device(functions: &Module<'_>, dispatchers: &mut [Dispatcher], device: u32) {
+    for dispatcher in dispatchers {
+        let symbol = format!("{}.device{device}", dispatcher.symbol);
+        if let Some(function) = functions.get_function(&dispatcher.symbol) {
+            function.as_global_value().set_name(&symbol);
+        }
+        dispatcher.symbol = symbol;
+        dispatcher.device = Some(device);
+    }
 }
 
 /// Puts `functions`, which defines the `dispatchers`, into `host` and lets launches go there. With `asks` the runtime is asked
 /// first (`__regrain_keeps_grain`) whether versions may run. Gives the kernels that are launched so.
 pub fn redirect<'ctx>(
     host: &Module<'ctx>,
-    functions: Module<'ctx>,
+    functions: Vec<Module<'ctx>>,
     dispatchers: &[Dispatcher],
     asks: bool,
 ) -> Result<HashSet<String>, Error> {
@@ -78,10 +94,12 @@ pub fn redirect<'ctx>(
         return Ok(HashSet::new());
     };
     let Some(abi) = Abi::of(launch.get_type()) else { return Ok(HashSet::new()) };
-    functions.strip_debug_info();
-    functions.set_triple(&host.get_triple());
-    functions.set_data_layout(&host.get_data_layout());
-    host.link_in_module(functions).map_err(|error| failed(error.to_string()))?;
+    for functions in functions {
+        functions.strip_debug_info();
+        functions.set_triple(&host.get_triple());
+        functions.set_data_layout(&host.get_data_layout());
+        host.link_in_module(functions).map_err(|error| failed(error.to_string()))?;
+    }
     let unit = Unit { host, launch, abi, asks };
     unit.redirect(dispatchers).map_err(|error| failed(error.to_string()))
 }
@@ -355,6 +373,10 @@ impl<'ctx> Unit<'_, 'ctx> {
         let launch = self.unpack(&builder, launcher)?;
         let original = context.append_basic_block(launcher, "original");
         let threads = self.threads(&builder, &launch)?;
+        let device = match dispatchers.iter().any(|dispatcher| dispatcher.device.is_some()) {
+            true => Some(self.device_kind(&builder)?),
+            false => None,
+        };
         let mut next = context.append_basic_block(launcher, "choose");
         builder.build_conditional_branch(self.is_valid(&builder, &launch, threads)?, next, original)?;
         // The general one comes last.
@@ -365,7 +387,11 @@ impl<'ctx> Unit<'_, 'ctx> {
             builder.position_at_end(next);
             let chosen = context.append_basic_block(launcher, "dispatch");
             next = context.append_basic_block(launcher, "choose");
-            builder.build_conditional_branch(self.serves(&builder, &launch, threads, dispatcher)?, chosen, next)?;
+            builder.build_conditional_branch(
+                self.serves(&builder, &launch, (threads, device), dispatcher)?,
+                chosen,
+                next,
+            )?;
             builder.position_at_end(chosen);
             let mut arguments: Vec<BasicMetadataValueEnum> = vec![launch.args.into()];
             arguments.extend(launch.sizes.iter().map(|size| BasicMetadataValueEnum::from(*size)));
@@ -452,7 +478,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         &self,
         builder: &Builder<'ctx>,
         launch: &Launch<'ctx>,
-        threads: IntValue<'ctx>,
+        (threads, device): (IntValue<'ctx>, Option<IntValue<'ctx>>),
         dispatcher: &Dispatcher,
     ) -> Result<IntValue<'ctx>, BuilderError> {
         let context = self.host.get_context();
@@ -465,7 +491,20 @@ impl<'ctx> Unit<'_, 'ctx> {
             let same = builder.build_int_compare(IntPredicate::EQ, *size, word.const_int(wanted.into(), false), "")?;
             serves = builder.build_and(serves, same, "")?;
         }
+        if let (Some(device), Some(wanted)) = (device, dispatcher.device) {
+            let wanted = word.const_int(wanted.into(), false);
+            let same = builder.build_int_compare(IntPredicate::EQ, device, wanted, "")?;
+            serves = builder.build_and(serves, same, "")?;
+        }
         Ok(serves)
+    }
+
+    /// The kind of device that the program runs on.
+    fn device_kind(&self, builder: &Builder<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+        let ty = self.host.get_context().i32_type().fn_type(&[], false);
+        let asked =
+            self.host.get_function(DEVICE_KIND).unwrap_or_else(|| self.host.add_function(DEVICE_KIND, ty, None));
+        self.error_of(builder, asked, &[])
     }
 }
 

@@ -67,6 +67,7 @@ fn dispatchers() -> Vec<Dispatcher> {
         versions: versions.iter().map(ToString::to_string).collect(),
         most_threads: 512,
         static_shared: 1024,
+        device: None,
     };
     vec![of(None, "__regrain_dispatch.k", &["k$b2x1x1"]), of(Some([16, 2, 1]), "__regrain_dispatch.k.b16x2x1", &[])]
 }
@@ -74,7 +75,8 @@ fn dispatchers() -> Vec<Dispatcher> {
 fn redirected(host: &str, asks: bool) -> String {
     let context = Context::create();
     let host = parse(&context, &format!("{host}{REGISTRATION}"));
-    let done = redirect(&host, parse(&context, FUNCTIONS), &dispatchers(), asks).expect("launches are redirected");
+    let done =
+        redirect(&host, vec![parse(&context, FUNCTIONS)], &dispatchers(), asks).expect("launches are redirected");
     assert!(done.contains("k"));
     host.verify().expect("valid IR");
     host.to_string()
@@ -142,6 +144,29 @@ fn both_ways_to_pass_sizes() {
 fn another_calling_convention_keeps_its_launches() {
     let context = Context::create();
     let host = parse(&context, "declare i32 @cudaLaunchKernel(ptr, ptr, ptr, ptr, i64, ptr)");
-    let done = redirect(&host, parse(&context, FUNCTIONS), &dispatchers(), false).expect("no error");
+    let done = redirect(&host, vec![parse(&context, FUNCTIONS)], &dispatchers(), false).expect("no error");
     assert!(done.is_empty() && host.get_function("__regrain_dispatch.k").is_none());
+}
+
+#[test]
+fn each_device_has_its_own_versions() {
+    let context = Context::create();
+    let host = parse(&context, &format!("{X86_64}{REGISTRATION}"));
+    let (mut modules, mut all) = (Vec::new(), Vec::new());
+    for device in [0, 1] {
+        let (functions, mut found) = (parse(&context, FUNCTIONS), dispatchers());
+        super::for_device(&functions, &mut found, device);
+        modules.push(functions);
+        all.extend(found);
+    }
+    redirect(&host, modules, &all, false).expect("launches are redirected");
+    host.verify().expect("valid IR");
+    let text = host.to_string();
+    let launcher = &text[text.find("define internal i32 @__regrain_launcher.k(").expect("a launcher")..];
+    let asked = launcher.find("call i32 @__regrain_device_kind()").expect("the device is asked");
+    for device in [0, 1] {
+        let symbol = format!("call i32 @__regrain_dispatch.k.device{device}(");
+        assert!(asked < launcher.find(&symbol).expect("a call"), "{symbol}");
+        assert!(launcher.contains(&format!("icmp eq i32 %error, {device}")), "{launcher}");
+    }
 }

@@ -1,27 +1,268 @@
-//===- bridge.h - C entry points behind the mlir-bridge crate -----------------===//
-//
-// Every function here is called from Rust (src/ffi.rs mirrors the declarations).
-// Handles are those of MLIR's C API; strings are (pointer, length) pairs.
-//
-//===--------------------------------------------------------------------------===//
+/*===- bridge.h - what Rust may call of cpp/, in plain C ------------------------===*
+ *
+ * The only place where these functions are declared: each file of cpp/ includes it, and build.rs has bindgen make the
+ * Rust declarations (src/ffi.rs) of it. So it is C, and of C++ and LLVM it has C API handles alone.
+ *
+ * Handles are those of the C APIs of MLIR and LLVM and must be live; strings are lent for the call and copied where
+ * they are kept. What has a comment "owned" is to be given back by the function it names.
+ *
+ *===----------------------------------------------------------------------------===*/
 
 #ifndef REGRAIN_BRIDGE_H
 #define REGRAIN_BRIDGE_H
 
+#include "llvm-c/Types.h"
+#include "llvm-c/TargetMachine.h"
 #include "mlir-c/IR.h"
-#include "mlir/IR/DialectRegistry.h"
 
-#include <cstdint>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/// Appends text to a string owned by the caller.
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Takes bytes, perhaps in several calls; `user` is the caller's own. */
 typedef void (*RegrainSink)(const char *data, size_t size, void *user);
 
-namespace regrain_bridge {
-/// Inserts every dialect, extension and LLVM IR translation that we use, and those added with
-/// `regrainBridgeAddDialect`.
-void fillRegistry(mlir::DialectRegistry &registry);
-/// Inserts one dialect by its namespace; false if nobody knows it.
-bool insertDialect(mlir::DialectRegistry &registry, llvm::StringRef name);
-} // namespace regrain_bridge
+/*===----------------------------------------------------------------------------===*
+ * register.cpp: dialects and upstream passes
+ *===----------------------------------------------------------------------------===*/
+
+/* Adds a dialect to those of every registry that is filled later. */
+void regrainAddDialect(MlirDialectHandle handle);
+/* Inserts every dialect, extension and translation of LLVM IR that we use, and those of `regrainAddDialect`. */
+void regrainFillRegistry(MlirDialectRegistry registry);
+/* Inserts the dialects of `regrainAddDialect` alone: for a plugin, whose host tool has the others. */
+void regrainInsertExtraDialects(MlirDialectRegistry registry);
+/* Registers all passes of MLIR, once. */
+void regrainRegisterUpstreamPasses(void);
+
+/*===----------------------------------------------------------------------------===*
+ * pass.cpp: passes written in Rust
+ *===----------------------------------------------------------------------------===*/
+
+/* A running pass. */
+typedef struct RegrainPass RegrainPass;
+
+/* Runs a pass on `op`; false on failure. `info` is that of the description; there is one of `values` for each option. */
+typedef bool (*RegrainPassRun)(const void *info, MlirOperation op, RegrainPass *pass, const MlirStringRef *values,
+                               size_t num_values);
+
+typedef struct RegrainPassOption {
+  MlirStringRef name;
+  MlirStringRef value; /* what it is where a pipeline does not say */
+  MlirStringRef description;
+} RegrainPassOption;
+
+typedef struct RegrainPassDesc {
+  MlirStringRef name;
+  MlirStringRef summary;
+  MlirStringRef anchor; /* name of the operation; empty: any */
+  const RegrainPassOption *options;
+  size_t num_options;
+  const MlirStringRef *dialects;
+  size_t num_dialects;
+  RegrainPassRun run;
+  const void *info;
+} RegrainPassDesc;
+
+/* How running a pipeline ended. */
+typedef enum RegrainOutcome {
+  RegrainOutcomeDone,
+  RegrainOutcomeNotParsed, /* the reason went to the sink */
+  RegrainOutcomeFailed     /* diagnostics were emitted */
+} RegrainOutcome;
+
+/* Puts a pass into the global registry. What `desc` points at must never be freed; `desc` itself is copied. */
+void regrainRegisterPass(const RegrainPassDesc *desc);
+/* Puts a named pipeline (text of its passes) into the global registry. */
+void regrainRegisterPipeline(MlirStringRef name, MlirStringRef summary, MlirStringRef text);
+/* Runs the passes `text` (without anchor) on `op`, which is that of the running pass or nested in it. */
+RegrainOutcome regrainPassRunPipeline(RegrainPass *pass, MlirOperation op, MlirStringRef text, RegrainSink sink,
+                                      void *user);
+/* Runs the passes `text` (without anchor) on `op`. */
+RegrainOutcome regrainRunPipeline(MlirOperation op, MlirStringRef text, bool verify, RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
+ * llvm.cpp, extract_kernel.cpp: LLVM IR in and out
+ *===----------------------------------------------------------------------------===*/
+
+/* Imports LLVM IR (text or bitcode) as an owned module. Null on failure; an error of the text goes to the sink, errors
+ * of the translation to the context's diagnostic handlers. */
+MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef bytes, MlirStringRef name, RegrainSink sink,
+                                void *user);
+/* Exports a module as bitcode to the sink. On failure diagnostics were emitted. */
+bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sink, void *user);
+/* Gives the sink the bitcode of a module with function `name`, what it reaches, and all variables; false on failure,
+ * and the sink gets the reason. */
+bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
+ * debug_info.cpp, clone_function.cpp, float_flags.cpp: single functions
+ *===----------------------------------------------------------------------------===*/
+
+/* Gives an `llvm.func` a subprogram of its own if its operations have one of another function. */
+void regrainScopeDebugInfo(MlirOperation function);
+/* Leaves line tables of a module's debug information. */
+void regrainKeepLineTables(LLVMModuleRef module);
+/* A copy of a function definition in the same module, with its attributes and metadata. */
+LLVMValueRef regrainCloneFunction(LLVMValueRef function);
+/* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */
+void regrainForbidContraction(LLVMValueRef function);
+
+/*===----------------------------------------------------------------------------===*
+ * lift.cpp: branches to structured control flow
+ *===----------------------------------------------------------------------------===*/
+
+/* Lifts one `llvm.func`. True: its body is structured. Else the function is as it was, and the sink gets the reason. */
+bool regrainLiftControlFlow(MlirOperation function, RegrainSink reason, void *user);
+
+/*===----------------------------------------------------------------------------===*
+ * ir.cpp: what MLIR's C API lacks
+ *===----------------------------------------------------------------------------===*/
+
+/* MLIR's IRMapping; owned, `regrainMappingDestroy`. Look-ups give null for what is not there. */
+typedef struct RegrainMapping RegrainMapping;
+RegrainMapping *regrainMappingCreate(void);
+void regrainMappingDestroy(RegrainMapping *mapping);
+RegrainMapping *regrainMappingClone(const RegrainMapping *mapping);
+void regrainMappingMapValue(RegrainMapping *mapping, MlirValue from, MlirValue to);
+void regrainMappingMapBlock(RegrainMapping *mapping, MlirBlock from, MlirBlock to);
+MlirValue regrainMappingLookupValue(const RegrainMapping *mapping, MlirValue from);
+MlirBlock regrainMappingLookupBlock(const RegrainMapping *mapping, MlirBlock from);
+MlirOperation regrainMappingLookupOp(const RegrainMapping *mapping, MlirOperation from);
+/* A detached copy, owned; `regions` says whether with what is in its regions. */
+MlirOperation regrainCloneOp(MlirOperation op, RegrainMapping *mapping, bool regions);
+void regrainCloneRegionInto(MlirRegion from, MlirRegion to, RegrainMapping *mapping);
+
+/* Moves the operations from `first` to the end of its block (or up to, without, `last`) into `to`, before `before` or
+ * at the end. */
+void regrainSpliceOps(MlirOperation first, MlirOperation last, MlirBlock to, MlirOperation before);
+/* The operation before `op` in its block; null for the first. */
+MlirOperation regrainPrevOp(MlirOperation op);
+/* Moves all blocks of `from` to the end of `to`. */
+void regrainMoveBlocks(MlirRegion from, MlirRegion to);
+/* Splits the block before `at`; the new block holds `at` and what follows. */
+MlirBlock regrainSplitBlock(MlirOperation at);
+void regrainMoveBlockBefore(MlirBlock block, MlirBlock before);
+void regrainDropAllReferences(MlirOperation op);
+void regrainInsertOperands(MlirOperation op, uint32_t index, size_t num_values, const MlirValue *values);
+void regrainEraseOperands(MlirOperation op, uint32_t index, uint32_t length);
+MlirOperation regrainRegionParent(MlirRegion region);
+
+/* Questions about one operation. */
+typedef enum RegrainQuery {
+  RegrainQueryTerminator,
+  RegrainQueryPure,
+  RegrainQueryMemoryEffectFree,
+  RegrainQuerySpeculatable,
+  RegrainQueryIsolatedFromAbove,
+  RegrainQuerySymbol,
+  RegrainQuerySymbolTable,
+  RegrainQueryTriviallyDead,
+  RegrainQueryRegistered,
+  RegrainQueryRecursiveEffects
+} RegrainQuery;
+bool regrainQuery(MlirOperation op, RegrainQuery query);
+/* The overflow flags of an integer operation: 1 for nsw, 2 for nuw. */
+uint32_t regrainOverflowFlags(MlirOperation op);
+
+typedef enum RegrainEffect {
+  RegrainEffectRead,
+  RegrainEffectWrite,
+  RegrainEffectAllocate,
+  RegrainEffectFree
+} RegrainEffect;
+/* Takes one memory effect; the value is null where the effect is on the whole resource. */
+typedef void (*RegrainEffectSink)(RegrainEffect effect, MlirValue value, MlirStringRef resource, void *user);
+/* Reports the effects of `op` and its regions; false if they are not known. */
+bool regrainEffects(MlirOperation op, RegrainEffectSink sink, void *user);
+
+/* MLIR's DominanceInfo; owned, `regrainDominanceDestroy`. */
+typedef struct RegrainDominance RegrainDominance;
+RegrainDominance *regrainDominanceCreate(MlirOperation root);
+void regrainDominanceDestroy(RegrainDominance *info);
+/* Whether a value may be used by an operation, and whether `a` properly dominates `b`. */
+bool regrainValueDominates(const RegrainDominance *info, MlirValue value, MlirOperation op);
+bool regrainOpDominates(const RegrainDominance *info, MlirOperation a, MlirOperation b);
+
+bool regrainIsLLVMFunctionType(MlirType type);
+bool regrainIsVarArg(MlirType type);
+/* Number of elements of an llvm array, or -1. */
+int64_t regrainLLVMArrayLength(MlirType type);
+/* Size (with tail padding) and ABI alignment in bytes by the data layout that holds at `op`. */
+void regrainTypeLayout(MlirOperation op, MlirType type, uint64_t *size, uint64_t *alignment);
+
+/*===----------------------------------------------------------------------------===*
+ * ir.cpp: diagnostics and parsing
+ *===----------------------------------------------------------------------------===*/
+
+typedef enum RegrainSeverity {
+  RegrainSeverityNote,
+  RegrainSeverityWarning,
+  RegrainSeverityError,
+  RegrainSeverityRemark
+} RegrainSeverity;
+/* Emits a diagnostic at `location`, with notes at other places. */
+void regrainEmit(MlirLocation location, RegrainSeverity severity, MlirStringRef message, size_t num_notes,
+                 const MlirLocation *note_locations, const MlirStringRef *notes);
+
+/* Collects what a context reports as text like clang's; owned, `regrainCaptureEnd`, which gives it to the sink. */
+typedef struct RegrainCapture RegrainCapture;
+RegrainCapture *regrainCaptureBegin(MlirContext context);
+void regrainCaptureEnd(RegrainCapture *capture, RegrainSink sink, void *user);
+
+/* Parses a module, owned; null on failure. All diagnostics go to the sink as text, with the source line. */
+MlirOperation regrainParseModule(MlirContext context, MlirStringRef source, MlirStringRef name, RegrainSink sink,
+                                 void *user);
+/* Parses operations to the end of `block`. On failure diagnostics were emitted. */
+bool regrainParseInto(MlirContext context, MlirStringRef source, MlirBlock block);
+
+/*===----------------------------------------------------------------------------===*
+ * nvptx_backend.cpp, optimise.cpp: code generation and optimisation by LLVM
+ *===----------------------------------------------------------------------------===*/
+
+typedef struct RegrainNvptxOptions {
+  const char *cpu;       /* as in "sm_80" */
+  const char *features;  /* as in "+ptx88" */
+  const char *libdevice; /* path of its bitcode, or null */
+  uint32_t opt_level;    /* 0 to 3 */
+  uint32_t size_level;   /* 0, 1 (-Os), 2 (-Oz) */
+} RegrainNvptxOptions;
+
+/* Stages, in order; each leaves the module valid. False on failure, and the sink gets the reason. */
+bool regrainNvptxLinkLibdevice(LLVMModuleRef module, const RegrainNvptxOptions *options, RegrainSink sink, void *user);
+bool regrainNvptxOptimize(LLVMModuleRef module, const RegrainNvptxOptions *options, RegrainSink sink, void *user);
+/* Where it succeeds, the sink gets the PTX. The module is of no use afterwards. */
+bool regrainNvptxEmit(LLVMModuleRef module, const RegrainNvptxOptions *options, RegrainSink sink, void *user);
+
+/* Runs a pipeline in the textual form of `opt -passes=`; false on failure, and the sink gets the reason. */
+bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTargetMachineRef machine, RegrainSink sink,
+                            void *user);
+
+/*===----------------------------------------------------------------------------===*
+ * transforms.cpp: MLIR's own transformations and sets
+ *===----------------------------------------------------------------------------===*/
+
+/* Common subexpressions below an operation; whether anything changed. */
+bool regrainEliminateCommonSubexpressions(MlirOperation op);
+/* Moves what computes the same in every round before a loop, where it cannot fault; gives the number of operations. */
+size_t regrainMoveLoopInvariantCode(MlirOperation loop);
+/* Whether no integer point satisfies all inequalities. Each has a coefficient for each variable and a constant behind them; their
+ * sum is not negative. */
+bool regrainIsIntegerEmpty(size_t variables, const int64_t *inequalities, size_t count);
+
+/*===----------------------------------------------------------------------------===*
+ * opt.cpp: a tool
+ *===----------------------------------------------------------------------------===*/
+
+/* The main function of mlir-opt over everything that is registered; gives the process's exit code. */
+int regrainOptMain(int argc, char **argv, const char *tool);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

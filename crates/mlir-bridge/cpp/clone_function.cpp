@@ -4,14 +4,15 @@
 //
 //===--------------------------------------------------------------------------===//
 
+#include "bridge.h"
+
 #include "llvm-c/Core.h"
 #include "llvm/IR/Function.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
-/// A copy of a function definition in the same module, with its attributes and metadata.
-extern "C" LLVMValueRef regrainCloneFunction(LLVMValueRef function) {
+LLVMValueRef regrainCloneFunction(LLVMValueRef function) {
   ValueToValueMapTy map;
   return wrap(CloneFunction(cast<Function>(unwrap(function)), map));
 }

@@ -52,7 +52,7 @@ static DISubprogramAttr subprogramOf(Location loc) {
 
 /// Gives a function that has none a subprogram after that of its operations. What comes from elsewhere
 /// gets line 0, as compilers mark code of their own.
-extern "C" void regrainScopeDebugInfo(MlirOperation op) {
+void regrainScopeDebugInfo(MlirOperation op) {
   auto function = dyn_cast<LLVM::LLVMFuncOp>(unwrap(op));
   if (!function || function.isExternal() || subprogramOf(function.getLoc()))
     return;
@@ -93,7 +93,7 @@ extern "C" void regrainScopeDebugInfo(MlirOperation op) {
 
 /// Leaves line tables of a module's debug information, in the form that a host's debugger reads: clang
 /// makes directives alone for a GPU, in an old version of DWARF.
-extern "C" void regrainKeepLineTables(LLVMModuleRef ref) {
+void regrainKeepLineTables(LLVMModuleRef ref) {
   llvm::Module &module = *llvm::unwrap(ref);
   llvm::stripNonLineTableDebugInfo(module);
   module.setModuleFlag(llvm::Module::Max, "Dwarf Version", 5);

@@ -6,6 +6,7 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "sink.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -100,16 +101,12 @@ Error reduce(Module &module, Function &kernel) {
 }
 
 bool failed(Error error, RegrainSink sink, void *user) {
-  std::string text = toString(std::move(error));
-  sink(text.data(), text.size(), user);
-  return false;
+  return regrain_bridge::fail(toString(std::move(error)), sink, user);
 }
 
 } // namespace
 
-/// Writes a module with function `name` of a module in bitcode, the functions that it reaches and all variables to the
-/// sink; false on failure, with the reason in the sink instead.
-extern "C" bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user) {
+bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user) {
   LLVMContext context;
   MemoryBufferRef buffer(StringRef(bitcode.data, bitcode.length), "device");
   Expected<std::unique_ptr<Module>> module = getLazyBitcodeModule(buffer, context);
@@ -125,6 +122,5 @@ extern "C" bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, 
   std::string made;
   raw_string_ostream out(made);
   WriteBitcodeToFile(**module, out);
-  sink(made.data(), made.size(), user);
-  return true;
+  return regrain_bridge::succeed(made, sink, user);
 }

@@ -4,13 +4,14 @@
 //
 //===--------------------------------------------------------------------------===//
 
+#include "bridge.h"
+
 #include "llvm-c/Core.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/CBindingWrapping.h"
 
-/// Takes the permission to contract (a*b+c to one rounding) from all operations of a function.
-extern "C" void regrainForbidContraction(LLVMValueRef value) {
+void regrainForbidContraction(LLVMValueRef value) {
   auto *function = llvm::unwrap<llvm::Function>(value);
   for (llvm::Instruction &instruction : llvm::instructions(*function)) {
     if (!llvm::isa<llvm::FPMathOperator>(instruction))

@@ -9,8 +9,9 @@
 //! The work is done on a clone: when the lifting is not possible (a terminator that is no plain branch, a switch wider
 //! than an index, a barrier that got lost or doubled) the function stays exactly as it was and the reason is reported.
 
-#include "mlir-c/IR.h"
-#include "mlir-c/Support.h"
+#include "bridge.h"
+#include "sink.h"
+
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -421,17 +422,9 @@ void simplify(Operation *root) {
   resolveMarkers(root);
 }
 
-MlirStringRef asRef(const std::string &text) {
-  return mlirStringRefCreate(text.data(), text.size());
-}
-
 } // namespace
 
-/// Lifts one `llvm.func`. Returns true when its body is structured afterwards. Otherwise the function is as it was, and
-/// `reason` has been called with the cause.
-extern "C" bool regrainLiftControlFlow(MlirOperation op,
-                                       MlirStringCallback reason,
-                                       void *userData) {
+bool regrainLiftControlFlow(MlirOperation op, RegrainSink reason, void *user) {
   auto func = dyn_cast<LLVM::LLVMFuncOp>(unwrap(op));
   if (!func || func.isExternal())
     return false;
@@ -449,14 +442,11 @@ extern "C" bool regrainLiftControlFlow(MlirOperation op,
       func.getBody().takeBody(clone.getBody());
     clone->erase();
   }
-  if (why.empty())
-    return true;
-  reason(asRef(why), userData);
-  return false;
+  return why.empty() || regrain_bridge::fail(why, reason, user);
 }
 
-/// The overflow flags of an integer operation: 1 for nsw, 2 for nuw. They are properties, which the C API does not show.
-extern "C" uint32_t regrainOverflowFlags(MlirOperation op) {
+/// They are properties, which the C API does not show.
+uint32_t regrainOverflowFlags(MlirOperation op) {
   bool nsw = false, nuw = false;
   if (auto llvm = dyn_cast<LLVM::IntegerOverflowFlagsInterface>(unwrap(op))) {
     nsw = llvm.hasNoSignedWrap();

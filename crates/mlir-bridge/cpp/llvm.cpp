@@ -23,10 +23,8 @@
 
 using namespace mlir;
 
-/// Imports LLVM IR (text or bitcode). Null on failure; a parse error of the IR text goes to the
-/// sink, errors of the translation to the context's diagnostic handlers.
-extern "C" MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef bytes,
-                                           MlirStringRef name, RegrainSink sink, void *user) {
+MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef bytes, MlirStringRef name, RegrainSink sink,
+                                void *user) {
   llvm::LLVMContext llvmContext;
   llvm::SMDiagnostic problem;
   // The textual parser wants a terminated buffer, so copy.
@@ -57,11 +55,7 @@ extern "C" MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef by
   return wrap(module.release().getOperation());
 }
 
-/// Exports a module of the llvm dialect as bitcode to the sink; false on failure (diagnostics are
-/// with the context). The module's data layout and triple are those of its `llvm.data_layout` and
-/// `llvm.target_triple` attributes.
-extern "C" bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainSink sink,
-                                  void *user) {
+bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainSink sink, void *user) {
   llvm::LLVMContext llvmContext;
   Operation *root = unwrap(op);
   regrain_bridge::ExportCarry carry(root);

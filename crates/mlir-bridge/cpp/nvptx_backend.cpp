@@ -2,7 +2,9 @@
 // internalised, the standard pipeline built with the target machine, floating-point contraction allowed everywhere.
 // What the C API lacks for this: target options, lazy linking of only what is needed, diagnostics as values.
 
+#include "bridge.h"
 #include "llvm_options.h"
+#include "sink.h"
 
 #include "llvm-c/TargetMachine.h"
 #include "llvm/ADT/StringSet.h"
@@ -24,8 +26,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 using namespace llvm;
@@ -35,19 +35,6 @@ void LLVMInitializeNVPTXTargetInfo(void);
 void LLVMInitializeNVPTXTarget(void);
 void LLVMInitializeNVPTXTargetMC(void);
 void LLVMInitializeNVPTXAsmPrinter(void);
-
-struct RegrainNvptxOptions {
-  const char *cpu;       // as in "sm_80"
-  const char *features;  // as in "+ptx88"
-  const char *libdevice; // path of its bitcode, or null
-  unsigned optLevel;     // 0 to 3
-  unsigned sizeLevel;    // 0, 1 (-Os), 2 (-Oz)
-};
-
-// Stages, in order; each leaves the module valid. All return null or a message to be freed with free().
-char *regrainNvptxLinkLibdevice(LLVMModuleRef module, const RegrainNvptxOptions *options);
-char *regrainNvptxOptimize(LLVMModuleRef module, const RegrainNvptxOptions *options);
-char *regrainNvptxEmit(LLVMModuleRef module, const RegrainNvptxOptions *options, char **ptx, size_t *size);
 }
 
 namespace {
@@ -82,11 +69,13 @@ private:
   std::unique_ptr<DiagnosticHandler> previous;
 };
 
-char *message(const Twine &text) { return strdup(text.str().c_str()); }
-
-char *outcome(const ErrorCollector &collector) {
-  return collector.errors.empty() ? nullptr : message(collector.errors);
-}
+// Where the reason of a failure goes.
+struct Reason {
+  RegrainSink sink;
+  void *user;
+  bool fail(const Twine &text) const { return regrain_bridge::fail(text.str(), sink, user); }
+  bool outcome(const ErrorCollector &collector) const { return collector.errors.empty() || fail(collector.errors); }
+};
 
 void initializeOnce() {
   static std::once_flag once;
@@ -113,7 +102,7 @@ std::unique_ptr<TargetMachine> makeMachine(const RegrainNvptxOptions &options, s
                                            CodeGenOptLevel::Aggressive};
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, options.cpu, options.features, targetOptions, Reloc::Static, std::nullopt,
-      levels[options.optLevel > 3 ? 3 : options.optLevel]));
+      levels[options.opt_level > 3 ? 3 : options.opt_level]));
   if (!machine)
     error = "cannot make an NVPTX target machine";
   return machine;
@@ -138,11 +127,11 @@ void adoptTargetAttributes(Function &function, const Function *model) {
 }
 
 OptimizationLevel pipelineLevel(const RegrainNvptxOptions &options) {
-  if (options.sizeLevel >= 2)
+  if (options.size_level >= 2)
     return OptimizationLevel::Oz;
-  if (options.sizeLevel == 1)
+  if (options.size_level == 1)
     return OptimizationLevel::Os;
-  switch (options.optLevel) {
+  switch (options.opt_level) {
   case 0:
     return OptimizationLevel::O0;
   case 1:
@@ -156,28 +145,29 @@ OptimizationLevel pipelineLevel(const RegrainNvptxOptions &options) {
 
 } // namespace
 
-char *regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options) {
+bool regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options, RegrainSink sink, void *user) {
+  Reason reason{sink, user};
   Module &module = *unwrap(moduleRef);
   if (!options->libdevice)
-    return nullptr;
+    return true;
   bool wanted = llvm::any_of(module, [](const Function &f) {
     return f.isDeclaration() && f.getName().starts_with("__nv_") && !f.use_empty();
   });
   if (!wanted)
-    return nullptr;
+    return true;
 
   ErrorCollector collector(module.getContext());
   auto buffer = MemoryBuffer::getFile(options->libdevice);
   if (!buffer)
-    return message(Twine(options->libdevice) + ": " + buffer.getError().message());
+    return reason.fail(Twine(options->libdevice) + ": " + buffer.getError().message());
   auto library = getOwningLazyBitcodeModule(std::move(*buffer), module.getContext());
   if (!library)
-    return message(Twine(options->libdevice) + ": " + toString(library.takeError()));
+    return reason.fail(Twine(options->libdevice) + ": " + toString(library.takeError()));
 
   std::string error;
   auto machine = makeMachine(*options, error);
   if (!machine)
-    return message(error);
+    return reason.fail(error);
   prepare(module, *machine);
   (*library)->setTargetTriple(module.getTargetTriple());
   (*library)->setDataLayout(module.getDataLayout());
@@ -198,23 +188,24 @@ char *regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOptio
                                       });
                                     });
   if (failed && collector.errors.empty())
-    return message("cannot link libdevice");
-  return outcome(collector);
+    return reason.fail("cannot link libdevice");
+  return reason.outcome(collector);
 }
 
-char *regrainNvptxOptimize(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options) {
+bool regrainNvptxOptimize(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options, RegrainSink sink, void *user) {
+  Reason reason{sink, user};
   Module &module = *unwrap(moduleRef);
   std::string error;
   auto machine = makeMachine(*options, error);
   if (!machine)
-    return message(error);
+    return reason.fail(error);
   prepare(module, *machine);
   ErrorCollector collector(module.getContext());
 
   PipelineTuningOptions tuning;
-  bool vectorize = options->optLevel > 1 && options->sizeLevel < 2;
-  tuning.LoopUnrolling = options->optLevel > 1;
-  tuning.LoopInterleaving = options->optLevel > 1;
+  bool vectorize = options->opt_level > 1 && options->size_level < 2;
+  tuning.LoopUnrolling = options->opt_level > 1;
+  tuning.LoopInterleaving = options->opt_level > 1;
   tuning.LoopVectorization = vectorize;
   tuning.SLPVectorization = vectorize;
   tuning.CallGraphProfile = false;
@@ -236,21 +227,22 @@ char *regrainNvptxOptimize(LLVMModuleRef moduleRef, const RegrainNvptxOptions *o
   ModulePassManager passes = level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                             : builder.buildPerModuleDefaultPipeline(level);
   passes.run(module, modules);
-  return outcome(collector);
+  return reason.outcome(collector);
 }
 
-char *regrainNvptxEmit(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options, char **ptx, size_t *size) {
+bool regrainNvptxEmit(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options, RegrainSink sink, void *user) {
+  Reason reason{sink, user};
   Module &module = *unwrap(moduleRef);
   std::string error;
   auto machine = makeMachine(*options, error);
   if (!machine)
-    return message(error);
+    return reason.fail(error);
   prepare(module, *machine);
   ErrorCollector collector(module.getContext());
   {
     raw_string_ostream verifierText(error);
     if (verifyModule(module, &verifierText))
-      return message(error);
+      return reason.fail(error);
   }
 
   SmallVector<char, 0> text;
@@ -260,14 +252,8 @@ char *regrainNvptxEmit(LLVMModuleRef moduleRef, const RegrainNvptxOptions *optio
   passes.add(createTargetTransformInfoWrapperPass(machine->getTargetIRAnalysis()));
   passes.add(new TargetLibraryInfoWrapperPass(library));
   if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile, /*DisableVerify=*/true))
-    return message("the NVPTX back end cannot emit assembly");
+    return reason.fail("the NVPTX back end cannot emit assembly");
   passes.run(module);
 
-  if (char *failure = outcome(collector))
-    return failure;
-  *size = text.size();
-  *ptx = static_cast<char *>(malloc(text.size() + 1));
-  memcpy(*ptx, text.data(), text.size());
-  (*ptx)[text.size()] = 0;
-  return nullptr;
+  return reason.outcome(collector) && regrain_bridge::succeed(stream.str(), sink, user);
 }

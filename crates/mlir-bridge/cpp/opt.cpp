@@ -1,13 +1,13 @@
 //===- opt.cpp - the body of an mlir-opt --------------------------------------===//
 
 #include "bridge.h"
+#include "registry.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 using namespace mlir;
 
-/// MlirOptMain over everything that is registered; gives the process's exit code.
-extern "C" int regrainOptMain(int argc, char **argv, const char *tool) {
+int regrainOptMain(int argc, char **argv, const char *tool) {
   DialectRegistry registry;
   regrain_bridge::fillRegistry(registry);
   return asMainReturnCode(MlirOptMain(argc, argv, tool, registry));

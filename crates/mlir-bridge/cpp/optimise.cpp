@@ -9,7 +9,9 @@
 // quotient is used, as in an address that is the same for all lanes, the condition of that one lane decides for all of
 // them. A division of invariant values is moved before the loop, with a divisor that cannot trap.
 
+#include "bridge.h"
 #include "llvm_options.h"
+#include "sink.h"
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
@@ -27,11 +29,6 @@
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
-
-extern "C" {
-// Gives null, or a message to be freed with LLVMDisposeMessage.
-char *regrainOptimiseForHost(LLVMModuleRef module, const char *passes, LLVMTargetMachineRef machine);
-}
 
 namespace {
 
@@ -127,7 +124,8 @@ void setOptionsOnce() {
 
 } // namespace
 
-char *regrainOptimiseForHost(LLVMModuleRef moduleRef, const char *passes, LLVMTargetMachineRef machine) {
+bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMTargetMachineRef machine,
+                            RegrainSink sink, void *user) {
   setOptionsOnce();
   Module &module = *unwrap(moduleRef);
   PipelineTuningOptions tuning;
@@ -146,8 +144,8 @@ char *regrainOptimiseForHost(LLVMModuleRef moduleRef, const char *passes, LLVMTa
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   ModulePassManager manager;
-  if (Error error = builder.parsePassPipeline(manager, passes))
-    return LLVMCreateMessage(toString(std::move(error)).c_str());
+  if (Error error = builder.parsePassPipeline(manager, StringRef(passes.data, passes.length)))
+    return regrain_bridge::fail(toString(std::move(error)), sink, user);
   manager.run(module, modules);
-  return nullptr;
+  return true;
 }

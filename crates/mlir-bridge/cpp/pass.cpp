@@ -6,6 +6,8 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "registry.h"
+#include "sink.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
@@ -19,24 +21,6 @@
 #include <deque>
 
 using namespace mlir;
-
-extern "C" {
-struct RegrainPassOption {
-  MlirStringRef name, value, description;
-};
-struct RegrainPassDesc {
-  MlirStringRef name, summary;
-  MlirStringRef anchor; // empty: any operation
-  const RegrainPassOption *options;
-  size_t numOptions;
-  const MlirStringRef *dialects;
-  size_t numDialects;
-  const void *rust;
-};
-/// Runs the pass; false on failure. `values` holds one string for each option.
-bool regrainRustRunPass(const void *rust, MlirOperation op, void *pass, const MlirStringRef *values,
-                        size_t numValues);
-}
 
 namespace {
 struct Registered {
@@ -56,7 +40,7 @@ public:
   StringRef getDescription() const override { return unwrap(info->desc.summary); }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    for (size_t i = 0; i < info->desc.numDialects; ++i)
+    for (size_t i = 0; i < info->desc.num_dialects; ++i)
       regrain_bridge::insertDialect(registry, unwrap(info->desc.dialects[i]));
   }
 
@@ -71,8 +55,8 @@ protected:
     std::vector<MlirStringRef> values;
     for (const std::string &value : owned)
       values.push_back(wrap(StringRef(value)));
-    if (!regrainRustRunPass(info->desc.rust, wrap(getOperation()), this, values.data(),
-                            values.size()))
+    if (!info->desc.run(info->desc.info, wrap(getOperation()), reinterpret_cast<RegrainPass *>(this),
+                        values.data(), values.size()))
       signalPassFailure();
   }
   bool canScheduleOn(RegisteredOperationName name) const override {
@@ -89,7 +73,7 @@ private:
     return anchor.empty() ? std::nullopt : std::optional<StringRef>(anchor);
   }
   void addOptions() {
-    for (size_t i = 0; i < info->desc.numOptions; ++i) {
+    for (size_t i = 0; i < info->desc.num_options; ++i) {
       const RegrainPassOption &option = info->desc.options[i];
       options.emplace_back(*this, unwrap(option.name), llvm::cl::desc(unwrap(option.description)),
                            llvm::cl::init(unwrap(option.value).str()));
@@ -108,15 +92,12 @@ const Registered *remember(const RegrainPassDesc &desc) {
 }
 } // namespace
 
-/// Puts a pass into the global registry. The memory that `desc` points at must never be freed.
-extern "C" void regrainRegisterPass(const RegrainPassDesc *desc) {
+void regrainRegisterPass(const RegrainPassDesc *desc) {
   const Registered *info = remember(*desc);
   registerPass([info]() -> std::unique_ptr<Pass> { return std::make_unique<RustPass>(info); });
 }
 
-/// Puts a named pipeline (text of its passes) into the global registry.
-extern "C" void regrainRegisterPipeline(MlirStringRef name, MlirStringRef summary,
-                                        MlirStringRef text) {
+void regrainRegisterPipeline(MlirStringRef name, MlirStringRef summary, MlirStringRef text) {
   std::string passes = unwrap(text).str();
   registerPassPipeline(
       unwrap(name), unwrap(summary),
@@ -138,28 +119,27 @@ static bool parseOn(OpPassManager &manager, StringRef text, RegrainSink sink, vo
   llvm::raw_string_ostream out(reason);
   if (succeeded(parsePassPipeline(text, manager, out)))
     return true;
-  sink(reason.data(), reason.size(), user);
-  return false;
+  return regrain_bridge::fail(reason, sink, user);
 }
 
-/// Runs the passes `text` (without anchor) on `op`, from inside a running pass.
-/// Returns 0 on success, 1 if the text does not parse (message to sink), 2 if a pass failed.
-extern "C" int regrainPassRunPipeline(void *pass, MlirOperation op, MlirStringRef text,
-                                      RegrainSink sink, void *user) {
+static RegrainOutcome outcome(LogicalResult result) {
+  return succeeded(result) ? RegrainOutcomeDone : RegrainOutcomeFailed;
+}
+
+RegrainOutcome regrainPassRunPipeline(RegrainPass *pass, MlirOperation op, MlirStringRef text, RegrainSink sink,
+                                      void *user) {
   Operation *root = unwrap(op);
   OpPassManager manager(root->getName().getStringRef());
   if (!parseOn(manager, unwrap(text), sink, user))
-    return 1;
-  return succeeded(static_cast<RustPass *>(pass)->run(manager, root)) ? 0 : 2;
+    return RegrainOutcomeNotParsed;
+  return outcome(reinterpret_cast<RustPass *>(pass)->run(manager, root));
 }
 
-/// Runs the passes `text` (without anchor) on `op`; same results as above.
-extern "C" int regrainRunPipeline(MlirOperation op, MlirStringRef text, bool verify, RegrainSink sink,
-                                  void *user) {
+RegrainOutcome regrainRunPipeline(MlirOperation op, MlirStringRef text, bool verify, RegrainSink sink, void *user) {
   Operation *root = unwrap(op);
   PassManager manager(root->getContext(), root->getName().getStringRef());
   manager.enableVerifier(verify);
   if (!parseOn(manager, unwrap(text), sink, user))
-    return 1;
-  return succeeded(manager.run(root)) ? 0 : 2;
+    return RegrainOutcomeNotParsed;
+  return outcome(manager.run(root));
 }

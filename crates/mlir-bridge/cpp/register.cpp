@@ -5,6 +5,7 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "registry.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
@@ -70,24 +71,23 @@ bool regrain_bridge::insertDialect(DialectRegistry &registry, StringRef name) {
   return true;
 }
 
-extern "C" void regrainBridgeAddDialect(MlirDialectHandle handle) {
+void regrainAddDialect(MlirDialectHandle handle) {
   for (MlirDialectHandle known : extraDialects())
     if (known.ptr == handle.ptr)
       return;
   extraDialects().push_back(handle);
 }
 
-extern "C" void regrainBridgeFillRegistry(MlirDialectRegistry registry) {
+void regrainFillRegistry(MlirDialectRegistry registry) {
   regrain_bridge::fillRegistry(*unwrap(registry));
 }
 
-/// For a plugin: only our own dialects, the host tool has the others.
-extern "C" void regrainBridgeInsertExtraDialects(void *registry) {
+void regrainInsertExtraDialects(MlirDialectRegistry registry) {
   for (MlirDialectHandle handle : extraDialects())
-    mlirDialectHandleInsertDialect(handle, wrap(static_cast<DialectRegistry *>(registry)));
+    mlirDialectHandleInsertDialect(handle, registry);
 }
 
-extern "C" void regrainBridgeRegisterUpstreamPasses() {
+void regrainRegisterUpstreamPasses() {
   static std::once_flag once;
   std::call_once(once, [] { registerAllPasses(); });
 }

@@ -1,9 +1,9 @@
 //! Emitting diagnostics, and collecting them as clang-style text.
 
 use crate::{
+    failure::PassError,
     ffi,
     ir::{Ctx, Loc, Op},
-    pass::PassError,
 };
 
 /// How bad it is.
@@ -21,10 +21,10 @@ impl<'c> Loc<'c> {
         let locs: Vec<_> = notes.iter().map(|(loc, _)| loc.raw).collect();
         let texts: Vec<_> = notes.iter().map(|(_, text)| ffi::string(text)).collect();
         let severity = match severity {
-            Severity::Note => 0,
-            Severity::Warning => 1,
-            Severity::Error => 2,
-            Severity::Remark => 3,
+            Severity::Note => ffi::RegrainSeverityNote,
+            Severity::Warning => ffi::RegrainSeverityWarning,
+            Severity::Error => ffi::RegrainSeverityError,
+            Severity::Remark => ffi::RegrainSeverityRemark,
         };
         // SAFETY: the arrays are read during the call.
         unsafe {
@@ -53,15 +53,17 @@ impl<'c> Op<'c> {
 /// Runs `work` and gives what the context reported meanwhile, as `file:line:column: error: ...`
 /// with the source line where the file can be read.
 pub fn with_diagnostics<'c, R>(ctx: impl Into<Ctx<'c>>, work: impl FnOnce() -> R) -> (R, String) {
-    struct Guard(*mut std::ffi::c_void, Vec<u8>);
+    /// Ends the capture, also when `work` panics.
+    struct Guard(*mut ffi::RegrainCapture);
     impl Guard {
-        fn finish(&mut self) {
-            let handle = std::mem::replace(&mut self.0, std::ptr::null_mut());
-            if !handle.is_null() {
-                let user = (&raw mut self.1).cast();
-                // SAFETY: the handle is the live capture, ended exactly once.
-                unsafe { ffi::regrainCaptureEnd(handle, ffi::append, user) }
+        fn finish(&mut self) -> String {
+            let capture = std::mem::replace(&mut self.0, std::ptr::null_mut());
+            if capture.is_null() {
+                return String::new();
             }
+            // SAFETY: the live capture, ended exactly once; the sink gets its own.
+            let ((), text) = ffi::gather(|sink, user| unsafe { ffi::regrainCaptureEnd(capture, sink, user) });
+            String::from_utf8_lossy(&text).into_owned()
         }
     }
     impl Drop for Guard {
@@ -69,10 +71,8 @@ pub fn with_diagnostics<'c, R>(ctx: impl Into<Ctx<'c>>, work: impl FnOnce() -> R
             self.finish();
         }
     }
-    // SAFETY: the context is live; the guard ends the capture, also when `work` panics.
-    let mut guard = Guard(unsafe { ffi::regrainCaptureBegin(ctx.into().raw) }, Vec::new());
+    // SAFETY: the context is live.
+    let mut guard = Guard(unsafe { ffi::regrainCaptureBegin(ctx.into().raw) });
     let result = work();
-    guard.finish();
-    let text = String::from_utf8_lossy(&guard.1).into_owned();
-    (result, text)
+    (result, guard.finish())
 }

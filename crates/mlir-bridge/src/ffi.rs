@@ -1,126 +1,21 @@
-//! The C entry points of `cpp/*.cpp`, one declaration for each definition there.
+//! The C entry points of `cpp/*.cpp`, as bindgen makes them of `cpp/bridge.h`, and what handing over strings takes.
 //!
 //! Nothing here is public: the other modules of this crate wrap every function safely.
 
-use mlir_sys::{
-    MlirBlock, MlirContext, MlirDialectHandle, MlirDialectRegistry, MlirLocation, MlirOperation, MlirRegion,
-    MlirStringRef, MlirType, MlirValue,
-};
-use std::ffi::{c_char, c_int, c_void};
+use mlir_sys::MlirStringRef;
+use std::ffi::{c_char, c_void};
 
-pub(crate) type Sink = extern "C" fn(*const c_char, usize, *mut c_void);
-pub(crate) type EffectSink = extern "C" fn(u32, MlirValue, MlirStringRef, *mut c_void);
+pub(crate) use generated::*;
 
-#[repr(C)]
-pub(crate) struct PassOptionDesc {
-    pub name: MlirStringRef,
-    pub value: MlirStringRef,
-    pub description: MlirStringRef,
-}
+mod generated {
+    #![allow(non_upper_case_globals, unused_imports)]
+    use llvm_sys::{
+        prelude::{LLVMModuleRef, LLVMValueRef},
+        target_machine::LLVMTargetMachineRef,
+    };
+    use mlir_sys::*;
 
-#[repr(C)]
-pub(crate) struct PassDesc {
-    pub name: MlirStringRef,
-    pub summary: MlirStringRef,
-    pub anchor: MlirStringRef,
-    pub options: *const PassOptionDesc,
-    pub num_options: usize,
-    pub dialects: *const MlirStringRef,
-    pub num_dialects: usize,
-    pub rust: *const c_void,
-}
-
-unsafe extern "C" {
-    // register.cpp
-    pub(crate) fn regrainBridgeAddDialect(handle: MlirDialectHandle);
-    pub(crate) fn regrainBridgeFillRegistry(registry: MlirDialectRegistry);
-    pub(crate) fn regrainBridgeInsertExtraDialects(registry: *mut c_void);
-    pub(crate) fn regrainBridgeRegisterUpstreamPasses();
-    // pass.cpp
-    pub(crate) fn regrainRegisterPass(desc: *const PassDesc);
-    pub(crate) fn regrainRegisterPipeline(name: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
-    pub(crate) fn regrainPassRunPipeline(
-        pass: *mut c_void,
-        op: MlirOperation,
-        text: MlirStringRef,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> c_int;
-    pub(crate) fn regrainRunPipeline(
-        op: MlirOperation,
-        text: MlirStringRef,
-        verify: bool,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> c_int;
-    // llvm.cpp
-    pub(crate) fn regrainImportLLVM(
-        context: MlirContext,
-        bytes: MlirStringRef,
-        name: MlirStringRef,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> MlirOperation;
-    pub(crate) fn regrainExportLLVM(op: MlirOperation, name: MlirStringRef, sink: Sink, user: *mut c_void) -> bool;
-    // debug_info.cpp
-    pub(crate) fn regrainScopeDebugInfo(function: MlirOperation);
-    // extract_kernel.cpp
-    pub(crate) fn regrainExtractKernel(
-        bitcode: MlirStringRef,
-        name: MlirStringRef,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> bool;
-    // ir.cpp
-    pub(crate) fn regrainMappingCreate() -> *mut c_void;
-    pub(crate) fn regrainMappingDestroy(mapping: *mut c_void);
-    pub(crate) fn regrainMappingClone(mapping: *mut c_void) -> *mut c_void;
-    pub(crate) fn regrainMappingMapValue(mapping: *mut c_void, from: MlirValue, to: MlirValue);
-    pub(crate) fn regrainMappingMapBlock(mapping: *mut c_void, from: MlirBlock, to: MlirBlock);
-    pub(crate) fn regrainMappingLookupValue(mapping: *mut c_void, from: MlirValue) -> MlirValue;
-    pub(crate) fn regrainMappingLookupBlock(mapping: *mut c_void, from: MlirBlock) -> MlirBlock;
-    pub(crate) fn regrainMappingLookupOp(mapping: *mut c_void, from: MlirOperation) -> MlirOperation;
-    pub(crate) fn regrainCloneOp(op: MlirOperation, mapping: *mut c_void, regions: bool) -> MlirOperation;
-    pub(crate) fn regrainCloneRegionInto(from: MlirRegion, to: MlirRegion, mapping: *mut c_void);
-    pub(crate) fn regrainSpliceOps(first: MlirOperation, last: MlirOperation, to: MlirBlock, before: MlirOperation);
-    pub(crate) fn regrainPrevOp(op: MlirOperation) -> MlirOperation;
-    pub(crate) fn regrainMoveBlocks(from: MlirRegion, to: MlirRegion);
-    pub(crate) fn regrainSplitBlock(at: MlirOperation) -> MlirBlock;
-    pub(crate) fn regrainMoveBlockBefore(block: MlirBlock, before: MlirBlock);
-    pub(crate) fn regrainDropAllReferences(op: MlirOperation);
-    pub(crate) fn regrainInsertOperands(op: MlirOperation, index: u32, n: usize, values: *const MlirValue);
-    pub(crate) fn regrainEraseOperands(op: MlirOperation, index: u32, length: u32);
-    pub(crate) fn regrainQuery(op: MlirOperation, query: u32) -> bool;
-    pub(crate) fn regrainEffects(op: MlirOperation, sink: EffectSink, user: *mut c_void) -> bool;
-    pub(crate) fn regrainDominanceCreate(root: MlirOperation) -> *mut c_void;
-    pub(crate) fn regrainDominanceDestroy(info: *mut c_void);
-    pub(crate) fn regrainValueDominates(info: *mut c_void, value: MlirValue, op: MlirOperation) -> bool;
-    pub(crate) fn regrainOpDominates(info: *mut c_void, a: MlirOperation, b: MlirOperation) -> bool;
-    pub(crate) fn regrainEmit(
-        loc: MlirLocation,
-        severity: u32,
-        message: MlirStringRef,
-        num_notes: usize,
-        note_locs: *const MlirLocation,
-        notes: *const MlirStringRef,
-    );
-    pub(crate) fn regrainCaptureBegin(context: MlirContext) -> *mut c_void;
-    pub(crate) fn regrainCaptureEnd(handle: *mut c_void, sink: Sink, user: *mut c_void);
-    pub(crate) fn regrainParseModule(
-        context: MlirContext,
-        source: MlirStringRef,
-        name: MlirStringRef,
-        sink: Sink,
-        user: *mut c_void,
-    ) -> MlirOperation;
-    pub(crate) fn regrainParseInto(context: MlirContext, source: MlirStringRef, block: MlirBlock) -> bool;
-    pub(crate) fn regrainIsLLVMFunctionType(ty: MlirType) -> bool;
-    pub(crate) fn regrainIsVarArg(ty: MlirType) -> bool;
-    pub(crate) fn regrainLLVMArrayLength(ty: MlirType) -> i64;
-    pub(crate) fn regrainTypeLayout(op: MlirOperation, ty: MlirType, size: *mut u64, alignment: *mut u64);
-    pub(crate) fn regrainRegionParent(region: MlirRegion) -> MlirOperation;
-    // opt.cpp
-    pub(crate) fn regrainOptMain(argc: c_int, argv: *mut *mut c_char, tool: *const c_char) -> c_int;
+    include!(concat!(env!("OUT_DIR"), "/bridge.rs"));
 }
 
 /// A borrowed string as MLIR's C API takes it.
@@ -144,12 +39,14 @@ pub(crate) fn to_str<'a>(raw: MlirStringRef) -> &'a str {
 }
 
 /// Appends what it is given to the `Vec<u8>` behind `user`.
-pub(crate) extern "C" fn append(data: *const c_char, size: usize, user: *mut c_void) {
+///
+/// # Safety
+/// `data` has `size` readable bytes; `user` points to a live `Vec<u8>` that nothing else touches during the call.
+unsafe extern "C" fn append(data: *const c_char, size: usize, user: *mut c_void) {
     if size == 0 {
         return;
     }
-    // SAFETY: every call passes `append` together with a pointer to a live Vec<u8> that nothing
-    // else touches during the call, and C++ hands over `size` readable bytes.
+    // SAFETY: the caller's promise.
     unsafe {
         let out = &mut *user.cast::<Vec<u8>>();
         out.extend_from_slice(std::slice::from_raw_parts(data.cast::<u8>(), size));
@@ -157,13 +54,32 @@ pub(crate) extern "C" fn append(data: *const c_char, size: usize, user: *mut c_v
 }
 
 /// Appends what MLIR prints to the `Vec<u8>` behind `user`.
-pub(crate) unsafe extern "C" fn append_ref(text: MlirStringRef, user: *mut c_void) {
-    append(text.data, text.length, user);
+///
+/// # Safety
+/// As for `append`.
+unsafe extern "C" fn append_ref(text: MlirStringRef, user: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { append(text.data, text.length, user) }
 }
 
-/// Runs `print` with a sink and gives the text.
-pub(crate) fn collect(print: impl FnOnce(*mut c_void)) -> String {
+/// Runs `call` with a sink and what belongs to it; gives its result and the bytes that the sink was given.
+pub(crate) fn gather<R>(call: impl FnOnce(RegrainSink, *mut c_void) -> R) -> (R, Vec<u8>) {
     let mut out: Vec<u8> = Vec::new();
-    print((&raw mut out).cast());
+    let result = call(Some(append), (&raw mut out).cast());
+    (result, out)
+}
+
+/// As `gather`, for a call whose result is whether it succeeded: what it made, or the reason why it did not.
+pub(crate) fn attempt(call: impl FnOnce(RegrainSink, *mut c_void) -> bool) -> Result<Vec<u8>, String> {
+    match gather(call) {
+        (true, made) => Ok(made),
+        (false, reason) => Err(String::from_utf8_lossy(&reason).into_owned()),
+    }
+}
+
+/// The text that a function of MLIR's own C API prints.
+pub(crate) fn print(call: impl FnOnce(mlir_sys::MlirStringCallback, *mut c_void)) -> String {
+    let mut out: Vec<u8> = Vec::new();
+    call(Some(append_ref), (&raw mut out).cast());
     String::from_utf8_lossy(&out).into_owned()
 }

@@ -52,6 +52,7 @@
 //! A pass returns `Err(op.error("..."))` or `Err("...".into())`; a panic in it becomes an error too.
 
 pub mod diagnostics;
+mod failure;
 mod ffi;
 pub mod ir;
 pub mod lift;
@@ -62,6 +63,7 @@ mod optimise;
 mod panics;
 pub mod pass;
 pub mod tool;
+pub mod transforms;
 
 pub use melior;
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
     LLVMDIScopeGetFile, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
-use llvm_sys::prelude::{LLVMMetadataRef, LLVMModuleRef, LLVMValueRef};
+use llvm_sys::prelude::LLVMMetadataRef;
 
 use crate::ffi;
 
@@ -92,40 +92,29 @@ pub fn clear_comdat(global: GlobalValue<'_>) {
     unsafe { LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
 }
 
-unsafe extern "C" {
-    fn regrainCloneFunction(function: LLVMValueRef) -> LLVMValueRef;
-}
-
 /// A copy of a function definition in the same module, named `name`, outside of any comdat.
 pub fn clone_function<'ctx>(function: FunctionValue<'ctx>, name: &str) -> FunctionValue<'ctx> {
     assert!(function.get_first_basic_block().is_some(), "expected a definition to clone");
     // SAFETY: a live function definition; the copy is a function of the same module.
-    let copy = unsafe { FunctionValue::new(regrainCloneFunction(function.as_value_ref())) }.expect("a function");
+    let copy = unsafe { FunctionValue::new(ffi::regrainCloneFunction(function.as_value_ref())) }.expect("a function");
     copy.as_global_value().set_name(name);
     clear_comdat(copy.as_global_value());
     copy
 }
 
-unsafe extern "C" {
-    // debug_info.cpp
-    fn regrainKeepLineTables(module: LLVMModuleRef);
-}
-
 /// Leaves line tables of a module's debug information, for a debugger or profiler of the host.
 pub fn keep_line_tables(module: &Module<'_>) {
     // SAFETY: a live module.
-    unsafe { regrainKeepLineTables(module.as_mut_ptr()) }
+    unsafe { ffi::regrainKeepLineTables(module.as_mut_ptr()) }
 }
 
 /// A module with function `name` of a module in `bitcode`, the functions that it reaches and all variables; as bitcode.
 /// Bodies of other functions are not even read.
 pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
-    let mut out: Vec<u8> = Vec::new();
-    // SAFETY: bytes and name are read during the call; the sink gets a live Vec.
-    let done = unsafe {
-        ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), ffi::append, (&raw mut out).cast())
-    };
-    if done { Ok(out) } else { Err(String::from_utf8_lossy(&out).into_owned()) }
+    ffi::attempt(|sink, user| {
+        // SAFETY: bytes and name are read during the call; the sink gets its own.
+        unsafe { ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), sink, user) }
+    })
 }
 
 /// Makes every user of the integer that `instruction` computes use `value`, and removes it.
@@ -230,6 +219,7 @@ pub fn set_constructor_priority(module: &Module<'_>, constructor: FunctionValue<
         LLVMConstArray2, LLVMConstInt, LLVMConstStructInContext, LLVMGetAggregateElement, LLVMGetArrayLength2,
         LLVMGetInitializer, LLVMGetModuleContext, LLVMSetInitializer,
     };
+    use llvm_sys::prelude::LLVMValueRef;
     let Some(list) = module.get_global("llvm.global_ctors") else { return };
     // SAFETY: a list that LLVM knows is an array of structs { i32 priority, ptr function, ptr data } with an initialiser; all
     // values are live constants of the module's context.
@@ -254,14 +244,10 @@ pub fn set_constructor_priority(module: &Module<'_>, constructor: FunctionValue<
     }
 }
 
-unsafe extern "C" {
-    fn regrainForbidContraction(function: llvm_sys::prelude::LLVMValueRef);
-}
-
 /// Takes the permission to contract `a * b + c` to one rounding from all operations of `function`.
 pub fn forbid_contraction(function: FunctionValue<'_>) {
     // SAFETY: the function is live.
-    unsafe { regrainForbidContraction(function.as_value_ref()) }
+    unsafe { ffi::regrainForbidContraction(function.as_value_ref()) }
 }
 
 /// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also

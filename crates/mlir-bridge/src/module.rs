@@ -27,7 +27,7 @@ impl std::error::Error for Diagnostics {}
 /// dialects.
 pub fn add_dialect(handle: melior::dialect::DialectHandle) {
     // SAFETY: a handle is static data of its dialect.
-    unsafe { ffi::regrainBridgeAddDialect(handle.to_raw()) }
+    unsafe { ffi::regrainAddDialect(handle.to_raw()) }
 }
 
 /// Defines a function that makes a dialect of ours known, given the function of C that hands out
@@ -53,14 +53,14 @@ macro_rules! mlir_dialect {
 pub fn new_context() -> Context {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is ours.
-    unsafe { ffi::regrainBridgeFillRegistry(registry.to_raw()) }
+    unsafe { ffi::regrainFillRegistry(registry.to_raw()) }
     Context::new_with_registry(&registry, false)
 }
 
 /// Registers all upstream passes by name, so that pipelines may use them.
 pub fn register_upstream_passes() {
     // SAFETY: no arguments; runs once.
-    unsafe { ffi::regrainBridgeRegisterUpstreamPasses() }
+    unsafe { ffi::regrainRegisterUpstreamPasses() }
 }
 
 /// The module's operation.
@@ -78,14 +78,11 @@ fn own_module<'c>(raw: mlir_sys::MlirOperation) -> Option<Module<'c>> {
 
 /// Parses MLIR text. Errors show the source line; warnings of a good parse are dropped.
 pub fn parse_module<'c>(context: &'c Context, source: &str, name: &str) -> Result<Module<'c>, Diagnostics> {
-    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
-    let text = ffi::collect(|user| {
+    let (raw, text) = ffi::gather(|sink, user| {
         // SAFETY: all are live; source and name are copied.
-        raw = unsafe {
-            ffi::regrainParseModule(context.to_raw(), ffi::string(source), ffi::string(name), ffi::append, user)
-        };
+        unsafe { ffi::regrainParseModule(context.to_raw(), ffi::string(source), ffi::string(name), sink, user) }
     });
-    own_module(raw).ok_or(Diagnostics(text))
+    own_module(raw).ok_or_else(|| Diagnostics(String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// Imports LLVM IR, textual or bitcode. The module keeps data layout and triple as
@@ -94,17 +91,13 @@ pub fn import_llvm<'c>(context: &'c Context, bytes: &[u8], name: &str) -> Result
     for dialect in ["llvm", "dlti", "nvvm"] {
         Ctx::from(context).load_dialect(dialect);
     }
-    let mut raw = mlir_sys::MlirOperation { ptr: std::ptr::null_mut() };
-    let mut parse = String::new();
-    let ((), text) = with_diagnostics(context, || {
-        parse = ffi::collect(|user| {
+    let ((raw, parse), text) = with_diagnostics(context, || {
+        ffi::gather(|sink, user| {
             // SAFETY: all are live; the bytes are copied.
-            raw = unsafe {
-                ffi::regrainImportLLVM(context.to_raw(), ffi::bytes(bytes), ffi::string(name), ffi::append, user)
-            };
-        });
+            unsafe { ffi::regrainImportLLVM(context.to_raw(), ffi::bytes(bytes), ffi::string(name), sink, user) }
+        })
     });
-    own_module(raw).ok_or(Diagnostics(parse + &text))
+    own_module(raw).ok_or_else(|| Diagnostics(String::from_utf8_lossy(&parse).into_owned() + &text))
 }
 
 /// Imports a module of LLVM's C API, which stays as it is.
@@ -120,17 +113,11 @@ pub fn import_inkwell<'c>(
 /// bitcode. Data layout and triple are those of the module's attributes.
 pub fn export_llvm(module: &Module<'_>, name: &str) -> Result<Vec<u8>, Diagnostics> {
     let op = module_op(module);
-    let mut bitcode: Vec<u8> = Vec::new();
-    let (done, text) = with_diagnostics(op.ctx(), || {
-        // SAFETY: the module is live, the sink gets a live Vec.
-        unsafe {
-            ffi::regrainExportLLVM(
-                module.as_operation().to_raw(),
-                ffi::string(name),
-                ffi::append,
-                (&raw mut bitcode).cast(),
-            )
-        }
+    let ((done, bitcode), text) = with_diagnostics(op.ctx(), || {
+        ffi::gather(|sink, user| {
+            // SAFETY: the module is live, the sink gets its own.
+            unsafe { ffi::regrainExportLLVM(op.raw(), ffi::string(name), sink, user) }
+        })
     });
     if done { Ok(bitcode) } else { Err(Diagnostics(text)) }
 }

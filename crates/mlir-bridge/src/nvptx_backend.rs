@@ -1,31 +1,11 @@
 //! Safe view of `cpp/nvptx_backend.cpp`: LLVM's NVPTX back end driven as clang drives it.
 
-use std::ffi::{CStr, CString, c_char, c_uint};
+use std::ffi::CString;
 use std::path::Path;
 
 use inkwell::module::Module;
-use llvm_sys::prelude::LLVMModuleRef;
 
-#[repr(C)]
-struct RawOptions {
-    cpu: *const c_char,
-    features: *const c_char,
-    libdevice: *const c_char,
-    opt_level: c_uint,
-    size_level: c_uint,
-}
-
-unsafe extern "C" {
-    fn regrainNvptxLinkLibdevice(module: LLVMModuleRef, options: *const RawOptions) -> *mut c_char;
-    fn regrainNvptxOptimize(module: LLVMModuleRef, options: *const RawOptions) -> *mut c_char;
-    fn regrainNvptxEmit(
-        module: LLVMModuleRef,
-        options: *const RawOptions,
-        ptx: *mut *mut c_char,
-        size: *mut usize,
-    ) -> *mut c_char;
-    fn free(pointer: *mut c_char);
-}
+use crate::ffi;
 
 /// What to generate code for, and how hard to try.
 #[derive(Clone, Debug)]
@@ -55,55 +35,36 @@ impl Backend {
 
     /// Links those functions of libdevice that the module calls, as internal functions.
     pub fn link_libdevice(&self, module: &Module<'_>) -> Result<(), String> {
-        // SAFETY: the module is alive for the call and `raw` holds pointers to strings that `self` owns; a message
-        // that comes back is malloc'ed text, which `check` takes over.
-        unsafe { check(regrainNvptxLinkLibdevice(module.as_mut_ptr(), &self.raw())) }
+        // SAFETY: the module is alive for the call, and so are the strings of `self` that the options point to; the
+        // sink gets its own.
+        ffi::attempt(|sink, user| unsafe {
+            ffi::regrainNvptxLinkLibdevice(module.as_mut_ptr(), &self.raw(), sink, user)
+        })
+        .map(drop)
     }
 
     /// Runs LLVM's standard optimisation pipeline with the NVPTX target machine.
     pub fn optimize(&self, module: &Module<'_>) -> Result<(), String> {
         // SAFETY: as in `link_libdevice`.
-        unsafe { check(regrainNvptxOptimize(module.as_mut_ptr(), &self.raw())) }
+        ffi::attempt(|sink, user| unsafe { ffi::regrainNvptxOptimize(module.as_mut_ptr(), &self.raw(), sink, user) })
+            .map(drop)
     }
 
     /// Lowers the module to PTX text. Code generation changes the module: it is of no use afterwards.
     pub fn emit(&self, module: &Module<'_>) -> Result<String, String> {
-        let mut ptx = std::ptr::null_mut();
-        let mut size = 0;
-        // SAFETY: as in `link_libdevice`; without a message `ptx` is malloc'ed text of `size` bytes, copied and freed
-        // here once.
-        unsafe {
-            check(regrainNvptxEmit(module.as_mut_ptr(), &self.raw(), &mut ptx, &mut size))?;
-            let bytes = std::slice::from_raw_parts(ptx.cast::<u8>(), size);
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            free(ptx);
-            Ok(text)
-        }
+        // SAFETY: as in `link_libdevice`.
+        let ptx =
+            ffi::attempt(|sink, user| unsafe { ffi::regrainNvptxEmit(module.as_mut_ptr(), &self.raw(), sink, user) })?;
+        Ok(String::from_utf8_lossy(&ptx).into_owned())
     }
 
-    fn raw(&self) -> RawOptions {
-        RawOptions {
+    fn raw(&self) -> ffi::RegrainNvptxOptions {
+        ffi::RegrainNvptxOptions {
             cpu: self.cpu.as_ptr(),
             features: self.features.as_ptr(),
             libdevice: self.libdevice.as_ref().map_or(std::ptr::null(), |path| path.as_ptr()),
             opt_level: self.opt_level,
             size_level: self.size_level,
         }
-    }
-}
-
-/// Turns a message of the C++ side (null: none) into a result.
-///
-/// # Safety
-/// `message` is null or NUL-terminated malloc'ed text that nobody else frees.
-unsafe fn check(message: *mut c_char) -> Result<(), String> {
-    if message.is_null() {
-        return Ok(());
-    }
-    // SAFETY: the caller's promise.
-    unsafe {
-        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-        free(message);
-        Err(text)
     }
 }

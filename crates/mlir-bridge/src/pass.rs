@@ -4,6 +4,8 @@
 //! of, and a function. `register` makes it known to pipelines, `regrain-opt` and plugins. A panic
 //! inside the function becomes an MLIR error at the operation; it never unwinds through C++.
 
+pub use crate::failure::{PassError, PassResult};
+
 use crate::{diagnostics::Severity, ffi, ir::Op, panics};
 use std::{ffi::c_void, sync::Mutex};
 
@@ -38,34 +40,11 @@ pub struct PassInfo {
     pub run: for<'c> fn(&PassRun<'_>, Op<'c>) -> PassResult,
 }
 
-/// Why a pass failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PassError {
-    /// A diagnostic was emitted already.
-    Reported,
-    /// To be emitted as an error at the operation the pass runs on.
-    Message(String),
-}
-
-impl From<String> for PassError {
-    fn from(message: String) -> Self {
-        Self::Message(message)
-    }
-}
-
-impl From<&str> for PassError {
-    fn from(message: &str) -> Self {
-        Self::Message(message.to_owned())
-    }
-}
-
-pub type PassResult = Result<(), PassError>;
-
 /// A pass at work: its options, and nested pipelines.
 pub struct PassRun<'a> {
     info: &'static PassInfo,
     values: Vec<&'a str>,
-    raw: *mut c_void,
+    raw: *mut ffi::RegrainPass,
 }
 
 impl PassRun<'_> {
@@ -104,20 +83,22 @@ impl PassRun<'_> {
     /// Runs upstream (or our) passes on `op`, the pass's operation or one nested in it:
     /// `canonicalize,cse` — without the anchor.
     pub fn run_pipeline(&self, op: Op<'_>, passes: &str) -> PassResult {
-        let mut code = 0;
-        let reason = ffi::collect(|user| {
-            // SAFETY: the pass and the operation are live, the sink gets a live Vec.
-            code = unsafe { ffi::regrainPassRunPipeline(self.raw, op.raw(), ffi::string(passes), ffi::append, user) };
+        let (outcome, reason) = ffi::gather(|sink, user| {
+            // SAFETY: the pass and the operation are live, the sink gets its own.
+            unsafe { ffi::regrainPassRunPipeline(self.raw, op.raw(), ffi::string(passes), sink, user) }
         });
-        pipeline_result(code, passes, &reason)
+        pipeline_result(outcome, passes, &reason)
     }
 }
 
-fn pipeline_result(code: i32, passes: &str, reason: &str) -> PassResult {
-    match code {
-        0 => Ok(()),
-        1 => Err(format!("pass pipeline '{passes}' does not parse: {}", reason.trim()).into()),
-        _ => Err(PassError::Reported),
+fn pipeline_result(outcome: ffi::RegrainOutcome, passes: &str, reason: &[u8]) -> PassResult {
+    match outcome {
+        ffi::RegrainOutcomeDone => Ok(()),
+        ffi::RegrainOutcomeNotParsed => {
+            let reason = String::from_utf8_lossy(reason);
+            Err(format!("pass pipeline '{passes}' does not parse: {}", reason.trim()).into())
+        }
+        ffi::RegrainOutcomeFailed.. => Err(PassError::Reported),
     }
 }
 
@@ -133,12 +114,11 @@ pub fn run_pipeline_unverified(op: Op<'_>, passes: &str) -> PassResult {
 }
 
 fn run(op: Op<'_>, passes: &str, verify: bool) -> PassResult {
-    let mut code = 0;
-    let reason = ffi::collect(|user| {
-        // SAFETY: the operation is live, the sink gets a live Vec.
-        code = unsafe { ffi::regrainRunPipeline(op.raw(), ffi::string(passes), verify, ffi::append, user) };
+    let (outcome, reason) = ffi::gather(|sink, user| {
+        // SAFETY: the operation is live, the sink gets its own.
+        unsafe { ffi::regrainRunPipeline(op.raw(), ffi::string(passes), verify, sink, user) }
     });
-    pipeline_result(code, passes, &reason)
+    pipeline_result(outcome, passes, &reason)
 }
 
 static REGISTERED: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
@@ -165,7 +145,7 @@ fn register_one(info: &'static PassInfo) {
     let options: Vec<_> = info
         .options
         .iter()
-        .map(|option| ffi::PassOptionDesc {
+        .map(|option| ffi::RegrainPassOption {
             name: ffi::string(option.name),
             value: ffi::string(option.default),
             description: ffi::string(option.description),
@@ -174,7 +154,7 @@ fn register_one(info: &'static PassInfo) {
     let dialects: Vec<_> = info.dialects.iter().map(|name| ffi::string(name)).collect();
     // The registry keeps these for the life of the process.
     let (options, dialects) = (options.leak(), dialects.leak());
-    let desc = ffi::PassDesc {
+    let desc = ffi::RegrainPassDesc {
         name: ffi::string(info.name),
         summary: ffi::string(info.summary),
         anchor: ffi::string(match info.anchor {
@@ -186,7 +166,8 @@ fn register_one(info: &'static PassInfo) {
         num_options: options.len(),
         dialects: dialects.as_ptr(),
         num_dialects: dialects.len(),
-        rust: std::ptr::from_ref(info).cast(),
+        run: Some(run_pass),
+        info: std::ptr::from_ref(info).cast(),
     };
     // SAFETY: everything that `desc` points at is static or leaked; `desc` itself is copied.
     unsafe { ffi::regrainRegisterPass(&desc) }
@@ -203,13 +184,12 @@ pub fn register_pipeline(name: &'static str, summary: &'static str, text: &str) 
 /// Called by C++ for each run of a Rust pass.
 ///
 /// # Safety
-/// `rust` is what `register_one` handed over, `op` a live operation, `pass` the running pass, and
+/// `info` is what `register_one` handed over, `op` a live operation, `pass` the running pass, and
 /// `values` holds `num_values` strings.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn regrainRustRunPass(
-    rust: *const c_void,
+unsafe extern "C" fn run_pass(
+    info: *const c_void,
     op: mlir_sys::MlirOperation,
-    pass: *mut c_void,
+    pass: *mut ffi::RegrainPass,
     values: *const mlir_sys::MlirStringRef,
     num_values: usize,
 ) -> bool {
@@ -217,10 +197,10 @@ unsafe extern "C" fn regrainRustRunPass(
     // Taken first: afterwards the operation may be half rewritten.
     let loc = op.loc();
     let outcome = panics::catch(|| {
-        // SAFETY: `rust` is the &'static PassInfo given to `register_one`; `values` holds one
+        // SAFETY: `info` is the &'static PassInfo given to `register_one`; `values` holds one
         // string for each option, alive during the call.
         let (info, values) = unsafe {
-            let info = &*rust.cast::<PassInfo>();
+            let info = &*info.cast::<PassInfo>();
             let values = match num_values {
                 0 => Vec::new(),
                 _ => std::slice::from_raw_parts(values, num_values).iter().map(|value| ffi::to_str(*value)).collect(),
@@ -238,7 +218,7 @@ unsafe extern "C" fn regrainRustRunPass(
         }
         Err(panic) => {
             // SAFETY: as above.
-            let name = unsafe { &*rust.cast::<PassInfo>() }.name;
+            let name = unsafe { &*info.cast::<PassInfo>() }.name;
             let message = format!("internal error in pass {name}: {panic}");
             loc.emit(Severity::Error, &message, &[]);
             false

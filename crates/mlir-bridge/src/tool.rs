@@ -1,7 +1,7 @@
 //! The bodies of `regrain-opt` and of the plugin.
 
 use crate::ffi;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int};
 
 /// Runs MLIR's `mlir-opt` main over everything registered; gives the exit code.
 pub fn opt_main(tool: &str, arguments: &[String]) -> i32 {
@@ -40,9 +40,9 @@ pub struct HostRegistry {
 
 /// Inserts the dialects of `add_dialect` into a registry that a host tool lent us.
 pub fn insert_dialects(registry: &mut HostRegistry) {
-    let raw: *mut c_void = std::ptr::from_mut(registry).cast();
+    let raw = mlir_sys::MlirDialectRegistry { ptr: std::ptr::from_mut(registry).cast() };
     // SAFETY: mlir-opt calls the plugin with its live registry, lent for the call.
-    unsafe { ffi::regrainBridgeInsertExtraDialects(raw) }
+    unsafe { ffi::regrainInsertExtraDialects(raw) }
 }
 
 /// Defines the two entry points of an MLIR plugin. `$register` is a function that registers

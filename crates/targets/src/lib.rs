@@ -1,10 +1,74 @@
 //! What a target is: its limits, data layout and device libraries, how code for it is assembled, and what its back
 //! end reports about a kernel.
 
-pub mod cpu;
 mod error;
-pub mod inline_ptx;
-pub mod nvptx;
+pub mod from_nvvm;
+pub mod jobs;
+pub mod machines;
+pub mod offload;
+pub mod target;
 pub mod toolkit;
 
 pub use error::{Error, Unsupported};
+pub use nvptx::Report;
+use regrain_tuning::model::Processor;
+pub use target::{Arch, Target};
+
+/// The table of targets: each row names a folder and the type in it that is the [`Target`].
+macro_rules! targets {
+    ($($folder:ident :: $target:ident),+ $(,)?) => {
+        $(pub mod $folder;)+
+
+        /// All targets. The first one whose processor is in this machine is the one that code is made for where nothing is said.
+        pub static TARGETS: &[&dyn Target] = &[$(&$folder::$target),+];
+    };
+}
+
+targets! {
+    nvptx::Nvptx,
+    cpu::Cpu,
+}
+
+/// The architecture that `--offload-arch=` calls `name`.
+///
+/// # Errors
+/// No target knows it.
+pub fn find(name: &str) -> Result<Arch, Error> {
+    for target in TARGETS {
+        if let Some(arch) = target.arch(name) {
+            return Ok(Arch { target: *target, name: arch? });
+        }
+    }
+    let unknown = format!("unsupported CUDA gpu architecture: {name}");
+    Err(Error::User(unknown))
+}
+
+/// What code for `name` (as in `--offload-arch=`) runs on, for the cost model.
+///
+/// # Errors
+/// No target knows it.
+pub fn processor(name: &str) -> Result<Processor<'static>, Error> {
+    let Arch { target, name } = find(name)?;
+    target.processor(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_are_found_by_name() {
+        let found = |name: &str| find(name).map(|arch| format!("{arch:?}")).map_err(|error| error.to_string());
+        assert_eq!(found("sm_90a"), Ok("nvptx:sm_90a".into()));
+        assert_eq!(found("cpu"), Ok("cpu:cpu".into()));
+        for unknown in ["sm_12", "sm_", "gfx1", "sm_80x", "sm_90aa", "SM_80", "", "CPU"] {
+            assert_eq!(found(unknown), Err(format!("unsupported CUDA gpu architecture: {unknown}")));
+        }
+    }
+
+    #[test]
+    fn names_of_targets_differ() {
+        let names: std::collections::HashSet<_> = TARGETS.iter().map(|target| target.name()).collect();
+        assert_eq!(names.len(), TARGETS.len());
+    }
+}

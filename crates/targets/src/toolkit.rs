@@ -166,8 +166,9 @@ pub struct SmArch {
     pub specific: bool,
 }
 
-/// Chips that LLVM 22 and clang 22 know. Not older than `sm_50`, the oldest that toolkits of CUDA 12 assemble for.
-const KNOWN: &[u32] = &[50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+/// Chips that LLVM 22 and clang 22 know. Not older than `sm_50`, the oldest that toolkits of CUDA 12 assemble for; not
+/// `sm_88`, of which NVIDIA's guide gives no limits.
+const KNOWN: &[u32] = &[50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
 
 impl SmArch {
     /// Reads `sm_NN` or `sm_NNa`; what clang does not know is refused in clang's words.
@@ -178,6 +179,11 @@ impl SmArch {
         let number = digits.parse().map_err(|_| unsupported())?;
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && KNOWN.contains(&number);
         if plain && (!specific || number >= 90) { Ok(Self { number, specific }) } else { Err(unsupported()) }
+    }
+
+    /// All chips, the oldest first, without the features of one chip alone.
+    pub fn all() -> impl Iterator<Item = Self> {
+        KNOWN.iter().map(|number| Self { number: *number, specific: false })
     }
 
     /// The value of `__CUDA_ARCH__`.
@@ -209,6 +215,8 @@ fn default_candidates() -> Vec<PathBuf> {
             add(local);
         }
     }
+    // A copy of the executable finds the toolkit of the tree that it was built in.
+    add(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.toolchain/cuda"));
     add("/usr/local/cuda".into());
     for dir in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
         let ptxas = dir.join("ptxas");
@@ -267,7 +275,7 @@ mod tests {
     fn arch_names() {
         assert_eq!(SmArch::parse("sm_80").unwrap(), SmArch { number: 80, specific: false });
         assert_eq!(SmArch::parse("sm_90a").unwrap().to_string(), "sm_90a");
-        for wrong in ["sm_12", "sm_80a", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""] {
+        for wrong in ["sm_12", "sm_80a", "sm_88", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""] {
             let message = SmArch::parse(wrong).unwrap_err().to_string();
             assert_eq!(message, format!("unsupported CUDA gpu architecture: {wrong}"));
         }

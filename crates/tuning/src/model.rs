@@ -6,7 +6,7 @@
 //! Awareness* (ISCA 2009): their warp parallelism of memory (MWP) is what bandwidth and latency allow, of computation (CWP)
 //! what the scheduler allows. For CPUs a sum of costs (`cpu`).
 //!
-//! Times are relative: only those of one kernel and one target may be compared.
+//! Times are relative: only those of one kernel and one processor may be compared.
 
 mod cpu;
 mod gpu;
@@ -16,16 +16,9 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::expr::{Bindings, number};
-use crate::limits::{CpuLimits, Limits};
+use crate::limits::{CpuLimits, GpuLimits};
 use crate::occupancy::Resources;
 use crate::statistics::Statistics;
-
-/// The gain by the model that an alternative on a GPU must have over the original. Large, as the model was not measured against
-/// a GPU.
-pub const GPU_MARGIN: f64 = 0.1;
-
-/// The gain by the model that an alternative on a CPU must have over the original.
-pub const CPU_MARGIN: f64 = 0.1;
 
 /// Threads of an original block where its size is not known.
 const USUAL_THREADS: f64 = 256.0;
@@ -38,19 +31,19 @@ const USUAL_BLOCKS: f64 = 65536.0;
 
 /// What a kernel is to run on.
 #[derive(Clone, Copy, Debug)]
-pub enum Target<'a> {
-    /// An NVIDIA GPU.
-    Gpu(&'a Limits),
+pub enum Processor<'a> {
+    /// A GPU.
+    Gpu(&'a GpuLimits),
     /// A CPU.
     Cpu(&'a CpuLimits),
 }
 
-impl Target<'_> {
+impl Processor<'_> {
     /// The gain by the model that an alternative must have over the original.
     pub fn margin(&self) -> f64 {
         match self {
-            Self::Gpu(_) => GPU_MARGIN,
-            Self::Cpu(_) => CPU_MARGIN,
+            Self::Gpu(limits) => limits.margin,
+            Self::Cpu(limits) => limits.margin,
         }
     }
 }
@@ -156,7 +149,7 @@ impl fmt::Display for Bound {
 /// What the model says of an alternative.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prediction {
-    /// Cycles of one multiprocessor, or of one core, for one original block; infinite for what cannot be launched.
+    /// Cycles of one unit, or of one core, for one original block; infinite for what cannot be launched.
     pub time: f64,
     /// What bounds it most.
     pub bound: Bound,
@@ -188,10 +181,10 @@ impl fmt::Display for Prediction {
 }
 
 /// What the model says of an alternative.
-pub fn predict(candidate: &Candidate<'_>, shape: &Shape, target: &Target<'_>) -> Prediction {
-    match target {
-        Target::Gpu(limits) => gpu::predict(candidate, shape, limits),
-        Target::Cpu(limits) => cpu::predict(candidate, shape, limits),
+pub fn predict(candidate: &Candidate<'_>, shape: &Shape, processor: &Processor<'_>) -> Prediction {
+    match processor {
+        Processor::Gpu(limits) => gpu::predict(candidate, shape, limits),
+        Processor::Cpu(limits) => cpu::predict(candidate, shape, limits),
     }
 }
 

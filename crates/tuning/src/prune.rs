@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{Limits, WARP};
+use crate::limits::GpuLimits;
 use crate::occupancy::{Resources, occupancy, registers_for};
 
 /// What an alternative needs too much of.
@@ -17,7 +17,7 @@ pub enum What {
     Spills,
     /// Registers of a thread, for its block to be launched.
     Registers,
-    /// Warps on a multiprocessor are too few.
+    /// Warps on a unit are too few.
     Occupancy,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Pruned {
 /// How much pruning after assembly lets pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
-    /// Warps on a multiprocessor by those of the original grain: fewer than this part of them, and fewer than `warps`, is too few.
+    /// Warps on a unit by those of the original grain: fewer than this part of them, and fewer than `warps`, is too few.
     pub part: f64,
     /// This many warps are always enough.
     pub warps: u32,
@@ -76,7 +76,7 @@ impl Default for Floor {
 /// launched, and too few warps. `threads` are those of a block at this and at the original grain. Warps are compared by the
 /// original threads that they do the work of: a warp of a thread-coarsened kernel counts for as many as its factor.
 pub fn after_assembly(
-    limits: &Limits,
+    limits: &GpuLimits,
     (resources, threads): (&Resources, u32),
     (original, original_threads): (&Resources, u32),
     floor: &Floor,
@@ -94,7 +94,8 @@ pub fn after_assembly(
     let of = |resources: &Resources, threads: u32| occupancy(limits, threads, resources.registers, resources.shared());
     let (ours, theirs) = (of(resources, threads), of(original, original_threads));
     // What thread coarsening takes away in warps of a block is no loss: each does the work of several.
-    let merged = f64::from(original_threads.div_ceil(WARP)) / f64::from(threads.max(1).div_ceil(WARP)).max(1.0);
+    let merged =
+        f64::from(original_threads.div_ceil(limits.warp)) / f64::from(threads.max(1).div_ceil(limits.warp)).max(1.0);
     let least = (f64::from(theirs.warps) * floor.part / merged.max(1.0)).ceil().min(f64::from(floor.warps)) as u32;
     (ours.warps < least).then_some(Pruned { what: What::Occupancy, needed: ours.warps.into(), limit: least.into() })
 }
@@ -102,14 +103,13 @@ pub fn after_assembly(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::limits;
+    use crate::limits::SAMPLE;
 
     #[test]
     fn reports_are_checked_after_assembly() {
-        let sm_80 = limits("sm_80");
         let floor = Floor::default();
         let original = Resources { registers: 32, ..Resources::default() };
-        let check = |ours: Resources, threads| after_assembly(sm_80, (&ours, threads), (&original, 256), &floor);
+        let check = |ours: Resources, threads| after_assembly(&SAMPLE, (&ours, threads), (&original, 256), &floor);
         assert_eq!(check(Resources { registers: 64, ..original }, 256), None);
         let spills = check(Resources { spill_loads: 8, ..original }, 256).map(|pruned| pruned.to_string());
         assert_eq!(spills.as_deref(), Some("spills: 8 bytes, the original has 0"));

@@ -34,8 +34,8 @@ use crate::{
     coarsen::coarsen_blocks, coarsen::coarsen_threads,
     coarsen::coarsening::{EPILOGUE, GRAIN, KEPT, Loops, TASKS, loops, resolve, static_shared_bytes},
     analysis::facts::constant,
-    raise::kernel_checks::Functions,
-    lower::split_barriers::may_wait,
+    analysis::functions::Functions,
+    analysis::waiting::may_wait,
     coarsen::unroll_and_interleave::{Indexing, Refusal},
 };
 

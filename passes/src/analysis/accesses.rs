@@ -12,12 +12,14 @@ use std::{cell::RefCell, collections::HashMap};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 
-use crate::{
-    analysis::addresses::{Address, Linear, Offsets, Symbol},
-    analysis::facts::{Range, constant},
-    analysis::uniformity::{Trust, UNCHANGING, Uniformity, computes},
-    launch::launch_function::KERNEL_ARG,
-    lower::split_barriers::{BARRIERS, STRUCTURES, is_struct_pointer, may_wait},
+use crate::analysis::{
+    addresses::{Address, Linear, Offsets, Symbol},
+    facts::{Range, constant, range},
+    meeting::Meeting,
+    objects::{KERNEL_ARG, Kind, escapes, is_constant_global, object_kind, object_of, only_read, same_object},
+    synchronisation::{BARRIERS, STRUCTURES},
+    uniformity::{Trust, UNCHANGING, Uniformity, computes},
+    waiting::may_wait,
 };
 
 /// An access of memory by one thread.
@@ -245,8 +247,7 @@ impl<'c> Memory<'c> {
 
     /// The difference of two offsets, as digits.
     fn meeting(&self, a: &Linear<'c>, b: &Linear<'c>, who: Who) -> Meeting {
-        let mut meeting =
-            Meeting { constant: a.constant - b.constant, digits: Vec::new(), any_thread: who == Who::Same };
+        let mut meeting = Meeting::new(a.constant - b.constant, who == Who::Same);
         if who == Who::Same {
             for term in a.plus(b, -1).terms {
                 meeting.digit(term.factor, term.range, false);
@@ -256,7 +257,7 @@ impl<'c> Memory<'c> {
         let ivs = self.block.body().args();
         for (axis, iv) in ivs.iter().enumerate() {
             let symbol = Symbol::Value(*iv);
-            let extent = crate::analysis::facts::range(*iv).map_or(i128::from(u32::MAX), |range| range.high);
+            let extent = range(*iv).map_or(i128::from(u32::MAX), |range| range.high);
             match (a.factor(symbol), b.factor(symbol)) {
                 (0, 0) => meeting.any_thread |= constant(self.block.operand(ivs.len() + axis)) != Some(1),
                 (left, right) if left == right => meeting.digit(left, Range { low: -extent, high: extent }, true),
@@ -284,210 +285,5 @@ impl<'c> Memory<'c> {
             }
         }
         meeting
-    }
-}
-
-/// The difference of two offsets: a constant and multiples of numbers in ranges.
-struct Meeting {
-    constant: i128,
-    digits: Vec<Digit>,
-    /// Two threads may differ without that the digits do.
-    any_thread: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Digit {
-    factor: i128,
-    range: Range,
-    /// The difference of the threads' numbers in one dimension.
-    thread: bool,
-}
-
-/// How many cases are looked at before two accesses are taken to meet.
-const CASES: u32 = 4096;
-
-impl Meeting {
-    fn digit(&mut self, factor: i128, range: Range, thread: bool) {
-        if factor != 0 {
-            self.digits.push(Digit { factor, range, thread });
-        }
-    }
-
-    /// Whether the difference can be less than `right`, and more than minus `left` bytes.
-    fn can_be_within(mut self, left: i128, right: i128) -> bool {
-        self.digits.sort_by_key(|digit| std::cmp::Reverse(digit.factor.abs()));
-        let reach =
-            |digit: &Digit| digit.factor.abs().saturating_mul(digit.range.low.abs().max(digit.range.high.abs()));
-        let total = self.digits.iter().map(reach).fold(self.constant.abs(), i128::saturating_add);
-        if total >= i128::from(i64::MAX) {
-            return true;
-        }
-        let mut cases = CASES;
-        self.search(0, self.constant, [-left, right], self.any_thread, &mut cases)
-    }
-
-    fn search(&self, at: usize, sum: i128, bounds: [i128; 2], differ: bool, cases: &mut u32) -> bool {
-        if *cases == 0 {
-            return true;
-        }
-        *cases -= 1;
-        let Some(digit) = self.digits.get(at) else { return differ && bounds[0] < sum && sum < bounds[1] };
-        let (mut least, mut most) = (0, 0);
-        for rest in &self.digits[at + 1..] {
-            let ends = [rest.factor * rest.range.low, rest.factor * rest.range.high];
-            least += ends[0].min(ends[1]);
-            most += ends[0].max(ends[1]);
-        }
-        // bounds[0] - most < sum + factor * number < bounds[1] - least
-        let (low, high) = (bounds[0] - most - sum + 1, bounds[1] - least - sum - 1);
-        let (first, last) = match digit.factor > 0 {
-            true => (ceiling(low, digit.factor), high.div_euclid(digit.factor)),
-            false => (ceiling(-high, -digit.factor), (-low).div_euclid(-digit.factor)),
-        };
-        let (first, last) = (first.max(digit.range.low), last.min(digit.range.high));
-        if last - first >= i128::from(*cases) {
-            return true;
-        }
-        (first..=last).any(|number| {
-            let differ = differ || (digit.thread && number != 0);
-            self.search(at + 1, sum + digit.factor * number, bounds, differ, cases)
-        })
-    }
-}
-
-fn ceiling(number: i128, divisor: i128) -> i128 {
-    -(-number).div_euclid(divisor)
-}
-
-/// What a pointer that is followed no further points to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Shared,
-    Dynamic,
-    Local,
-    /// A struct passed by value.
-    Struct,
-    /// A pointer that the host passed.
-    Argument,
-    Global,
-}
-
-fn object_of(root: Value<'_>) -> Option<Kind> {
-    object_kind(root.defining_op()?)
-}
-
-fn object_kind(op: Op<'_>) -> Option<Kind> {
-    match op.name() {
-        "regrain.shared" => Some(Kind::Shared),
-        "regrain.dynamic_shared" => Some(Kind::Dynamic),
-        "llvm.alloca" => Some(Kind::Local),
-        "llvm.mlir.addressof" => Some(Kind::Global),
-        "llvm.load" if op.has_attr(KERNEL_ARG) && is_struct_pointer(op) => Some(Kind::Struct),
-        "llvm.load" if op.has_attr(KERNEL_ARG) => Some(Kind::Argument),
-        _ => None,
-    }
-}
-
-/// Whether two pointers point to the beginning of one object.
-pub fn same_object(a: Value<'_>, b: Value<'_>) -> bool {
-    if a == b {
-        return true;
-    }
-    let (Some(left), Some(right)) = (a.defining_op(), b.defining_op()) else { return false };
-    match (object_kind(left), object_kind(right)) {
-        (Some(Kind::Dynamic), Some(Kind::Dynamic)) => true,
-        (Some(Kind::Global), Some(Kind::Global)) => left.attr("global_name") == right.attr("global_name"),
-        _ => false,
-    }
-}
-
-/// Whether an address gets where it is not followed.
-fn escapes(pointer: Value<'_>) -> bool {
-    !pointer.uses().into_iter().all(|used| match used.owner.name() {
-        "llvm.getelementptr" | "llvm.addrspacecast" | "llvm.bitcast" => !escapes(used.owner.result(0)),
-        "llvm.icmp" => true,
-        "llvm.load" | "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.intr.memset" => used.operand == 0,
-        "llvm.store" => used.operand == 1,
-        "llvm.intr.memcpy" | "llvm.intr.memmove" => used.operand <= 1,
-        name => name.starts_with("llvm.intr.lifetime."),
-    })
-}
-
-fn only_read(pointer: Value<'_>) -> bool {
-    pointer.uses().into_iter().all(|used| match used.owner.name() {
-        "llvm.getelementptr" | "llvm.addrspacecast" => only_read(used.owner.result(0)),
-        "llvm.load" => true,
-        "llvm.intr.memcpy" | "llvm.intr.memmove" => used.operand == 1,
-        _ => false,
-    })
-}
-
-fn is_constant_global(address: Op<'_>) -> bool {
-    let global = || {
-        let module = address.parent_of_name("builtin.module")?;
-        module.lookup_symbol(address.attr("global_name")?.as_symbol()?)
-    };
-    address.is("llvm.mlir.addressof")
-        && global().is_some_and(|global| {
-            global.has_attr("constant") || crate::raise::kernel_checks::address_space(global) == 4
-        })
-}
-
-/// Whether an operation reads a member of a struct passed by value that the kernel never writes.
-pub fn is_read_only_struct(load: Op<'_>) -> bool {
-    if !load.is("llvm.load") || load.has_attr("volatile_") {
-        return false;
-    }
-    let mut at = load.operand(0);
-    while let Some(op) = at.defining_op() {
-        match op.name() {
-            "llvm.getelementptr" if op.num_operands() == 1 => at = op.operand(0),
-            _ => return object_kind(op) == Some(Kind::Struct) && only_read(at),
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Tries every value of every digit.
-    fn meets(meeting: &Meeting, at: usize, sum: i128, differ: bool, sizes: [i128; 2]) -> bool {
-        let Some(digit) = meeting.digits.get(at) else { return differ && -sizes[0] < sum && sum < sizes[1] };
-        (digit.range.low..=digit.range.high).any(|number| {
-            meets(meeting, at + 1, sum + digit.factor * number, differ || (digit.thread && number != 0), sizes)
-        })
-    }
-
-    #[test]
-    fn the_search_finds_what_trying_everything_finds() {
-        let mut state = 1u64;
-        let mut random = |count: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            i128::from((state >> 33) % count)
-        };
-        let (mut some, mut none) = (0, 0);
-        for _ in 0..20_000 {
-            let mut meeting = Meeting { constant: random(81) - 40, digits: Vec::new(), any_thread: random(4) == 0 };
-            for _ in 0..random(4) {
-                let (low, extent) = (-random(4), random(8));
-                let thread = random(2) == 0;
-                let range =
-                    if thread { Range { low: -extent, high: extent } } else { Range { low, high: low + extent } };
-                meeting.digit(random(61) - 30, range, thread);
-            }
-            let sizes = [1 + random(8), 1 + random(8)];
-            let expected = meets(&meeting, 0, meeting.constant, meeting.any_thread, sizes);
-            if expected {
-                some += 1
-            } else {
-                none += 1
-            }
-            let digits: Vec<_> = meeting.digits.iter().map(|digit| (digit.factor, digit.range, digit.thread)).collect();
-            let found = meeting.can_be_within(sizes[0], sizes[1]);
-            assert_eq!(found, expected, "{digits:?} and sizes {sizes:?}");
-        }
-        assert!(some > 1000 && none > 1000, "{some} meet and {none} do not");
     }
 }

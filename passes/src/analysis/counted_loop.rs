@@ -1,8 +1,10 @@
 //! Legality of turning an `scf.while` into an `scf.for`: which loops count, how, and why not.
 //!
-//! Every check gives the reason why it fails; nothing here changes the IR.
+//! Every check gives the reason why it fails, one of [`REFUSALS`]; nothing here changes the IR.
 
-use mlir_bridge::ir::{Block, Op, Value};
+use std::fmt;
+
+use mlir_bridge::ir::{Block, EffectKind, Op, Value};
 
 use crate::analysis::facts::{Range, constant, is_nsw, is_nuw, range};
 
@@ -17,6 +19,71 @@ const ULT: i64 = 6;
 const ULE: i64 = 7;
 const UGT: i64 = 8;
 const UGE: i64 = 9;
+
+/// Why an `scf.while` is not known to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    UnknownEffects,
+    Writes,
+    NoComparison,
+    NoBound,
+    TooWide,
+    NoAddition,
+    ChangingStep,
+    Step,
+    Wraps,
+    LargestBound,
+    DistanceWraps,
+    Missed,
+    Unbounded,
+    AwayFromBound,
+}
+
+/// All reasons.
+pub const REFUSALS: &[Refusal] = &[
+    Refusal::UnknownEffects,
+    Refusal::Writes,
+    Refusal::NoComparison,
+    Refusal::NoBound,
+    Refusal::TooWide,
+    Refusal::NoAddition,
+    Refusal::ChangingStep,
+    Refusal::Step,
+    Refusal::Wraps,
+    Refusal::LargestBound,
+    Refusal::DistanceWraps,
+    Refusal::Missed,
+    Refusal::Unbounded,
+    Refusal::AwayFromBound,
+];
+
+impl Refusal {
+    /// The reason as remarks give it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Refusal::UnknownEffects => "its test has unknown effects",
+            Refusal::Writes => "its test writes memory",
+            Refusal::NoComparison => "its test is no integer comparison",
+            Refusal::NoBound => "its test does not compare an induction variable with an invariant bound",
+            Refusal::TooWide => "its induction variable has more than 64 bits",
+            Refusal::NoAddition => "its induction variable is not advanced by an addition",
+            Refusal::ChangingStep => "its step changes in the loop",
+            Refusal::Step => "its step is not proven to be positive",
+            Refusal::Wraps => "its induction variable may wrap",
+            Refusal::LargestBound => "its bound may be the largest number",
+            Refusal::DistanceWraps => "its distance to the bound may wrap",
+            Refusal::Missed => "its bound is not proven to be reached",
+            Refusal::Unbounded => "its comparison bounds no counted loop",
+            Refusal::AwayFromBound => "it counts up from its bound",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
 
 /// The two regions of a loop and their terminators.
 pub struct While<'c> {
@@ -61,15 +128,23 @@ impl Kind {
     }
 }
 
-/// Takes a loop apart.
-pub fn parts(op: Op<'_>) -> Result<While<'_>, &'static str> {
-    let before = op.region(0).single_block().ok_or("the test has more than one block")?;
-    let after = op.region(1).single_block().ok_or("the body has more than one block")?;
-    let condition = before.terminator().ok_or("the test has no terminator")?;
-    let last = after.terminator().ok_or("the body has no terminator")?;
-    let mut operands = condition.operands();
-    let test = operands.remove(0);
-    Ok(While { op, before, after, forwarded: operands, yielded: last.operands(), test })
+/// Takes a loop apart; `None` for what the verifier of `scf.while` would not let pass.
+pub fn parts(op: Op<'_>) -> Option<While<'_>> {
+    let (before, after) = (op.region(0).single_block()?, op.region(1).single_block()?);
+    let mut forwarded = before.terminator()?.operands();
+    let test = forwarded.remove(0);
+    Some(While { op, before, after, forwarded, yielded: after.terminator()?.operands(), test })
+}
+
+/// Why the test region cannot be run at another place: raising copies it to the start of the body and behind the loop.
+pub fn check_test(parts: &While<'_>) -> Result<(), Refusal> {
+    for op in parts.before.ops().into_iter().filter(|op| !op.is_terminator()) {
+        let effects = op.effects().ok_or(Refusal::UnknownEffects)?;
+        if effects.iter().any(|effect| effect.kind != EffectKind::Read) {
+            return Err(Refusal::Writes);
+        }
+    }
+    Ok(())
 }
 
 /// Whether the value is defined outside of `loop_`.
@@ -88,21 +163,21 @@ pub fn is_outside(value: Value<'_>, loop_: Op<'_>) -> bool {
 }
 
 /// Proves that a loop counts.
-pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, &'static str> {
-    let compare = parts.test.defining_op().ok_or("the test is no comparison")?;
+pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, Refusal> {
+    let compare = parts.test.defining_op().ok_or(Refusal::NoComparison)?;
     if !matches!(compare.name(), "llvm.icmp" | "arith.cmpi") {
-        return Err("the test is no integer comparison");
+        return Err(Refusal::NoComparison);
     }
-    let predicate = compare.attr("predicate").and_then(|attr| attr.as_int()).ok_or("the test has no predicate")?;
+    let predicate = compare.attr("predicate").and_then(|attr| attr.as_int()).ok_or(Refusal::NoComparison)?;
     let (left, right) = (compare.operand(0), compare.operand(1));
     let (value, bound, predicate) = match (carried_index(parts, left), carried_index(parts, right)) {
         (Some(_), _) if is_outside(right, parts.op) => (left, right, predicate),
         (_, Some(_)) if is_outside(left, parts.op) => (right, left, swapped(predicate)),
-        _ => return Err("the test does not compare an induction variable with an invariant bound"),
+        _ => return Err(Refusal::NoBound),
     };
-    let index = carried_index(parts, value).ok_or("the induction variable is not carried")?;
+    let index = carried_index(parts, value).ok_or(Refusal::NoBound)?;
     if value.ty().int_width().is_none_or(|bits| bits > 64) {
-        return Err("the induction variable is no integer of at most 64 bits");
+        return Err(Refusal::TooWide);
     }
     let advance = advance_of(parts, index)?;
     prove(parts, Proof { index, bound, advance, predicate })
@@ -146,23 +221,23 @@ struct Advance<'c> {
 }
 
 /// The addition, or subtraction of a constant, that advances the induction variable.
-fn advance_of<'c>(parts: &While<'c>, index: usize) -> Result<Advance<'c>, &'static str> {
+fn advance_of<'c>(parts: &While<'c>, index: usize) -> Result<Advance<'c>, Refusal> {
     let next = resolve(parts, parts.yielded[index]);
-    let add = next.defining_op().ok_or("the induction variable is not advanced by an addition")?;
+    let add = next.defining_op().ok_or(Refusal::NoAddition)?;
     let subtracts = matches!(add.name(), "llvm.sub" | "arith.subi");
     if !subtracts && !matches!(add.name(), "llvm.add" | "arith.addi") {
-        return Err("the induction variable is not advanced by an addition");
+        return Err(Refusal::NoAddition);
     }
     let is_variable = |value: Value<'c>| carried_index(parts, resolve(parts, value)) == Some(index);
     let (left, right) = (add.operand(0), add.operand(1));
     let step = match (is_variable(left), is_variable(right)) {
         (true, false) => right,
         (false, true) if !subtracts => left,
-        _ => return Err("the induction variable is not advanced by an addition"),
+        _ => return Err(Refusal::NoAddition),
     };
     let step = resolve(parts, step);
     if constant(step).is_none() && (subtracts || !is_outside(step, parts.op)) {
-        return Err("the step changes in the loop");
+        return Err(Refusal::ChangingStep);
     }
     Ok(Advance { op: add, step, subtracts })
 }
@@ -175,12 +250,12 @@ struct Proof<'c> {
     predicate: i64,
 }
 
-fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'static str> {
+fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, Refusal> {
     let Proof { index, bound, .. } = proof;
     let Advance { op: add, step, subtracts } = proof.advance;
-    let start = range(parts.op.operand(index)).ok_or("the start is no integer")?;
-    let end = range(bound).ok_or("the bound is no integer")?;
-    let stride = range(step).ok_or("the step is no integer")?;
+    let start = range(parts.op.operand(index)).ok_or(Refusal::TooWide)?;
+    let end = range(bound).ok_or(Refusal::TooWide)?;
+    let stride = range(step).ok_or(Refusal::TooWide)?;
     let bits = bound.ty().int_width().unwrap_or(64);
     let largest = Range::of_width(bits).high;
     let change = constant(step).and_then(|step| if subtracts { step.checked_neg() } else { Some(step) });
@@ -188,7 +263,7 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
         return prove_down(&proof, &start, &end, change);
     }
     if stride.low <= 0 || subtracts {
-        return Err("the step is not proven to be positive");
+        return Err(Refusal::Step);
     }
     let not_negative = start.low >= 0 && end.low >= 0;
     let counted = |kind| Counted { add, index, bound, step, kind };
@@ -199,44 +274,44 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, &'stati
         }
         ULT if not_negative && (is_nsw(add) || end.high - 1 + stride.high <= largest) => Ok(counted(Kind::Exclusive)),
         ULT if constant(step) == Some(1) || is_nuw(add) => Ok(counted(Kind::Unsigned)),
-        ULT => Err("the induction variable may wrap"),
+        ULT => Err(Refusal::Wraps),
         SLE => {
             let leaves = end.high < largest || (is_nsw(add) && always_returns(parts.after));
             if !leaves {
-                return Err("the bound may be the largest number");
+                return Err(Refusal::LargestBound);
             }
             no_signed_wrap(add, end.high + stride.high <= largest)?;
             Ok(counted(Kind::Inclusive))
         }
         ULE if not_negative && end.high + stride.high <= largest => Ok(counted(Kind::Inclusive)),
         NE if reaches(&start, &end, &stride) => Ok(counted(Kind::Exclusive)),
-        NE => Err("the bound is not proven to be reached"),
-        EQ | ULE => Err("the comparison bounds no counted loop"),
-        _ => Err("the loop counts up from its bound"),
+        NE => Err(Refusal::Missed),
+        EQ | ULE => Err(Refusal::Unbounded),
+        _ => Err(Refusal::AwayFromBound),
     }
 }
 
 /// A loop that counts down by a constant: its distance from the start must not wrap.
-fn prove_down<'c>(proof: &Proof<'c>, start: &Range, end: &Range, change: i64) -> Result<Counted<'c>, &'static str> {
+fn prove_down<'c>(proof: &Proof<'c>, start: &Range, end: &Range, change: i64) -> Result<Counted<'c>, Refusal> {
     let &Proof { index, bound, predicate, .. } = proof;
     let Advance { op: add, step, .. } = proof.advance;
     let all = Range::of_width(bound.ty().int_width().unwrap_or(64));
     let inclusive = i128::from(predicate == SGE);
     let (shortest, longest) = (start.low - end.high + inclusive, start.high - end.low + inclusive);
-    let amount = change.checked_neg().ok_or("the step is too large")?;
+    let amount = change.checked_neg().ok_or(Refusal::DistanceWraps)?;
     if shortest < all.low || longest - 1 + i128::from(amount) > all.high {
-        return Err("the distance to the bound may wrap");
+        return Err(Refusal::DistanceWraps);
     }
     // Below the bound the variable itself must not wrap either.
     if !is_nsw(add) && end.low - i128::from(amount) < all.low {
-        return Err("the induction variable may wrap");
+        return Err(Refusal::Wraps);
     }
     let kind = if predicate == SGE { Kind::DownInclusive(amount) } else { Kind::Down(amount) };
     Ok(Counted { add, index, bound, step, kind })
 }
 
-fn no_signed_wrap(add: Op<'_>, excluded: bool) -> Result<(), &'static str> {
-    if excluded || is_nsw(add) { Ok(()) } else { Err("the induction variable may wrap") }
+fn no_signed_wrap(add: Op<'_>, excluded: bool) -> Result<(), Refusal> {
+    if excluded || is_nsw(add) { Ok(()) } else { Err(Refusal::Wraps) }
 }
 
 /// Whether a loop `i != end` leaves at `end`, not passing or missing it.

@@ -2,11 +2,17 @@
 //!
 //! Ranges are of the value read as a signed number of its own width, 64 bits for an index. Hardware limits of CUDA (at most 1024 threads in a
 //! block, 65535 blocks in y and z) bound thread and block numbers.
+//!
+//! MLIR's `IntegerRangeAnalysis` cannot serve: in LLVM 22 no arithmetic of the llvm dialect implements `InferIntRangeInterface`,
+//! so that it knows nothing of `llvm.add` and its like (test/Upstream/integer-ranges.mlir).
 
 use mlir_bridge::{
-    ir::{Op, Type, Value},
+    ir::{Op, Value},
     lift::overflow_flags,
 };
+
+pub use crate::analysis::constants::{constant, width};
+use crate::analysis::loops::Counting;
 
 /// An inclusive range of signed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,19 +49,6 @@ impl Range {
 /// How deep expressions are looked through.
 const DEPTH: u32 = 8;
 
-/// The value of an integer constant.
-pub fn constant(value: Value<'_>) -> Option<i64> {
-    let op = value.defining_op()?;
-    matches!(op.name(), "llvm.mlir.constant" | "arith.constant")
-        .then(|| op.attr("value").and_then(|attr| attr.as_int()))
-        .flatten()
-}
-
-/// The width of an integer type of at most 64 bits, or of an index.
-pub fn width(ty: Type<'_>) -> Option<u32> {
-    if ty.is_index() { Some(64) } else { ty.int_width().filter(|bits| (1..=64).contains(bits)) }
-}
-
 /// The signed range of an integer value of at most 64 bits, or of an index.
 pub fn range(value: Value<'_>) -> Option<Range> {
     Some(range_at(value, width(value.ty())?, DEPTH))
@@ -72,29 +65,21 @@ fn range_at(value: Value<'_>, bits: u32, depth: u32) -> Range {
     operation_range(op, bits, depth - 1).filter(|range| all.contains(*range)).unwrap_or(all)
 }
 
-/// The range of a loop's induction variable.
+/// The range of a loop's induction variable: within its bounds, and in a launch within CUDA's limits.
 fn argument_range(value: Value<'_>, depth: u32) -> Option<Range> {
-    let (block, number) = value.block_arg()?;
-    let owner = block.parent_op().filter(|_| depth > 0)?;
-    if owner.is("scf.parallel") {
-        return parallel_range(owner, number, depth - 1);
-    }
-    if !owner.is("scf.for") || number != 0 || owner.attr("unsignedCmp").is_some() {
-        return None;
-    }
-    let bits = width(value.ty())?;
-    let low = range_at(owner.operand(0), bits, depth - 1).low;
-    let high = range_at(owner.operand(1), bits, depth - 1).high - 1;
-    (low <= high).then(|| Range::new(low, high))
+    let (owner, number, counting) = Counting::of_variable(value).filter(|_| depth > 0)?;
+    let bits = width(value.ty()).filter(|_| !counting.unsigned)?;
+    let low = range_at(counting.lower, bits, depth - 1).low;
+    let high = range_at(counting.upper, bits, depth - 1).high - 1;
+    let limit = if owner.is("scf.parallel") { parallel_limit(owner, number) } else { high };
+    let found = Range::new(low, high.min(limit));
+    (found.low <= found.high).then_some(found)
 }
 
-/// The range of a parallel loop's induction variable: within its bounds, and in a launch within CUDA's limits.
-fn parallel_range(nest: Op<'_>, number: usize, depth: u32) -> Option<Range> {
-    let rank = nest.body().num_args();
-    let low = range_at(nest.operand(number), 64, depth).low;
-    let high = range_at(nest.operand(rank + number), 64, depth).high - 1;
-    let found = Range::new(low, high.min(parallel_limit(nest, number)));
-    (found.low <= found.high).then_some(found)
+/// Whether a loop has a first round for sure.
+pub fn has_first_round(counting: &Counting<'_>) -> bool {
+    let bounds = || Some((range(counting.lower)?, range(counting.upper)?));
+    !counting.unsigned && bounds().is_some_and(|(low, high)| low.high < high.low)
 }
 
 /// The largest number of a thread or block that CUDA allows.

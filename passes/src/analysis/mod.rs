@@ -2,7 +2,17 @@
 
 pub mod accesses;
 pub mod addresses;
+pub mod constants;
+pub mod cost;
 pub mod counted_loop;
 pub mod facts;
+pub mod functions;
+pub mod loops;
+pub mod meeting;
+pub mod objects;
 pub mod phases;
+pub mod synchronisation;
+pub mod thread_ops;
+pub mod trips;
 pub mod uniformity;
+pub mod waiting;

@@ -15,11 +15,10 @@ use std::collections::HashSet;
 
 use mlir_bridge::ir::{Block, Op};
 
-use crate::{
-    analysis::accesses::{Effects, Memory},
-    analysis::uniformity::{Trust, Uniformity},
-    coarsen::unroll_and_interleave::{decisive, is_structure, loop_of},
-    lower::split_barriers::{BARRIERS, STRUCTURES},
+use crate::analysis::{
+    accesses::{Effects, Memory},
+    synchronisation::{BARRIERS, STRUCTURES, decisive, is_structure, loop_of},
+    uniformity::{Trust, Uniformity},
 };
 
 /// Whether all threads of the loop that a barrier belongs to meet there: it has no number, no count, and warps arrive whole.

@@ -38,7 +38,7 @@ use crate::{
         parse_factors, resolve, static_shared_bytes,
     },
     analysis::facts::constant,
-    raise::kernel_checks::Functions,
+    analysis::functions::Functions,
     coarsen::unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
 };
 

@@ -28,7 +28,7 @@ use crate::{
         resolve,
     },
     analysis::facts::constant,
-    raise::kernel_checks::Functions,
+    analysis::functions::Functions,
     coarsen::unroll_and_interleave::{self, Indexing, Refusal, Unroll, is_warp_operation, parse_indexing},
 };
 

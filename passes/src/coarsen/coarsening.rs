@@ -12,10 +12,10 @@ pub use regrain_tuning::grain::{Factors, balance};
 
 use crate::{
     analysis::facts::constant,
+    analysis::functions::Functions,
+    analysis::synchronisation::{BARRIERS, WARP},
     coarsen::unroll_and_interleave::Refusal,
     launch::launch_function::subject,
-    lower::split_barriers::{BARRIERS, WARP},
-    raise::kernel_checks::Functions,
 };
 
 /// On a wrapper: how many original blocks one of its blocks is, by dimension. Its grid loop counts blocks of that size.

@@ -10,7 +10,7 @@
 //!     regrain.barrier(%i)                              regrain.barrier(%i)
 //!   }                                                }
 //!
-//! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`, `trips.rs`), or where a barrier of
+//! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`, `analysis/trips.rs`), or where a barrier of
 //! the unrolled loop within says so by CUDA's rules; else it is one statement, which each copy has for itself. Inside of
 //! shared control flow statements are interleaved again. Values that it carries are carried once for each copy, those
 //! that are the same in all copies once. A barrier is never duplicated: all copies share it. Operations of a warp stand once
@@ -27,7 +27,6 @@ mod emit;
 mod legality;
 mod masks;
 mod serial;
-mod trips;
 mod warps;
 
 use mlir_bridge::{
@@ -35,9 +34,13 @@ use mlir_bridge::{
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::{analysis::facts::constant, raise::kernel_checks::Functions, lower::split_barriers::BARRIERS};
+use crate::analysis::{
+    facts::constant,
+    functions::Functions,
+    synchronisation::{BARRIERS, loop_of},
+};
 pub use emit::{region_alignment, round_up};
-pub use legality::{Plan, REFUSALS, Refusal, check, decisive, is_structure, is_warp_operation, loop_of};
+pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation};
 
 /// Which iterations of the original loop one iteration of the new loop takes, of `n` by `f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

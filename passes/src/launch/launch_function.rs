@@ -24,8 +24,7 @@ pub const LAUNCH_PREFIX: &str = "__regrain_launch.";
 /// Beginning of the names of the host functions that launch versions of a kernel.
 pub const DISPATCH_PREFIX: &str = "__regrain_dispatch.";
 
-/// Marks the value that stands for a kernel argument, with its number.
-pub const KERNEL_ARG: &str = "regrain.kernel_arg";
+pub use crate::analysis::objects::KERNEL_ARG;
 
 /// Marks a constant size of the grid or block, until the kernel's body is in place.
 pub const SIZE: &str = "regrain.size";

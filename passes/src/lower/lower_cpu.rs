@@ -38,13 +38,16 @@ use mlir_bridge::{
 };
 
 use regrain_dialects::ops::GpuWrapper;
+use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
     coarsen::coarsening::static_shared_bytes,
     launch::isolate_launches::{VERSION, max_threads},
-    raise::kernel_checks,
+    analysis::functions,
+    analysis::uniformity::UNCHANGING,
     launch::launch_function::{self, KERNEL_ARG, LAUNCH_PREFIX},
     lower::split_barriers,
+    pipelines::LOWER_CPU,
 };
 
 /// Beginning of the names of block functions.
@@ -55,10 +58,6 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
 const SHARED_ALIGNMENT: i64 = 64;
 const AXES: [&str; 3] = ["x", "y", "z"];
-
-/// Structured control flow, arith, index and ub to the llvm dialect.
-pub const LOWERING: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
-    convert-ub-to-llvm,reconcile-unrealized-casts";
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", "nvvm", "scf", "arith", "cf"];
@@ -75,32 +74,9 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     make_blocks(module)?;
-    pass.run_pipeline(module, LOWERING)?;
+    pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
-}
-
-/// A function that runs one block of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockFunction {
-    /// Mangled device name of the kernel.
-    pub kernel: String,
-    pub symbol: String,
-    /// The only block shape that it is for, or `None` for all.
-    pub shape: Option<[u32; 3]>,
-    /// What is known of a kernel that `regrain-isolate-launches` made, which stands in no other module.
-    pub version: Option<VersionFacts>,
-}
-
-/// What a launch must know of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VersionFacts {
-    /// Sizes of the parameters, bytes.
-    pub parameter_sizes: Vec<u64>,
-    /// The most threads of a block, 0 without a limit.
-    pub max_threads: u32,
-    /// Static shared memory of a block, bytes.
-    pub static_shared: u64,
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
@@ -125,11 +101,11 @@ pub fn make_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, mlir_bridge::pa
     Ok(made)
 }
 
-fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
+fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
     let sizes = launch_function::parameters(kernel)
         .into_iter()
         .map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
-    VersionFacts {
+    KernelFacts {
         parameter_sizes: sizes.collect(),
         max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
         static_shared: static_shared_bytes(wrapper).unsigned_abs(),
@@ -140,7 +116,7 @@ fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> VersionFacts {
 fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
     let symbols: HashMap<&str, Op<'_>> =
         module.body().ops().into_iter().filter_map(|op| Some((op.symbol_name()?, op))).collect();
-    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && kernel_checks::address_space(op) == 3;
+    let is_shared = |op: Op<'_>| op.is("llvm.mlir.global") && functions::address_space(op) == 3;
     let is_root = |op: &Op<'_>| {
         let block = op.symbol_name().is_some_and(|name| blocks.iter().any(|block| block.symbol == name));
         // LLVM's own lists of used symbols mean something to NVPTX only.
@@ -184,7 +160,7 @@ pub fn finish(module: Op<'_>) {
             op.set_attr("loop_annotation", annotation);
         }
     }
-    for mark in [KERNEL_ARG, split_barriers::UNCHANGING] {
+    for mark in [KERNEL_ARG, UNCHANGING] {
         for op in module.find_all(|op| op.has_attr(mark)) {
             op.remove_attr(mark);
         }

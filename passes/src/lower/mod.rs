@@ -9,7 +9,8 @@ use mlir_bridge::{
     pass::{self, PassError},
 };
 
-pub use self::lower_cpu::BlockFunction;
+use crate::pipelines::LOWER_CPU;
+use regrain_targets::target::BlockFunction;
 
 /// Splits the block loop of every launch at its barriers, where that is proven right. A launch that cannot be split
 /// gives a remark that says why; it is run by coroutines.
@@ -24,7 +25,7 @@ pub fn split(module: Op<'_>) {
 /// thread state names. The module then holds the llvm dialect alone, without kernels and launch functions.
 pub fn lower_to_blocks(module: Op<'_>) -> Result<Vec<BlockFunction>, PassError> {
     let blocks = lower_cpu::make_blocks(module)?;
-    pass::run_pipeline(module, lower_cpu::LOWERING)?;
+    pass::run_pipeline(module, LOWER_CPU)?;
     lower_cpu::finish(module);
     Ok(blocks)
 }

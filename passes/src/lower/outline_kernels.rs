@@ -35,6 +35,7 @@ use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 use crate::coarsen::coarsening::THREAD_GRAIN;
 use crate::analysis::counted_loop::is_outside;
 use crate::analysis::facts::constant;
+use crate::pipelines::LOWER_GPU;
 use crate::raise::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
 use crate::launch::isolate_launches::{STATIC_SHARED, VERSION, drop_kernel, plain_location};
 use crate::launch::launch_function::{KERNEL_ARG, LAUNCH_PREFIX, subject};
@@ -53,10 +54,6 @@ pub const PASS: PassInfo = PassInfo {
     dialects: &["arith", "cf", "llvm", "nvvm"],
     run,
 };
-
-/// Structured control flow, and what the other passes leave of arith, index and ub, to the llvm dialect.
-pub const LOWERING: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
-    convert-ub-to-llvm,reconcile-unrealized-casts";
 
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -86,7 +83,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     for kernel in module.find_named("llvm.func") {
         restore_attributes(kernel);
     }
-    pass.run_pipeline(module, LOWERING)?;
+    pass.run_pipeline(module, LOWER_GPU)?;
     restore_loop_annotations(module);
     Ok(())
 }

@@ -34,11 +34,16 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::raise::kernel_checks::Functions;
+use crate::analysis::{
+    facts::constant,
+    functions::Functions,
+    loops::Counting,
+    objects::{self, is_shared},
+    uniformity::UNCHANGING,
+};
 use emit::Emitter;
-pub use legality::{Refusal, is_struct_argument as is_struct_pointer, may_wait};
+pub use legality::{REFUSALS, Refusal};
 use plan::Plan;
-pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
 
 /// On a wrapper that is not split: why.
 pub const NOT_SPLIT: &str = "regrain.not_split";
@@ -117,24 +122,9 @@ fn keep_lockstep(block: Op<'_>) {
     }
 }
 
-/// Whether an address surely is one of shared memory.
-pub fn is_shared(address: Value<'_>) -> bool {
-    let mut at = address;
-    loop {
-        if at.ty().ptr_space() == Some(3) {
-            return true;
-        }
-        match at.defining_op() {
-            Some(op) if matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast") => at = op.operand(0),
-            _ => return false,
-        }
-    }
-}
-
 /// The number of threads of a block, or the most there can be.
 fn threads(block: Op<'_>) -> u64 {
-    let sizes: Option<Vec<i64>> =
-        block.operands()[3..6].iter().map(|size| size.defining_op().and_then(|op| op.constant_int())).collect();
+    let sizes: Option<Vec<i64>> = Counting::dimensions(block).iter().map(|counting| constant(counting.upper)).collect();
     sizes.map_or(MOST_THREADS, |sizes| sizes.into_iter().product::<i64>() as u64)
 }
 
@@ -161,7 +151,7 @@ fn prepare(block: Op<'_>) {
     }
     for load in block.find_named("llvm.load") {
         if is_struct_argument(load.operand(0)) {
-            load.set_attr(plan::UNCHANGING, load.ctx().unit_attr());
+            load.set_attr(UNCHANGING, load.ctx().unit_attr());
         }
     }
     for alloca in block.find_named("llvm.alloca") {
@@ -193,7 +183,7 @@ fn is_struct_argument(address: Value<'_>) -> bool {
     while let Some(op) = at.defining_op() {
         match op.name() {
             "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
-            _ => return legality::is_struct_argument(op),
+            _ => return objects::is_struct_argument(op),
         }
     }
     false

@@ -27,10 +27,10 @@ use tracing::debug;
 
 use crate::{
     analysis::accesses::{Effects, Memory},
-    optimise::targets,
+    optimise::targets::targets,
     analysis::phases::{Phases, is_plain},
-    lower::split_barriers::BARRIERS,
-    coarsen::unroll_and_interleave::loop_of,
+    analysis::synchronisation::BARRIERS,
+    analysis::synchronisation::loop_of,
 };
 
 const NAME: &str = "regrain-eliminate-redundant-barriers";

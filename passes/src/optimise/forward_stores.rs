@@ -24,12 +24,13 @@ use mlir_bridge::{
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, Memory, Who, same_object},
+    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::objects::same_object,
     optimise::merge_common_values::sweep,
-    optimise::{targets, thread_loops},
+    optimise::targets::{targets, thread_loops},
     analysis::phases::{Phases, is_plain},
-    lower::split_barriers::{BARRIERS, STRUCTURES},
-    coarsen::unroll_and_interleave::loop_of,
+    analysis::synchronisation::{BARRIERS, STRUCTURES},
+    analysis::synchronisation::loop_of,
 };
 
 const NAME: &str = "regrain-forward-stores";

@@ -7,7 +7,9 @@
 //!     llvm.store %s, %global[%x]                       llvm.store %s, %global[%x]
 //!   }                                                }
 //!
-//! Computation moves out of serial loops, then out of the loop over the threads and that over the blocks. A load moves if its
+//! Computation moves out of serial loops, then out of the loop over the threads and that over the blocks, the latter by MLIR's
+//! loop-invariant code motion. It cannot serve for serial loops: it moves no loads, nothing that waits for them, and no division
+//! or call of a mathematical function that the first round runs anyway, which one walk decides together. A load moves if its
 //! address is the same in every round and neither the thread in the loop, nor any other in the phases around the loop's
 //! barriers, may write there. It must run in the original as well: the loop has a first round for sure, or the address is
 //! within its object; else it is put under the condition that there is a first round.
@@ -20,16 +22,18 @@ use std::collections::HashSet;
 use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
+    transforms::move_loop_invariant_code,
 };
 use tracing::debug;
 
 use crate::{
     analysis::accesses::{Access, Effects, Memory, Who},
     analysis::counted_loop::is_outside,
-    analysis::facts::{constant, range},
-    optimise::{targets, thread_loops},
+    analysis::facts::{constant, has_first_round},
+    analysis::loops::Counting,
+    optimise::targets::{targets, thread_loops},
     analysis::phases::Phases,
-    lower::split_barriers::BARRIERS,
+    analysis::synchronisation::BARRIERS,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
 };
 
@@ -83,15 +87,7 @@ pub fn hoist_from_parallel(target: Op<'_>) -> usize {
 
 /// Moves computation out of a parallel loop, and out of those around it.
 fn out_of_parallel(nest: Op<'_>) -> usize {
-    let mut moved = 0;
-    for op in nest.body().ops() {
-        // Between the loops nothing may stand that looks like an effect, as calls do.
-        let stays = !op.is_memory_effect_free() || !is_plain_computation(op);
-        if !stays && free_values(op).iter().all(|value| is_outside(*value, nest)) {
-            op.move_before(nest);
-            moved += 1;
-        }
-    }
+    let moved = move_loop_invariant_code(nest);
     match nest.parent().filter(|parent| parent.is("scf.parallel")) {
         Some(parent) => moved + out_of_parallel(parent),
         None => moved,
@@ -141,7 +137,8 @@ impl<'c> Moves<'c> {
 fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &Memory<'c>) -> Moves<'c> {
     let mut moves = Moves::default();
     let mut loads: Option<Loads<'_, 'c>> = None;
-    let (first_round, guardable) = (runs_once(nest), nest.is("scf.for"));
+    let counting = Counting::of(nest);
+    let (first_round, guardable) = (counting.is_some_and(|counting| has_first_round(&counting)), counting.is_some());
     for (number, region) in nest.regions().into_iter().enumerate() {
         let Some(body) = region.single_block() else { continue };
         // The test of a `while` always runs; its body only after it.
@@ -186,12 +183,6 @@ fn is_computation(op: Op<'_>) -> bool {
 /// Whether an operation may end the thread, or never end.
 fn may_end<'c>(memory: &Memory<'c>, op: Op<'c>) -> bool {
     memory.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
-}
-
-/// Whether a loop has a first round for sure.
-fn runs_once(nest: Op<'_>) -> bool {
-    let bounds = || Some((range(nest.operand(0))?, range(nest.operand(1))?));
-    nest.is("scf.for") && !nest.has_attr("unsignedCmp") && bounds().is_some_and(|(low, high)| low.high < high.low)
 }
 
 /// What is written while a loop runs.
@@ -258,9 +249,10 @@ impl<'a, 'c> Loads<'a, 'c> {
 
 /// Moves operations before a loop, under the condition that it has a first round.
 fn move_under_guard<'c>(nest: Op<'c>, guarded: &[Op<'c>]) {
+    let Some(counting) = Counting::of(nest) else { return };
     let b = Builder::before(nest);
-    let predicate = if nest.has_attr("unsignedCmp") { "ult" } else { "slt" };
-    let some = b.cmpi(predicate, nest.operand(0), nest.operand(1));
+    let predicate = if counting.unsigned { "ult" } else { "slt" };
+    let some = b.cmpi(predicate, counting.lower, counting.upper);
     let results: Vec<_> = guarded.iter().flat_map(|op| op.results()).collect();
     let types: Vec<_> = results.iter().map(|value| value.ty()).collect();
     let made = b.scf_if(some, &types, true);

@@ -24,17 +24,16 @@ use mlir_bridge::{
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::is_read_only_struct,
+    analysis::objects::is_read_only_struct,
+    analysis::cost::{WORTH, is_division, own_cost},
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, width},
     optimise::merge_common_values::sweep,
-    optimise::targets,
+    optimise::targets::targets,
 };
 
 const NAME: &str = "regrain-hoist-to-host";
 
-/// What a value must cost, in simple operations, to be worth one more argument.
-pub const WORTH: u32 = 10;
 /// The most arguments that a kernel gets for this.
 const MOST: usize = 16;
 
@@ -171,11 +170,6 @@ fn is_number(value: Value<'_>) -> bool {
     ty.is_index() || ty.is_int(32) || ty.is_int(64) || matches!(ty.float_width(), Some(32 | 64))
 }
 
-fn is_division(name: &str) -> bool {
-    let short = name.split_once('.').map_or(name, |(_, short)| short);
-    matches!(short, "sdiv" | "udiv" | "srem" | "urem" | "divsi" | "divui" | "remsi" | "remui")
-}
-
 fn is_integer_operation(short: &str) -> bool {
     const NAMES: &[&str] = &[
         "add",
@@ -227,19 +221,6 @@ fn fast_flags(op: Op<'_>) -> Vec<String> {
     let text = flags.to_string();
     let inner = text.rsplit('<').next().unwrap_or_default().trim_end_matches('>');
     inner.split(',').map(str::trim).filter(|flag| !flag.is_empty() && *flag != "none").map(str::to_owned).collect()
-}
-
-pub fn own_cost(op: Op<'_>) -> u32 {
-    let name = op.name();
-    let short = name.split_once('.').map_or(name, |(_, short)| short);
-    match short {
-        "mlir.constant" | "constant" | "load" | "getelementptr" | "index_cast" | "index_castui" | "sext" | "zext"
-        | "trunc" => 0,
-        "fdiv" | "divf" | "intr.sqrt" => 12,
-        _ if is_division(short) && constant(op.operand(1)).is_some() => 4,
-        _ if is_division(short) => 20,
-        _ => 1,
-    }
 }
 
 /// The divisor, or 1 where the division would fault: the kernel would not have come to it.

@@ -5,19 +5,18 @@
 //!   %b = llvm.mul %i, %n : i64
 //!   llvm.call @use(%a, %b)                       llvm.call @use(%a, %a)
 //!
-//! Coarsening leaves such copies, of whatever does not depend on the copy. Operations are equal if name, operands, attributes
-//! and result types are, and if both only compute: loads are for `regrain-forward-stores`. What is left without use goes.
+//! Coarsening leaves such copies, of whatever does not depend on the copy. The merging is MLIR's (`cse`), on one launch or loop;
+//! what that leaves without use goes too.
 //!
-//! Declines operations with regions, and whatever may give another result the second time.
-
-use std::collections::HashMap;
+//! Declines calls, and loads with a store, a barrier or the end of a block in between: those are for `regrain-forward-stores`.
 
 use mlir_bridge::{
-    ir::{Attr, Block, Op, Type, Value},
+    ir::Op,
     pass::{Anchor, PassInfo, PassResult, PassRun},
+    transforms::eliminate_common_subexpressions,
 };
 
-use crate::{optimise::targets, analysis::uniformity::repeatable};
+use crate::optimise::targets::targets;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -36,60 +35,10 @@ fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
     Ok(())
 }
 
-/// What makes two operations equal.
-#[derive(PartialEq, Eq, Hash)]
-struct Key<'c> {
-    name: &'c str,
-    operands: Vec<Value<'c>>,
-    attrs: Vec<(&'c str, Attr<'c>)>,
-    types: Vec<Type<'c>>,
-}
-
-/// Merges equal values in a launch or loop; gives how many operations went.
-pub fn merge(target: Op<'_>) -> usize {
-    let merged = regions(target, &mut HashMap::new());
+/// Merges equal values in a launch or loop.
+pub fn merge(target: Op<'_>) {
+    eliminate_common_subexpressions(target);
     sweep(target);
-    merged
-}
-
-fn regions<'c>(op: Op<'c>, seen: &mut HashMap<Key<'c>, Op<'c>>) -> usize {
-    op.regions().into_iter().flat_map(|region| region.blocks()).map(|inner| block(inner, seen)).sum()
-}
-
-/// Merges within a block, where `seen` holds what stands before and around it.
-fn block<'c>(block: Block<'c>, seen: &mut HashMap<Key<'c>, Op<'c>>) -> usize {
-    let mut merged = 0;
-    let mut added = Vec::new();
-    for op in block.ops() {
-        if op.num_regions() > 0 {
-            merged += regions(op, seen);
-        } else if is_mergeable(op) {
-            let key = key(op);
-            match seen.get(&key) {
-                Some(first) => {
-                    op.replace_with(&first.results());
-                    merged += 1;
-                }
-                None => {
-                    seen.insert(key, op);
-                    added.push(op);
-                }
-            }
-        }
-    }
-    for op in added {
-        seen.remove(&key(op));
-    }
-    merged
-}
-
-fn is_mergeable(op: Op<'_>) -> bool {
-    op.num_results() > 0 && !op.is("llvm.load") && !op.is_terminator() && repeatable(op)
-}
-
-fn key<'c>(op: Op<'c>) -> Key<'c> {
-    let types = op.results().into_iter().map(Value::ty).collect();
-    Key { name: op.name(), operands: op.operands(), attrs: op.attrs(), types }
 }
 
 /// Erases what has no use and no effect, inner before outer, users before what they use.

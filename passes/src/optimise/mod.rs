@@ -4,14 +4,14 @@
 //! accesses, hence fewer barriers; without them more moves out of loops; what moved may be equal again. Values for the host
 //! are chosen last, when nothing more moves.
 
+pub mod targets;
+
 crate::table::passes! { merge_common_values, forward_stores, eliminate_redundant_barriers, hoist_invariants, hoist_to_host }
 
 use mlir_bridge::ir::Op;
-use regrain_dialects::ops::GpuWrapper;
 use tracing::debug;
 
 use crate::{
-    coarsen::coarsening::{KEPT, ORIGINAL},
     optimise::eliminate_redundant_barriers::eliminate,
     optimise::forward_stores::forward,
     optimise::hoist_invariants::{hoist, hoist_from_parallel},
@@ -27,8 +27,6 @@ const NAME: &str = "regrain-optimize-parallel";
 /// What became of one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Equal computations merged.
-    pub merged: usize,
     /// Loads that take a value known before.
     pub loads: usize,
     /// Stores that nobody reads.
@@ -49,7 +47,7 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
         return done;
     }
     for _ in 0..2 {
-        done.merged += merge(wrapper);
+        merge(wrapper);
         let forwarded = forward(wrapper);
         done.loads += forwarded.loads;
         done.stores += forwarded.stores;
@@ -61,7 +59,7 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
             break;
         }
     }
-    done.merged += merge(wrapper);
+    merge(wrapper);
     if host {
         done.hoisted += hoist_from_parallel(wrapper);
         done.host = hoist_to_host(wrapper);
@@ -73,36 +71,11 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
 
 /// Optimises every launch in `root` that is no longer the original.
 pub fn optimise_changed(root: Op<'_>) -> Vec<Outcome> {
-    let changed = root.find_all(|op| op.is("regrain.gpu_wrapper") && !is_kept(op));
+    let changed = root.find_all(|op| op.is("regrain.gpu_wrapper") && !targets::is_kept(op));
     changed.into_iter().map(|wrapper| optimise(wrapper, true)).collect()
 }
 
 /// Optimises every launch in `root`, originals too, where the host has no part in launches.
 pub fn optimise_all(root: Op<'_>) -> Vec<Outcome> {
     root.find_named("regrain.gpu_wrapper").into_iter().map(|wrapper| optimise(wrapper, false)).collect()
-}
-
-/// Whether the kernel of a launch stays as it is.
-fn is_kept(wrapper: Op<'_>) -> bool {
-    wrapper.has_attr(ORIGINAL) || wrapper.has_attr(KEPT)
-}
-
-/// What a pass runs on: the launches in `root` that are no longer the original, and parallel loops outside of launches.
-pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
-    root.find_all(|op| match op.name() {
-        "regrain.gpu_wrapper" => !is_kept(op),
-        "scf.parallel" => {
-            let inside = |name| op.parent_of_name(name).is_some();
-            !inside("scf.parallel") && !inside("regrain.gpu_wrapper")
-        }
-        _ => false,
-    })
-}
-
-/// The loops over threads in a target: the block loop of a launch, or outside of launches the innermost parallel loops.
-pub fn thread_loops(target: Op<'_>) -> Vec<Op<'_>> {
-    if let Some(wrapper) = GpuWrapper::cast(target) {
-        return wrapper.block_loop().into_iter().collect();
-    }
-    target.find_all(|op| op.is("scf.parallel") && !op.contains(|inner| inner != op && inner.is("scf.parallel")))
 }

@@ -15,7 +15,7 @@
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes.
 //!
-//! A kernel that has no parallel form (`kernel_checks.rs` lists the reasons) stays as it is, with a remark and the
+//! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
 
 use std::collections::HashMap;
@@ -26,9 +26,9 @@ use mlir_bridge::{
 };
 
 use crate::{
-    raise::kernel_checks::{Functions, address_space, is_dynamic_shared, is_kernel},
+    analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
     launch::launch_function::{self, Launch, SIZE},
-    raise::thread_ops::{Axis, Reduction, ThreadOp, classify},
+    analysis::thread_ops::{Axis, Reduction, ThreadOp, classify},
     raise::warp_ops,
 };
 

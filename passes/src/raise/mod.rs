@@ -1,7 +1,5 @@
 //! Raising of an imported module as one call: lift, count loops, form the parallel loops.
 
-pub mod kernel_checks;
-pub mod thread_ops;
 pub mod warp_ops;
 
 crate::table::passes! { lift_control_flow, raise_while_to_for, form_parallel }

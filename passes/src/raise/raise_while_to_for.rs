@@ -20,16 +20,16 @@
 //!
 //! A loop that counts down, `for (i = n; i > b; i -= c)`, counts the distance from its start up to `n - b` instead.
 //!
-//! A loop that is not raised stays a correct `scf.while`. Discardable attributes (the unroll metadata) are kept.
+//! A loop that is not raised stays a correct `scf.while`, with a remark (`analysis/counted_loop.rs` has the reasons). Discardable attributes (the unroll metadata) are kept.
 
 use mlir_bridge::{
-    ir::{Block, Builder, EffectKind, Mapping, Op, Value},
+    ir::{Block, Builder, Mapping, Op, Value},
     lift,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
 use crate::{
-    analysis::counted_loop::{Counted, Kind, While, count, is_outside, parts},
+    analysis::counted_loop::{Counted, Kind, Refusal, While, check_test, count, is_outside, parts},
     analysis::facts::constant,
 };
 
@@ -48,26 +48,24 @@ fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     Ok(())
 }
 
-/// Raises every loop below `root` that can be; gives their number.
+/// Raises every loop below `root` that can be, and says of the others why not; gives the number of those raised.
 pub fn raise_loops(root: Op<'_>) -> usize {
     let mut raised = 0;
     for op in root.find_named("scf.while").into_iter().rev() {
-        match raise(op) {
+        let Some(parts) = parts(op) else { continue };
+        match raise(&parts) {
             Ok(()) => raised += 1,
-            Err(reason) => {
-                tracing::debug!(target: "regrain-raise-while-to-for", "{}: loop stays a while: {reason}", op.loc());
-            }
+            Err(refusal) => op.remark(format!("stays a while loop: {refusal}")),
         }
     }
     raised
 }
 
-fn raise(op: Op<'_>) -> Result<(), &'static str> {
-    let parts = parts(op)?;
-    check_test_region(parts.before)?;
-    hoist_invariants(&parts);
-    let counted = count(&parts)?;
-    rewrite(&parts, &counted);
+fn raise(parts: &While<'_>) -> Result<(), Refusal> {
+    check_test(parts)?;
+    hoist_invariants(parts);
+    let counted = count(parts)?;
+    rewrite(parts, &counted);
     Ok(())
 }
 
@@ -98,20 +96,6 @@ fn reads_constant_memory(op: Op<'_>) -> bool {
         }
     }
     false
-}
-
-/// The test region is copied to the start of the body and behind the loop: it must not write.
-fn check_test_region(before: Block<'_>) -> Result<(), &'static str> {
-    for op in before.ops() {
-        if op.is_terminator() {
-            continue;
-        }
-        let effects = op.effects().ok_or("the test has unknown effects")?;
-        if effects.iter().any(|effect| effect.kind != EffectKind::Read) {
-            return Err("the test writes memory");
-        }
-    }
-    Ok(())
 }
 
 fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {

@@ -7,7 +7,7 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
-use crate::raise::thread_ops::{assembly_shuffle, assembly_shuffle_add, is_assembly_bit_match};
+use crate::analysis::thread_ops::{assembly_shuffle, assembly_shuffle_add, is_assembly_bit_match};
 
 /// The dialect's number of a vote that is a ballot.
 const BALLOT: i32 = 3;

@@ -6,7 +6,8 @@ use mlir_bridge::ir::Value;
 use regrain_tuning::statistics::{Pattern, Space};
 
 use super::lanes::{Form, Lanes, WARP};
-use crate::launch::launch_function::KERNEL_ARG;
+use crate::analysis::loops::carried;
+use crate::analysis::objects::KERNEL_ARG;
 
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
@@ -36,15 +37,14 @@ fn space_at(pointer: Value<'_>, depth: u32) -> Option<Space> {
         return None;
     }
     let Some(op) = pointer.defining_op() else {
-        // What a loop begins with.
-        let (block, number) = pointer.block_arg()?;
-        let owner = block.parent_op()?;
-        let first = match owner.name() {
-            "scf.for" => 2 + number,
-            "scf.while" => number,
-            _ => return None,
+        // In the body of a `while`, what its test hands on.
+        let handed_on = || {
+            let (block, number) = pointer.block_arg()?;
+            let owner = block.parent_op().filter(|owner| owner.is("scf.while"))?;
+            Some(owner.region(0).entry().terminator()?.operand(1 + number))
         };
-        return (first < owner.num_operands()).then(|| space_at(owner.operand(first), depth - 1)).flatten();
+        let before = carried(pointer).map(|carried| carried.first).or_else(handed_on)?;
+        return space_at(before, depth - 1);
     };
     match op.name() {
         "llvm.alloca" => Some(Space::Local),

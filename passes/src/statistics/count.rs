@@ -15,6 +15,7 @@ use super::classify;
 use super::lanes::{Coefficient, Lanes, WARP};
 use super::symbolic::Symbolic;
 use crate::analysis::facts::constant;
+use crate::analysis::loops::{Counting, carried};
 use crate::analysis::uniformity::repeatable;
 
 /// Iterations of an innermost loop whose loads the compiler brings together.
@@ -294,14 +295,10 @@ impl<'a, 'c> Counter<'a, 'c> {
 
     fn counted_loop(&mut self, op: Op<'c>) {
         self.wait(op);
-        let bounds: Vec<_> = (0..3).map(|operand| self.symbolic.expr(op.operand(operand))).collect();
-        let trip = match &bounds[..] {
-            [Some(low), Some(high), Some(step)] => Some((high - low).divided_up(step)),
-            _ => None,
-        };
-        let trip = trip.filter(|trip| trip.as_constant().is_none_or(|trip| trip >= 0.0));
+        let Some(counting) = Counting::of(op) else { return };
+        let trip = self.symbolic.trip(&counting);
         let trip = self.new_loop(op, trip);
-        let together = (0..3).all(|operand| self.lanes.is_uniform(op.operand(operand)));
+        let together = counting.bounds().into_iter().all(|bound| self.lanes.is_uniform(bound));
         let weight = &self.weight() * &trip;
         self.statistics.size += 2;
         self.statistics.add(Kind::Integer, &weight.scaled(2.0));
@@ -334,13 +331,9 @@ fn constant_once_unrolled(op: Op<'_>) -> bool {
     {
         by = of.operand(0);
     }
-    let Some((owner, number)) = by.block_arg().and_then(|(block, number)| Some((block.parent_op()?, number))) else {
-        return false;
-    };
-    match owner.name() {
-        "scf.for" => (0..3).all(|bound| constant(owner.operand(bound)).is_some()),
-        "scf.while" => owner.operands().get(number).is_some_and(|first| constant(*first).is_some()),
-        _ => false,
+    match Counting::of_variable(by) {
+        Some((_, _, counting)) => counting.constants().is_some(),
+        None => carried(by).is_some_and(|carried| constant(carried.first).is_some()),
     }
 }
 

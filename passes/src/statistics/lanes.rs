@@ -18,6 +18,7 @@ use mlir_bridge::ir::{Op, Value};
 
 use crate::analysis::addresses::steps;
 use crate::analysis::facts::constant;
+use crate::analysis::loops::{Carried, Counting, carried};
 use crate::analysis::uniformity::repeatable;
 
 /// Threads that are looked at where the shape of the block is not constant.
@@ -208,7 +209,7 @@ pub struct Lanes<'c> {
 
 impl<'c> Lanes<'c> {
     pub fn new(nest: Op<'c>) -> Self {
-        let sizes: Vec<_> = nest.operands()[3..6].iter().map(|size| constant(*size)).collect();
+        let sizes: Vec<_> = Counting::dimensions(nest).iter().map(|counting| constant(counting.upper)).collect();
         let product: Option<i64> = sizes.iter().copied().product();
         let total = product.filter(|total| (1..=MOST_THREADS).contains(total)).unwrap_or(WARP as i64);
         let x = sizes[0].filter(|x| *x >= 1).unwrap_or(total);
@@ -287,21 +288,16 @@ impl<'c> Lanes<'c> {
         if !self.nest.is_proper_ancestor_of(owner) {
             return self.opaque();
         }
-        match (owner.name(), number) {
-            ("scf.for", 0) => {
-                let (low, step) = (self.form(owner.operand(0))?, self.is_uniform(owner.operand(2)));
-                let start = if low.is_uniform() { Form::default() } else { (*low).clone() };
-                step.then(|| Rc::new(start.plus(&self.fresh())))
-            }
-            ("scf.for", _) => {
-                let last = owner.body().terminator()?;
-                self.carried(value, owner.operand(2 + number), last.operand(number - 1))
-            }
-            ("scf.while", _) if block == owner.region(0).entry() => {
-                let last = owner.region(1).entry().terminator()?;
-                self.carried(value, owner.operand(number), last.operand(number))
-            }
-            ("scf.while", _) => {
+        if let Some((_, _, counting)) = Counting::of_variable(value).filter(|_| owner.is("scf.for")) {
+            let (low, step) = (self.form(counting.lower)?, self.is_uniform(counting.step));
+            let start = if low.is_uniform() { Form::default() } else { (*low).clone() };
+            return step.then(|| Rc::new(start.plus(&self.fresh())));
+        }
+        if let Some(carried) = carried(value) {
+            return self.carried(value, carried);
+        }
+        match owner.name() {
+            "scf.while" => {
                 let condition = owner.region(0).entry().terminator()?;
                 self.form(condition.operand(1 + number))
             }
@@ -310,13 +306,13 @@ impl<'c> Lanes<'c> {
     }
 
     /// A value that a loop carries: what it begins with, and something uniform added in each iteration.
-    fn carried(&mut self, value: Value<'c>, first: Value<'c>, next: Value<'c>) -> Known {
-        let first = self.form(first)?;
+    fn carried(&mut self, value: Value<'c>, carried: Carried<'c>) -> Known {
+        let first = self.form(carried.first)?;
         let start = if first.is_uniform() { Form::default() } else { (*first).clone() };
         let assumed = Rc::new(start.plus(&self.fresh()));
         let before = self.log.len();
         self.learn(value, Some(assumed.clone()));
-        if self.form(next).is_some_and(|next| next.minus(&assumed).is_uniform()) {
+        if self.form(carried.next).is_some_and(|next| next.minus(&assumed).is_uniform()) {
             return Some(assumed);
         }
         // All that was concluded from the assumption is void.
@@ -432,8 +428,8 @@ impl<'c> Lanes<'c> {
     /// Results of loops: as inside, where all threads leave at once.
     fn of_loop(&mut self, op: Op<'c>, value: Value<'c>) -> Known {
         let number = value.result_number()?;
-        if op.is("scf.for") {
-            let together = op.operands()[..3].to_vec().into_iter().all(|bound| self.is_uniform(bound));
+        if let Some(counting) = Counting::of(op) {
+            let together = counting.bounds().into_iter().all(|bound| self.is_uniform(bound));
             let carried = self.form(op.body().arg(1 + number))?;
             return together.then_some(carried);
         }

@@ -6,7 +6,9 @@ use mlir_bridge::ir::{Op, Value};
 use regrain_tuning::expr::Expr;
 
 use crate::analysis::facts::constant;
-use crate::launch::launch_function::{KERNEL_ARG, kernel_of_launch};
+use crate::analysis::loops::Counting;
+use crate::analysis::objects::KERNEL_ARG;
+use crate::launch::launch_function::kernel_of_launch;
 
 /// How deep values are looked through.
 const DEPTH: u32 = 24;
@@ -77,21 +79,25 @@ impl<'c> Symbolic<'c> {
         }
     }
 
+    /// How often a loop runs.
+    pub fn trip(&mut self, counting: &Counting<'c>) -> Option<Expr> {
+        let (low, high, step) = (self.expr(counting.lower)?, self.expr(counting.upper)?, self.expr(counting.step)?);
+        Some((&high - &low).divided_up(&step)).filter(|trip| trip.as_constant().is_none_or(|trip| trip >= 0.0))
+    }
+
+    /// The mean of an induction variable.
+    fn mean(&mut self, counting: &Counting<'c>, depth: u32) -> Option<Expr> {
+        let (low, high) = (self.at(counting.lower, depth)?, self.at(counting.upper, depth)?);
+        Some((&(&low + &high) - &self.at(counting.step, depth)?).scaled(0.5))
+    }
+
     fn of_argument(&mut self, value: Value<'c>, depth: u32) -> Option<Expr> {
+        if let Some((_, _, counting)) = Counting::of_variable(value) {
+            return self.mean(&counting, depth);
+        }
         let (block, number) = value.block_arg()?;
         let owner = block.parent_op()?;
         match owner.name() {
-            "scf.parallel" => {
-                let dimensions = owner.num_operands() / 3;
-                let (low, high) =
-                    (self.at(owner.operand(number), depth)?, self.at(owner.operand(dimensions + number), depth)?);
-                Some((&(&low + &high) - &Expr::constant(1.0)).scaled(0.5))
-            }
-            "scf.for" if number == 0 => {
-                let of = |made: &mut Self, operand| made.at(owner.operand(operand), depth);
-                let (low, high, step) = (of(self, 0)?, of(self, 1)?, of(self, 2)?);
-                Some((&(&low + &high) - &step).scaled(0.5))
-            }
             "llvm.func" if owner.symbol_name().and_then(kernel_of_launch).is_some() => {
                 SIZES.get(number).filter(|name| !name.is_empty()).map(|name| Expr::symbol(*name))
             }

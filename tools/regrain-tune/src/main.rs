@@ -1,9 +1,10 @@
 //! `regrain-tune`: looks into tuning databases, puts them together, and drives the loop of building, measuring and building
 //! again.
 //!
-//! A thin main: the subcommands are in [`show`], [`run`] and [`prune`]; reading, merging and choosing is `regrain-tuning`'s.
+//! A thin main: the subcommands are in [`show`], [`report`], [`run`] and [`prune`]; reading, merging and choosing is `regrain-tuning`'s.
 
 mod prune;
+mod report;
 mod run;
 mod show;
 
@@ -27,6 +28,8 @@ struct Arguments {
 enum Command {
     /// Show each kernel's candidates, and which one wins
     Show(show::Arguments),
+    /// Show what the compiler weighed, from the files of -fregrain-report
+    Report(report::Arguments),
     /// Put databases together
     Merge {
         /// Where to write the result
@@ -81,6 +84,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn dispatch(command: Command) -> Result<u8> {
     match command {
         Command::Show(arguments) => show::show(&arguments)?,
+        Command::Report(arguments) => report::report(&arguments)?,
         Command::Merge { output, files } => open_all(&files)?.save(&output)?,
         Command::Export { format, file, output } => export(&open(&file)?, format, output.as_deref())?,
         Command::Prune(arguments) => prune::prune(&arguments)?,

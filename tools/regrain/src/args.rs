@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use regrain_tuning::Space;
+use regrain_compiler::{Budget, Options, Side};
 
 /// What an invocation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -36,17 +36,6 @@ pub struct Input {
     pub source: bool,
 }
 
-/// Remarks about our own work, by clang's kinds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Remarks {
-    /// `-Rpass=regrain`: what was done.
-    pub passed: bool,
-    /// `-Rpass-missed=regrain`: what was not, and why.
-    pub missed: bool,
-    /// `-Rpass-analysis=regrain`: the numbers of what was weighed.
-    pub analysis: bool,
-}
-
 /// A parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
@@ -60,46 +49,14 @@ pub struct Args {
     pub archs: Vec<String>,
     /// `--cuda-path=`
     pub cuda_path: Option<PathBuf>,
-    /// `--cuda-device-only`
-    pub device_only: bool,
-    /// `--cuda-host-only`
-    pub host_only: bool,
-    /// `-emit-llvm`
-    pub emit_llvm: bool,
-    /// `-fgpu-rdc`
-    pub relocatable: bool,
     /// `-v`
     pub verbose: bool,
     /// `-###`
     pub dry_run: bool,
-    /// `-fregrain-dump-ir=`
-    pub dump_ir: Option<PathBuf>,
-    /// `-fregrain-resource-usage`
-    pub resource_usage: bool,
-    /// `-fregrain-round-trip`: NVIDIA code from the parallel form even where no transformation fired.
-    pub round_trip: bool,
-    /// `-fregrain-specialize`: versions of kernels for constant block shapes on a GPU too.
-    pub specialize: bool,
-    /// `-fregrain-coarsen-blocks=`: this grain for every kernel where it is right, `N` or `X,Y,Z`.
-    pub coarsen_blocks: Option<String>,
-    /// `-fregrain-coarsen-threads=`: likewise for threads.
-    pub coarsen_threads: Option<String>,
     /// `--help`
     pub help: bool,
-    /// Which remarks are wanted.
-    pub remarks: Remarks,
-    /// `-fregrain-alternatives=`: which grains are tried; `None` for the target's own choice.
-    pub alternatives: Option<Space>,
-    /// `-fregrain-report=`: where what was decided about grains goes, one JSON object on a line.
-    pub report: Option<PathBuf>,
-    /// `-fregrain-profile-generate`: the program tries alternatives and times them.
-    pub profile_generate: bool,
-    /// `-fregrain-profile-use=`: a tuning database to choose by.
-    pub profile_use: Option<PathBuf>,
-    /// `-fregrain-cpu=`: processor for the CPU target's device code.
-    pub cpu: Option<String>,
-    /// `-O` level as a number: 0 to 3; `s`, `z` and `g` as clang ranks them.
-    pub level: Option<u8>,
+    /// What the compiler itself is asked for.
+    pub options: Options,
     /// What compiling gets: everything that is not listed here and not for the linker alone.
     pub compile: Vec<OsString>,
     /// What linking gets, in order with the inputs that are not sources.
@@ -202,6 +159,9 @@ OPTIONS OF REGRAIN:
   -fregrain-alternatives=<space>
                              the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2, on the CPU
                              with blocks per task, :tasks=auto,1,64; further ones behind +
+  -fregrain-search-budget=<seconds>
+                             the most that a search takes where nothing is stated; none; default: as long as clang takes
+                             for the device side
   -fregrain-report=<file>    append what was decided about each grain, one JSON object on a line
   -fregrain-profile-generate make a program that tries the alternatives and writes their times to a tuning database
                              (REGRAIN_TUNING_DB, else beside the program)
@@ -260,6 +220,7 @@ pub fn parse(raw: impl IntoIterator<Item = OsString>) -> Result<Args> {
             args.forward(arg, &text);
         }
     }
+    args.complete();
     Ok(args)
 }
 
@@ -276,14 +237,17 @@ fn asks_for_lines(option: &str) -> Option<bool> {
 }
 
 impl Args {
-    /// Whether object files say which source lines their code comes from: the last option about it holds.
-    pub fn keeps_lines(&self) -> bool {
-        self.compile.iter().rev().find_map(|option| asks_for_lines(option.to_str()?)).unwrap_or(false)
-    }
-
-    /// Whether a debugger is to step through device code, which should then be what the program wrote.
-    pub fn debugs_device(&self) -> bool {
-        self.compile.iter().any(|option| option == "-G" || option == "--cuda-noopt-device-debug")
+    /// What the whole command line says of the compiler's options.
+    fn complete(&mut self) {
+        let options = &mut self.options;
+        options.emit.text = self.kind == Output::Assembly;
+        // The last option about lines holds.
+        options.lines = self.compile.iter().rev().find_map(|option| asks_for_lines(option.to_str()?)).unwrap_or(false);
+        options.debug_device =
+            self.compile.iter().any(|option| option == "-G" || option == "--cuda-noopt-device-debug");
+        let pairs = self.compile.iter().zip(self.compile.iter().skip(1));
+        let passed_on = pairs.filter(|(option, _)| *option == "-Xcuda-ptxas");
+        options.assembler = passed_on.map(|(_, value)| value.to_string_lossy().into_owned()).collect();
     }
 
     /// Takes an option that the driver itself handles; `false` leaves it to clang.
@@ -294,38 +258,40 @@ impl Args {
         } else if let Some(path) = value("--cuda-path=") {
             self.cuda_path = Some(path.into());
         } else if let Some(path) = value("-fregrain-dump-ir=") {
-            self.dump_ir = Some(path.into());
+            self.options.dump_ir = Some(path.into());
         } else if let Some(cpu) = value("-fregrain-cpu=") {
-            self.cpu = Some(cpu).filter(|c| c != "native");
+            self.options.cpu = Some(cpu).filter(|c| c != "native");
         } else if let Some(factors) = value("-fregrain-coarsen-blocks=") {
-            self.coarsen_blocks = Some(coarsening(&factors)?);
+            self.options.coarsen_blocks = Some(coarsening(&factors)?);
         } else if let Some(factors) = value("-fregrain-coarsen-threads=") {
-            self.coarsen_threads = Some(coarsening(&factors)?);
+            self.options.coarsen_threads = Some(coarsening(&factors)?);
         } else if let Some(space) = value("-fregrain-alternatives=") {
-            self.alternatives =
+            self.options.alternatives =
                 if space == "default" { None } else { Some(space.parse().map_err(|reason: String| anyhow!(reason))?) };
+        } else if let Some(budget) = value("-fregrain-search-budget=") {
+            self.options.budget = search_budget(&budget)?;
         } else if let Some(path) = value("-fregrain-report=") {
-            self.report = Some(path.into());
+            self.options.report = Some(path.into());
         } else if let Some(path) = value("-fregrain-profile-use=") {
-            self.profile_use = Some(path.into());
+            self.options.profile_use = Some(path.into());
         } else {
             match text {
                 "-c" => self.kind = Output::Object,
                 "-S" => self.kind = Output::Assembly,
                 "-###" => self.dry_run = true,
                 "-v" | "--verbose" => self.verbose = true,
-                "-emit-llvm" => self.emit_llvm = true,
-                "-fgpu-rdc" => self.relocatable = true,
-                "-fno-gpu-rdc" => self.relocatable = false,
-                "--cuda-device-only" => self.device_only = true,
-                "--cuda-host-only" => self.host_only = true,
-                "-Rpass=regrain" => self.remarks.passed = true,
-                "-Rpass-missed=regrain" => self.remarks.missed = true,
-                "-Rpass-analysis=regrain" => self.remarks.analysis = true,
-                "-fregrain-profile-generate" => self.profile_generate = true,
-                "-fregrain-specialize" => self.specialize = true,
-                "-fregrain-resource-usage" => self.resource_usage = true,
-                "-fregrain-round-trip" => self.round_trip = true,
+                "-emit-llvm" => self.options.emit.llvm = true,
+                "-fgpu-rdc" => self.options.relocatable = true,
+                "-fno-gpu-rdc" => self.options.relocatable = false,
+                "--cuda-device-only" => self.options.emit.side = Side::Device,
+                "--cuda-host-only" => self.options.emit.side = Side::Host,
+                "-Rpass=regrain" => self.options.remarks.passed = true,
+                "-Rpass-missed=regrain" => self.options.remarks.missed = true,
+                "-Rpass-analysis=regrain" => self.options.remarks.analysis = true,
+                "-fregrain-profile-generate" => self.options.profile_generate = true,
+                "-fregrain-specialize" => self.options.specialize = true,
+                "-fregrain-resource-usage" => self.options.resource_usage = true,
+                "-fregrain-round-trip" => self.options.round_trip = true,
                 _ if text.starts_with("-fregrain-") => bail!("unknown argument: '{text}'"),
                 _ => return Ok(false),
             }
@@ -339,7 +305,7 @@ impl Args {
             self.help |= text.ends_with("-help");
         }
         if let Some(level) = text.strip_prefix("-O") {
-            self.level = Some(match level {
+            self.options.level = Some(match level {
                 "0" => 0,
                 "g" | "1" => 1,
                 "" | "2" | "s" | "z" => 2,
@@ -396,6 +362,18 @@ fn expand(raw: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>> {
         }
     }
     Ok(out)
+}
+
+/// The value of `-fregrain-search-budget=`.
+fn search_budget(text: &str) -> Result<Budget> {
+    match text {
+        "default" => Ok(Budget::AsClang),
+        "none" => Ok(Budget::Unlimited),
+        number => match number.parse::<f64>() {
+            Ok(seconds) if (0.0..=1e6).contains(&seconds) => Ok(Budget::Seconds(seconds)),
+            _ => bail!("search budget '{text}', expected seconds, 'none' or 'default'"),
+        },
+    }
 }
 
 /// Coarsening factors as a pass takes them.

@@ -1,31 +1,20 @@
 //! `regrain`: a drop-in for clang when compiling CUDA.
 //!
-//! A thin main: the command line is read ([`args`]), targets are chosen ([`arch`]), each CUDA source is compiled
-//! ([`compile`]), the rest goes to clang, and clang links ([`link`]).
+//! A thin main: the command line is read ([`args`]), tools and targets are found ([`session`]), each source is compiled
+//! ([`compile`]) by the compiler's library or by clang, and clang links ([`link`]).
 
-mod arch;
 mod args;
-mod choice;
 mod compile;
-mod cpu;
-mod decisions;
 mod dependencies;
-mod diagnostics;
-mod dispatch;
-mod dump;
-mod jobs;
 mod link;
-mod memory;
-mod nvidia;
-mod parallel;
-mod search;
+mod session;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 use crate::args::Output;
-use crate::jobs::Session;
+use crate::session::Session;
 
 fn main() -> ExitCode {
     init_tracing();
@@ -35,7 +24,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            diagnostics::report(&error);
+            report(&error);
             ExitCode::FAILURE
         }
     }
@@ -60,5 +49,18 @@ fn run() -> Result<()> {
     match session.args.kind {
         Output::Linked => link::link(&session, &objects),
         _ => Ok(()),
+    }
+}
+
+/// Prints an error, clang's way. What is located and worded already is shown as it is.
+fn report(error: &Error) {
+    use regrain_compiler::Error as Compiler;
+    match error.downcast_ref() {
+        Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => eprint!("{stderr}"),
+        Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => eprintln!("{what}"),
+        _ => {
+            let parts: Vec<String> = error.chain().map(ToString::to_string).collect();
+            eprintln!("regrain: error: {}", parts.join(": "));
+        }
     }
 }

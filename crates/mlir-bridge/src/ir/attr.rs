@@ -217,9 +217,7 @@ impl<'c> Attr<'c> {
 impl fmt::Display for Attr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirAttributePrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirAttributePrint(self.raw, sink, user) }))
     }
 }
 

@@ -204,7 +204,7 @@ impl<'c> Region<'c> {
 impl fmt::Display for Block<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirBlockPrint(self.raw, Some(ffi::append_ref), user) }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirBlockPrint(self.raw, sink, user) }))
     }
 }
 

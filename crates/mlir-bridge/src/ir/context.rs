@@ -97,7 +97,7 @@ impl<'c> Loc<'c> {
 impl std::fmt::Display for Loc<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirLocationPrint(self.raw, Some(ffi::append_ref), user) }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirLocationPrint(self.raw, sink, user) }))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::{Block, Op, Value};
 use crate::ffi;
-use std::{ffi::c_void, marker::PhantomData};
+use std::marker::PhantomData;
 
 /// A mapping from old to new values, blocks and operations, filled while cloning.
 pub struct Mapping<'c> {
-    raw: *mut c_void,
+    raw: *mut ffi::RegrainMapping,
     life: PhantomData<&'c ()>,
 }
 
@@ -19,7 +19,7 @@ impl<'c> Mapping<'c> {
         }
     }
 
-    pub(crate) fn raw(&self) -> *mut c_void {
+    pub(crate) fn raw(&self) -> *mut ffi::RegrainMapping {
         self.raw
     }
 

@@ -296,9 +296,7 @@ impl<'c> Op<'c> {
 impl fmt::Display for Op<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe {
-            mlir_sys::mlirOperationPrint(self.raw, Some(ffi::append_ref), user)
-        }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirOperationPrint(self.raw, sink, user) }))
     }
 }
 

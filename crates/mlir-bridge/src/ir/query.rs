@@ -21,80 +21,87 @@ pub struct Effect<'c> {
     pub resource: String,
 }
 
-extern "C" fn push_effect(kind: u32, value: mlir_sys::MlirValue, resource: mlir_sys::MlirStringRef, user: *mut c_void) {
-    let kind = match kind {
-        0 => EffectKind::Read,
-        1 => EffectKind::Write,
-        2 => EffectKind::Allocate,
-        _ => EffectKind::Free,
+/// # Safety
+/// `user` points to a live `Vec<Effect>` that nothing else touches during the call.
+unsafe extern "C" fn push_effect(
+    effect: ffi::RegrainEffect,
+    value: mlir_sys::MlirValue,
+    resource: mlir_sys::MlirStringRef,
+    user: *mut c_void,
+) {
+    let kind = match effect {
+        ffi::RegrainEffectRead => EffectKind::Read,
+        ffi::RegrainEffectWrite => EffectKind::Write,
+        ffi::RegrainEffectAllocate => EffectKind::Allocate,
+        ffi::RegrainEffectFree.. => EffectKind::Free,
     };
-    // SAFETY: `effects` passes a pointer to a live Vec of this type.
+    // SAFETY: the caller's promise.
     let list = unsafe { &mut *user.cast::<Vec<Effect<'static>>>() };
     list.push(Effect { kind, value: Value::wrap_option(value), resource: ffi::to_str(resource).to_owned() });
 }
 
 impl<'c> Op<'c> {
-    fn query(self, query: u32) -> bool {
+    fn query(self, query: ffi::RegrainQuery) -> bool {
         // SAFETY: the operation is live.
         unsafe { ffi::regrainQuery(self.raw, query) }
     }
 
     pub fn is_terminator(self) -> bool {
-        self.query(0)
+        self.query(ffi::RegrainQueryTerminator)
     }
 
     /// No memory effect and no undefined behaviour: may be executed anywhere or not at all.
     pub fn is_pure(self) -> bool {
-        self.query(1)
+        self.query(ffi::RegrainQueryPure)
     }
 
     pub fn is_memory_effect_free(self) -> bool {
-        self.query(2)
+        self.query(ffi::RegrainQueryMemoryEffectFree)
     }
 
     pub fn is_speculatable(self) -> bool {
-        self.query(3)
+        self.query(ffi::RegrainQuerySpeculatable)
     }
 
     pub fn is_isolated_from_above(self) -> bool {
-        self.query(4)
+        self.query(ffi::RegrainQueryIsolatedFromAbove)
     }
 
     /// A symbol (it may still lack a name).
     pub fn is_symbol(self) -> bool {
-        self.query(5)
+        self.query(ffi::RegrainQuerySymbol)
     }
 
     pub fn is_symbol_table(self) -> bool {
-        self.query(6)
+        self.query(ffi::RegrainQuerySymbolTable)
     }
 
     /// Unused and without effects: may be erased.
     pub fn is_trivially_dead(self) -> bool {
-        self.query(7)
+        self.query(ffi::RegrainQueryTriviallyDead)
     }
 
     /// Whether the operation's dialect is known.
     pub fn is_registered(self) -> bool {
-        self.query(8)
+        self.query(ffi::RegrainQueryRegistered)
     }
 
     pub fn has_recursive_effects(self) -> bool {
-        self.query(9)
+        self.query(ffi::RegrainQueryRecursiveEffects)
     }
 
     /// The memory effects of the operation and of its regions, in no order; `None` when not known.
     pub fn effects(self) -> Option<Vec<Effect<'c>>> {
         let mut list: Vec<Effect<'c>> = Vec::new();
         // SAFETY: the operation is live, `push_effect` gets the list it expects.
-        let known = unsafe { ffi::regrainEffects(self.raw, push_effect, (&raw mut list).cast::<c_void>()) };
+        let known = unsafe { ffi::regrainEffects(self.raw, Some(push_effect), (&raw mut list).cast::<c_void>()) };
         known.then_some(list)
     }
 }
 
 /// MLIR's dominance information for a root. Do not change the control flow while using it.
 pub struct Dominance<'c> {
-    raw: *mut c_void,
+    raw: *mut ffi::RegrainDominance,
     life: PhantomData<&'c ()>,
 }
 

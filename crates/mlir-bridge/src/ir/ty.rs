@@ -201,7 +201,7 @@ impl<'c> Type<'c> {
 impl fmt::Display for Type<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirTypePrint(self.raw, Some(ffi::append_ref), user) }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirTypePrint(self.raw, sink, user) }))
     }
 }
 

@@ -127,7 +127,7 @@ impl<'c> Value<'c> {
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the sink gets a live Vec.
-        f.write_str(&ffi::collect(|user| unsafe { mlir_sys::mlirValuePrint(self.raw, Some(ffi::append_ref), user) }))
+        f.write_str(&ffi::print(|sink, user| unsafe { mlir_sys::mlirValuePrint(self.raw, sink, user) }))
     }
 }
 

@@ -95,9 +95,7 @@ impl<'c> Op<'c> {
         unsafe {
             let flags = mlir_sys::mlirOpPrintingFlagsCreate();
             set(flags);
-            let text = ffi::collect(|user| {
-                mlir_sys::mlirOperationPrintWithFlags(self.raw, flags, Some(ffi::append_ref), user)
-            });
+            let text = ffi::print(|sink, user| mlir_sys::mlirOperationPrintWithFlags(self.raw, flags, sink, user));
             mlir_sys::mlirOpPrintingFlagsDestroy(flags);
             text
         }

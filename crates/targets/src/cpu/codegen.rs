@@ -1,43 +1,14 @@
 //! Optimising and emitting a lowered device module for the host processor.
 
 use std::path::Path;
-use std::sync::Once;
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetMachineOptions, TargetTriple,
-};
-
+use inkwell::targets::{CodeModel, FileType, RelocMode, TargetMachine, TargetMachineOptions};
 use mlir_bridge::llvm;
 
-use crate::Error;
-
-/// How device code is compiled for the CPU.
-#[derive(Clone, Debug)]
-pub struct CpuOptions {
-    /// Makes symbols that must be unique across the program unique: a hash of the translation unit, `[0-9a-f]+`.
-    pub unit: String,
-    /// Relocatable device code (`-fgpu-rdc`): device symbols stay visible to other translation units.
-    pub relocatable: bool,
-    /// What `__CUDA_ARCH__` is, divided by 10: 70 for sm_70.
-    pub cuda_arch: u32,
-    /// Optimisation level, 0 to 3.
-    pub level: u8,
-    /// Processor to make code for; `None` is the one that the compiler runs on.
-    pub cpu: Option<String>,
-    /// Whether the object says which source lines its code comes from.
-    pub lines: bool,
-}
-
-fn initialise() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let config = InitializationConfig::default();
-        Target::initialize_native(&config).expect("LLVM has a back end for the host");
-        Target::initialize_nvptx(&config);
-    });
-}
+use crate::target::BlockOptions;
+use crate::{Error, machines};
 
 fn level(number: u8) -> OptimizationLevel {
     match number {
@@ -49,11 +20,8 @@ fn level(number: u8) -> OptimizationLevel {
 }
 
 /// A target machine for the host.
-pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
-    initialise();
-    let triple = TargetMachine::get_default_triple();
-    let target =
-        Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
+pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
+    let (triple, target) = machines::host_target()?;
     let (cpu, features) = match &options.cpu {
         Some(cpu) => (cpu.clone(), String::new()),
         None => (TargetMachine::get_host_cpu_name().to_string(), TargetMachine::get_host_cpu_features().to_string()),
@@ -69,42 +37,15 @@ pub(super) fn machine(options: &CpuOptions) -> Result<TargetMachine, Error> {
         .ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
 }
 
-/// A target machine for any processor of the host's kind, for analyses of host code.
-pub fn host_machine() -> Result<TargetMachine, Error> {
-    initialise();
-    let triple = TargetMachine::get_default_triple();
-    let target =
-        Target::from_triple(&triple).map_err(|e| Error::internal("choosing the host's back end", e.to_string()))?;
-    let made = target.create_target_machine_from_options(&triple, TargetMachineOptions::new());
-    made.ok_or_else(|| Error::internal("choosing the host's back end", "no target machine"))
-}
-
-/// A target machine for `sm_<arch>`, for the passes that NVPTX brings.
-pub(super) fn nvptx_machine(arch: u32) -> Result<TargetMachine, Error> {
-    initialise();
-    let triple = TargetTriple::create("nvptx64-nvidia-cuda");
-    let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing NVPTX", e.to_string()))?;
-    let settings = TargetMachineOptions::new().set_cpu(&format!("sm_{arch}"));
-    target
-        .create_target_machine_from_options(&triple, settings)
-        .ok_or_else(|| Error::User(format!("unsupported CUDA gpu architecture: sm_{arch}")))
-}
-
-/// Runs a pass pipeline in the textual form of `opt -passes=`.
-pub(super) fn run(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<(), Error> {
-    mlir_bridge::optimise_for_host(module, passes, machine)
-        .map_err(|e| Error::internal(format!("running the passes '{passes}'"), e))
-}
-
 /// Optimises at the level that the options ask for. Calls must be cheap even without: `always-inline` runs at 0.
-pub(super) fn optimise(module: &Module<'_>, options: &CpuOptions) -> Result<(), Error> {
+pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     let machine = machine(options)?;
     // Device functions carry no processor of their own; what is inlined into them must not either.
-    run(module, &format!("globaldce,default<O{}>", options.level.min(3)), &machine)
+    machines::run_passes(module, &format!("globaldce,default<O{}>", options.level.min(3)), &machine)
 }
 
 /// Writes `module` to `output` as an object file.
-pub(super) fn emit_object(module: &Module<'_>, options: &CpuOptions, output: &Path) -> Result<(), Error> {
+pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
     if options.lines {
         llvm::keep_line_tables(module);
     } else {

@@ -24,48 +24,18 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, Fun
 use inkwell::{AddressSpace, GlobalVisibility};
 use mlir_bridge::llvm;
 
-use super::codegen::{self, CpuOptions};
-use super::retarget::PTX_KERNEL;
+use super::codegen;
+use super::constants::string;
 use super::symbols::DEVICE_PREFIX;
 use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
+use crate::from_nvvm::{PTX_KERNEL, SHARED};
+use crate::target::{BlockFunction, BlockOptions, KernelFacts};
 
 /// First word of an image table: "RRGCPU01".
 const MAGIC: u64 = 0x3130_5550_4347_5252;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
-
-/// Block functions made from the parallel form.
-pub struct SplitForm<'ctx> {
-    /// Defines the block functions; everything else in it also stands in the original module.
-    pub module: Module<'ctx>,
-    /// What it defines.
-    pub blocks: Vec<BlockFunction>,
-}
-
-/// A function `void (void **args)` that runs the whole block that the thread state names.
-#[derive(Clone, Debug)]
-pub struct BlockFunction {
-    /// Mangled device name of the kernel.
-    pub kernel: String,
-    /// Symbol of the function (it starts with `__regrain_`).
-    pub symbol: String,
-    /// The only block shape it is for, or `None` for all.
-    pub shape: Option<[u32; 3]>,
-    /// Says what must be known of a kernel that the original module does not have.
-    pub version: Option<VersionFacts>,
-}
-
-/// What a launch must know of a kernel.
-#[derive(Clone, Debug)]
-pub struct VersionFacts {
-    /// Sizes of the parameters, bytes.
-    pub parameter_sizes: Vec<u64>,
-    /// The most threads of a block, 0 without a limit.
-    pub max_threads: u32,
-    /// Static shared memory of a block, bytes.
-    pub static_shared: u64,
-}
 
 /// A kernel of the original module.
 pub(super) struct Kernel<'ctx> {
@@ -87,7 +57,7 @@ struct Parameter<'ctx> {
 
 impl<'ctx> Kernel<'ctx> {
     /// The kernels that `module`, still device IR, defines.
-    pub(super) fn collect(module: &Module<'ctx>, options: &CpuOptions) -> Result<Vec<Self>, Error> {
+    pub(super) fn collect(module: &Module<'ctx>, options: &BlockOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
         let is_kernel =
@@ -131,7 +101,7 @@ fn max_threads(function: FunctionValue<'_>) -> u32 {
 fn shared_bytes(module: &Module<'_>, layout: &TargetData) -> HashMap<String, u32> {
     let mut bytes = HashMap::new();
     let shared = module.get_globals().filter(|g| {
-        g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(3u16) && !g.is_declaration()
+        g.as_pointer_value().get_type().get_address_space() == AddressSpace::from(SHARED) && !g.is_declaration()
     });
     for global in shared {
         let size = layout.get_abi_size(&global.get_value_type()) as u32;
@@ -156,7 +126,7 @@ pub(super) fn emit<'ctx>(
     kernels: &[Kernel<'ctx>],
     blocks: &[BlockFunction],
     synchronising: &Synchronising,
-    options: &CpuOptions,
+    options: &BlockOptions,
 ) -> Result<Table, Error> {
     let build = Build { context, module };
     let mut rows = Vec::new();
@@ -164,7 +134,7 @@ pub(super) fn emit<'ctx>(
     for kernel in kernels {
         let mine: Vec<_> = blocks.iter().filter(|block| block.kernel == kernel.name).collect();
         let may_synchronise = synchronising.contains(kernel.function);
-        let facts = VersionFacts {
+        let facts = KernelFacts {
             parameter_sizes: kernel.parameters.iter().map(|parameter| parameter.size).collect(),
             max_threads: kernel.max_threads,
             static_shared: kernel.static_shared.into(),
@@ -215,7 +185,7 @@ impl<'ctx> Build<'_, 'ctx> {
     }
 
     /// What `__CUDA_ARCH__` was, for the device properties that the runtime reports.
-    fn cuda_arch(&self, options: &CpuOptions) {
+    fn cuda_arch(&self, options: &BlockOptions) {
         let global = self.module.add_global(self.context.i32_type(), None, "__regrain_cpu_arch");
         global.set_initializer(&self.int(u64::from(options.cuda_arch) * 10));
         global.set_constant(true);
@@ -257,7 +227,7 @@ impl<'ctx> Build<'_, 'ctx> {
         name: &str,
         entry: Option<FunctionValue<'ctx>>,
         blocks: &[&BlockFunction],
-        facts: &VersionFacts,
+        facts: &KernelFacts,
         may_synchronise: bool,
     ) -> Result<BasicValueEnum<'ctx>, Error> {
         let block_entry = match blocks.iter().find(|block| block.shape.is_none()) {
@@ -295,7 +265,7 @@ impl<'ctx> Build<'_, 'ctx> {
     }
 
     /// One row for each `__device__`, `__constant__` or `__managed__` variable.
-    fn variable_rows(&self, options: &CpuOptions) -> Result<Vec<BasicValueEnum<'ctx>>, Error> {
+    fn variable_rows(&self, options: &BlockOptions) -> Result<Vec<BasicValueEnum<'ctx>>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let flat = self.context.ptr_type(AddressSpace::default());
         let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX);
@@ -336,14 +306,4 @@ fn copy_byval(call: CallSiteValue<'_>, kernel: &Kernel<'_>) {
             }
         }
     }
-}
-
-/// A private constant C string.
-pub(super) fn string<'ctx>(module: &Module<'ctx>, text: &str) -> PointerValue<'ctx> {
-    let value = module.get_context().const_string(text.as_bytes(), true);
-    let global = module.add_global(value.get_type(), None, "__regrain_string");
-    global.set_initializer(&value);
-    global.set_constant(true);
-    global.set_linkage(Linkage::Private);
-    global.as_pointer_value()
 }

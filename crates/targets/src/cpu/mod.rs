@@ -4,30 +4,33 @@
 //! function that runs *one CUDA thread* (the coroutine form, the oracle). Block functions made from the parallel
 //! form (the split form) are linked in beside it. The steps, in order:
 //!
-//! 1. [`retarget`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library;
+//! 1. [`crate::from_nvvm`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library;
 //! 2. [`symbols`]: device symbols get a prefix and, unless code is relocatable, internal linkage;
-//! 3. [`device_library`] is linked in; [`sync`] finds which kernels may synchronise, and marks the source site of
+//! 3. the device library is linked in; [`sync`] finds which kernels may synchronise, and marks the source site of
 //!    each synchronising call;
 //! 4. [`image`]: the table through which the runtime finds kernels and variables;
 //! 5. [`codegen`]: optimise and emit for the host processor.
 
 mod codegen;
-pub mod device_library;
+mod constants;
+mod destination;
 mod image;
-mod retarget;
+mod limits;
 mod spin;
 mod symbols;
 mod sync;
-
-use std::path::Path;
+mod target;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::Error;
-pub use codegen::{CpuOptions, host_machine};
-pub use device_library::device_library;
-pub use image::{BlockFunction, SplitForm, VersionFacts};
+use crate::target::{BlockOptions, SplitForm};
+use crate::from_nvvm::{link_library, retarget};
+pub use crate::machines::host as host_machine;
+pub use destination::device_library;
+pub use limits::limits;
+pub use target::Cpu;
 pub use symbols::DEVICE_PREFIX;
 
 /// What became of one kernel.
@@ -41,48 +44,33 @@ pub struct CpuKernel {
     pub split: bool,
 }
 
-/// Lowers `device` (NVPTX device IR of one translation unit) and writes a host object to `output`.
+/// Lowers `device` (NVPTX device IR of one translation unit) to a module of the host.
 ///
 /// `split` holds the block functions made from the parallel form, if any: IR that still speaks of NVVM intrinsics
 /// and of the same device symbols as `device`.
 ///
-/// The object defines `__regrain_cpu_image.<unit>` ([`image_symbol`]), which the host object's registration code
+/// The module defines `__regrain_cpu_image.<unit>` ([`image_symbol`]), which the host object's registration code
 /// refers to.
-pub fn compile<'ctx>(
-    context: &'ctx Context,
-    device: Module<'ctx>,
-    split: Option<SplitForm<'ctx>>,
-    options: &CpuOptions,
-    output: &Path,
-) -> Result<Vec<CpuKernel>, Error> {
-    let module = lower(context, device, split, options)?;
-    codegen::optimise(&module.0, options)?;
-    device_library::reject_missing(&module.0, options.relocatable)?;
-    codegen::emit_object(&module.0, options, output)?;
-    Ok(module.1)
-}
-
-/// The module that [`compile`] optimises and emits, for `-S -emit-llvm` and IR dumps.
 pub fn lower<'ctx>(
     context: &'ctx Context,
     device: Module<'ctx>,
     split: Option<SplitForm<'ctx>>,
-    options: &CpuOptions,
+    options: &BlockOptions,
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
     let kernels = image::Kernel::collect(&device, options)?;
     spin::insert_hints(&device)?;
-    retarget::retarget(context, &device, options)?;
+    retarget(context, &device, options)?;
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
         Some(form) => {
-            retarget::retarget(context, &form.module, options)?;
+            retarget(context, &form.module, options)?;
             symbols::rename(&form.module, options, symbols::Role::Split);
             device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;
             form.blocks
         }
         None => Vec::new(),
     };
-    device_library::link(context, &device)?;
+    link_library(context, &device, options)?;
     let synchronising = sync::analyse(&device);
     sync::inline_header_wrappers(&device, &synchronising, options)?;
     sync::mark_sites(&device, &synchronising)?;

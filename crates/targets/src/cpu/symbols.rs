@@ -14,7 +14,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::GlobalValue;
 use mlir_bridge::llvm;
 
-use super::codegen::CpuOptions;
+use crate::target::BlockOptions;
 
 /// Prefix of every device symbol in a lowered module.
 pub const DEVICE_PREFIX: &str = "__regrain_dev_";
@@ -40,7 +40,7 @@ pub(super) enum Role {
 }
 
 /// Prefixes the device symbols of `module` and makes them external until [`internalise`].
-pub(super) fn rename(module: &Module<'_>, options: &CpuOptions, role: Role) {
+pub(super) fn rename(module: &Module<'_>, options: &BlockOptions, role: Role) {
     let functions = module.get_functions().map(|f| f.as_global_value());
     for global in functions.chain(module.get_globals()).collect::<Vec<_>>() {
         let name = global.get_name().to_string_lossy().into_owned();
@@ -91,7 +91,7 @@ fn keeps_name(name: &str) -> bool {
 }
 
 /// Gives the definitions of the finished module their final linkage; those in `keep` stay visible to the linker.
-pub(super) fn internalise(module: &Module<'_>, options: &CpuOptions, keep: &HashSet<String>) {
+pub(super) fn internalise(module: &Module<'_>, options: &BlockOptions, keep: &HashSet<String>) {
     let functions = module.get_functions().map(|f| f.as_global_value());
     for global in functions.chain(module.get_globals()).collect::<Vec<_>>() {
         let name = global.get_name().to_string_lossy().into_owned();

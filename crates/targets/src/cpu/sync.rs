@@ -18,9 +18,10 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
-use super::codegen::{self, CpuOptions};
+use super::codegen;
+use crate::target::BlockOptions;
 use super::symbols::DEVICE_PREFIX;
-use crate::Error;
+use crate::{Error, machines};
 
 /// Offset of `site` in the runtime's `struct regrain_tls`.
 const SITE_OFFSET: u64 = 72;
@@ -121,7 +122,7 @@ pub(super) fn mark_sites(module: &Module<'_>, synchronising: &Synchronising) -> 
 pub(super) fn inline_header_wrappers(
     module: &Module<'_>,
     synchronising: &Synchronising,
-    options: &CpuOptions,
+    options: &BlockOptions,
 ) -> Result<(), Error> {
     let always = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     let never = Attribute::get_named_enum_kind_id("noinline");
@@ -134,7 +135,7 @@ pub(super) fn inline_header_wrappers(
             function.add_attribute(AttributeLoc::Function, always);
         }
     }
-    codegen::run(module, "always-inline", &codegen::machine(options)?)
+    machines::run_passes(module, "always-inline", &codegen::machine(options)?)
 }
 
 /// Whether a source file is not the program's own.
@@ -204,7 +205,7 @@ impl<'ctx> Sites<'_, 'ctx> {
 
     fn string(&mut self, text: &str) -> PointerValue<'ctx> {
         let module = self.module;
-        *self.strings.entry(text.to_owned()).or_insert_with(|| super::image::string(module, text))
+        *self.strings.entry(text.to_owned()).or_insert_with(|| super::constants::string(module, text))
     }
 }
 

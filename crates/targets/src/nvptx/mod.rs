@@ -11,9 +11,11 @@ mod elf;
 pub mod embed;
 pub mod extract;
 pub mod fatbin;
+pub mod limits;
 mod merge;
 pub mod ptxas;
 pub mod report;
+mod target;
 
 pub use cache::{Cache, Key};
 pub use codegen::{CodegenOptions, compile_to_ptx};
@@ -23,6 +25,7 @@ pub use fatbin::{Image, fat_binary};
 pub use merge::merge;
 pub use ptxas::{AssembleOptions, Assembled, assemble};
 pub use report::Report;
+pub use target::Nvptx;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -108,7 +108,7 @@ fn access(memory: &Memory, count: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CPU_MARGIN, choose};
+    use crate::model::choose;
     use crate::statistics::{Access, Space, Statistics};
 
     fn sample(accesses: f64, blocks: i64, x: f64, y: f64) -> Statistics {
@@ -142,13 +142,13 @@ mod tests {
     #[test]
     fn blocks_with_little_work_are_joined() {
         let both = [time(&sample(2.0, 1, 16.0, 1.0)), time(&sample(2.0, 4, 16.0, 1.0))];
-        assert_eq!(choose(&both, CPU_MARGIN), 1, "{both:?}");
+        assert_eq!(choose(&both, CpuLimits::default().margin), 1, "{both:?}");
     }
 
     #[test]
     fn blocks_with_much_work_are_not() {
         let both = [time(&sample(60.0, 1, 16.0, 16.0)), time(&sample(60.0, 4, 16.0, 16.0))];
-        assert_eq!(choose(&both, CPU_MARGIN), 0, "{both:?}");
+        assert_eq!(choose(&both, CpuLimits::default().margin), 0, "{both:?}");
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
             for grid in [None, Some([1000, 1, 1]), Some([1 << 24, 1, 1])] {
                 let made = sample(accesses, 1, 16.0, y);
                 let all: Vec<_> = [None, Some(1), Some(64)].map(|tasks| in_tasks(&made, tasks, grid)).into();
-                assert_eq!(choose(&all, CPU_MARGIN), 0, "{all:?}");
+                assert_eq!(choose(&all, CpuLimits::default().margin), 0, "{all:?}");
             }
         }
     }

@@ -1,10 +1,10 @@
 //! The model of a GPU.
 //!
-//! For one block on one multiprocessor, in cycles, with `warps` warps, of which each runs what the statistics count:
+//! For one block on one unit, in cycles, with `warps` warps, of which each runs what the statistics count:
 //!
 //!   issue      instructions * warps / schedulers
 //!   pipelines  operations * 32 * warps / rate, for each pipeline
-//!   memory     sectors * 32 bytes * warps / (bandwidth / clock / multiprocessors)
+//!   memory     sectors * 32 bytes * warps / (bandwidth / clock / units)
 //!   latency    time of one warp alone / blocks resident
 //!
 //! The time of a block is the largest of them, made smooth. A warp alone takes its instructions' latencies, divided by the
@@ -16,7 +16,7 @@
 
 use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
-use crate::limits::{Limits, WARP};
+use crate::limits::GpuLimits;
 use crate::occupancy::{Resources, occupancy};
 use crate::statistics::{Access, Kind, Memory, Pattern, Space, Statistics};
 
@@ -38,15 +38,11 @@ const SPILL_LATENCY: f64 = 32.0;
 const PARALLELISM: f64 = 1.6;
 /// More of them than this do not help a warp.
 const MOST_PARALLELISM: f64 = 4.0;
-/// Bytes of an instruction, and instructions that an operation of the parallel form comes to.
-const INSTRUCTION_BYTES: f64 = 16.0 * 1.2;
-/// Bytes of code that the instruction cache of a multiprocessor holds.
-const INSTRUCTION_CACHE: f64 = 128.0 * 1024.0;
-/// Bytes that a multiprocessor gets from the second-level cache in a cycle.
-const L2_BYTES: f64 = 64.0;
+/// Instructions that an operation of the parallel form comes to.
+const INSTRUCTIONS: f64 = 1.2;
 /// Seconds that a further launch on the same stream takes, when the device is busy.
 const LAUNCH: f64 = 2.0e-6;
-/// Original blocks for each multiprocessor that are assumed where the grid is not known.
+/// Original blocks for each unit that are assumed where the grid is not known.
 const USUAL_GRIDS: [f64; 3] = [16.0, 128.0, 1024.0];
 /// Of two that are nearly equal the finer is taken: `n` original threads in one cost `n` to the power of this.
 const CAUTION: f64 = 0.01;
@@ -72,14 +68,14 @@ struct Work {
 }
 
 /// What the model says of an alternative.
-pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &Limits) -> Prediction {
+pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &GpuLimits) -> Prediction {
     let statistics = candidate.statistics;
     let bindings = shape.bindings();
     let value = |count: &Expr| count.evaluate(&bindings).max(0.0);
     let estimated = estimate(statistics, &value);
     let resources = candidate.resources.unwrap_or(&estimated);
     let threads = statistics.block.iter().map(|size| value(size).floor().max(1.0)).product::<f64>();
-    let warps = (threads / f64::from(WARP)).ceil();
+    let warps = (threads / f64::from(limits.warp)).ceil();
     let resident = occupancy(limits, threads as u32, resources.registers, resources.shared());
     let mut terms = vec![
         ("threads", threads),
@@ -93,20 +89,20 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &Limits) -> Pre
     }
     let work = work(statistics, resources, limits, &value);
     let block = Block::new(&work, statistics, warps, limits);
-    let per_sm = f64::from(resident.blocks);
-    let (bound, _) = block.time(per_sm);
-    let launch = Launch { block: &block, merged: statistics.grain().block_total() as f64, per_sm, limits };
+    let per_unit = f64::from(resident.blocks);
+    let (bound, _) = block.time(per_unit);
+    let launch = Launch { block: &block, merged: statistics.grain().block_total() as f64, per_unit, limits };
     let time = match shape.grid {
         Some(_) => launch.time(shape.blocks(), further(candidate, shape)),
         // Small, middling and large: that neither wins alone.
         None => USUAL_GRIDS
-            .map(|each| launch.time(each * f64::from(limits.sms), further(candidate, shape)))
+            .map(|each| launch.time(each * f64::from(limits.units), further(candidate, shape)))
             .iter()
             .product::<f64>()
             .cbrt(),
     } * (statistics.original_threads() as f64).powf(CAUTION);
     terms.extend([("instructions", work.instructions), ("waits", work.waits)]);
-    terms.extend(block.bounds(per_sm).map(|(bound, cycles)| (name(bound), cycles)));
+    terms.extend(block.bounds(per_unit).map(|(bound, cycles)| (name(bound), cycles)));
     Prediction { time, bound, terms }
 }
 
@@ -138,7 +134,7 @@ fn estimate(statistics: &Statistics, value: &impl Fn(&Expr) -> f64) -> Resources
     }
 }
 
-fn work(statistics: &Statistics, resources: &Resources, limits: &Limits, value: &impl Fn(&Expr) -> f64) -> Work {
+fn work(statistics: &Statistics, resources: &Resources, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) -> Work {
     let count = |kind| value(&statistics.count(kind));
     let integer = count(Kind::Integer) + count(Kind::Select) + INTEGER_DIVISION * count(Kind::IntegerDivision);
     let f32 = count(Kind::F32)
@@ -160,7 +156,7 @@ fn work(statistics: &Statistics, resources: &Resources, limits: &Limits, value: 
         f64,
         integer,
         special,
-        load_store: count(Kind::Warp) * f64::from(WARP) / limits.lsu_rate,
+        load_store: count(Kind::Warp) * f64::from(limits.warp) / limits.lsu_rate,
         l2_bytes: 0.0,
         memory_bytes: 0.0,
         waits: value(&statistics.global_waits) * limits.global_latency
@@ -176,9 +172,9 @@ fn work(statistics: &Statistics, resources: &Resources, limits: &Limits, value: 
 }
 
 impl Work {
-    fn add_memory(&mut self, memory: &Memory, limits: &Limits, value: &impl Fn(&Expr) -> f64) {
+    fn add_memory(&mut self, memory: &Memory, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) {
         let count = value(&memory.count);
-        let begin = f64::from(WARP) / limits.lsu_rate;
+        let begin = f64::from(limits.warp) / limits.lsu_rate;
         match memory.space {
             Space::Shared => {
                 // Wider accesses take as many passes as there are words.
@@ -198,7 +194,7 @@ impl Work {
                     self.memory_bytes += bytes;
                 }
                 if memory.access == Access::Atomic {
-                    self.l2_bytes += count * f64::from(WARP) * 32.0;
+                    self.l2_bytes += count * f64::from(limits.warp) * 32.0;
                 }
             }
         }
@@ -216,7 +212,7 @@ impl Work {
     }
 }
 
-/// One block on a multiprocessor.
+/// One block on a unit.
 struct Block {
     /// Cycles by each bound but latency.
     throughput: [(Bound, f64); 8],
@@ -225,13 +221,13 @@ struct Block {
 }
 
 impl Block {
-    fn new(work: &Work, statistics: &Statistics, warps: f64, limits: &Limits) -> Self {
-        let lanes = f64::from(WARP) * warps;
-        let code = f64::from(statistics.size) * INSTRUCTION_BYTES;
+    fn new(work: &Work, statistics: &Statistics, warps: f64, limits: &GpuLimits) -> Self {
+        let lanes = f64::from(limits.warp) * warps;
+        let code = f64::from(statistics.size) * (limits.instruction_bytes * INSTRUCTIONS);
         // Beyond the cache instructions come from the next one, at half the speed.
-        let fetch = 1.0 + (code / INSTRUCTION_CACHE - 1.0).clamp(0.0, 1.0);
+        let fetch = 1.0 + (code / limits.instruction_cache - 1.0).clamp(0.0, 1.0);
         let issue = work.instructions * fetch * warps / f64::from(limits.partitions);
-        let bytes_per_cycle = limits.bandwidth / limits.clock / f64::from(limits.sms);
+        let bytes_per_cycle = limits.bandwidth / limits.clock / f64::from(limits.units);
         let throughput = [
             (Bound::Issue, issue),
             (Bound::F32, work.f32 * lanes / limits.f32_rate),
@@ -239,7 +235,7 @@ impl Block {
             (Bound::Integer, work.integer * lanes / limits.integer_rate),
             (Bound::Special, work.special * lanes / limits.special_rate),
             (Bound::LoadStore, work.load_store * warps),
-            (Bound::L2, work.l2_bytes * warps / L2_BYTES),
+            (Bound::L2, work.l2_bytes * warps / limits.l2_rate),
             (Bound::Memory, work.memory_bytes * warps / bytes_per_cycle),
         ];
         let copies = statistics.original_threads() as f64;
@@ -249,7 +245,7 @@ impl Block {
         Self { throughput, alone }
     }
 
-    /// Cycles by each bound with `resident` blocks on the multiprocessor.
+    /// Cycles by each bound with `resident` blocks on the unit.
     fn bounds(&self, resident: f64) -> impl Iterator<Item = (Bound, f64)> {
         self.throughput.into_iter().chain([(Bound::Latency, self.alone / resident)])
     }
@@ -273,28 +269,28 @@ struct Launch<'a> {
     block: &'a Block,
     /// Original blocks in a block.
     merged: f64,
-    /// Blocks that a multiprocessor holds.
-    per_sm: f64,
-    limits: &'a Limits,
+    /// Blocks that a unit holds.
+    per_unit: f64,
+    limits: &'a GpuLimits,
 }
 
 impl Launch<'_> {
-    /// Cycles of a multiprocessor for each of `original` blocks, with `further` launches beside the main one.
+    /// Cycles of a unit for each of `original` blocks, with `further` launches beside the main one.
     fn time(&self, original: f64, further: f64) -> f64 {
-        let sms = f64::from(self.limits.sms);
+        let units = f64::from(self.limits.units);
         let blocks = (original / self.merged).floor().max(1.0);
         let covered = (blocks * self.merged).min(original).max(1.0);
-        (self.waves(blocks) + further * LAUNCH * self.limits.clock * 1e9) / covered * sms
+        (self.waves(blocks) + further * LAUNCH * self.limits.clock * 1e9) / covered * units
     }
 
     /// Cycles of `blocks` blocks.
     fn waves(&self, blocks: f64) -> f64 {
-        let sms = f64::from(self.limits.sms);
-        let full = (blocks / (self.per_sm * sms)).floor();
-        let rest = blocks - full * self.per_sm * sms;
-        let last = (rest / sms).ceil();
+        let units = f64::from(self.limits.units);
+        let full = (blocks / (self.per_unit * units)).floor();
+        let rest = blocks - full * self.per_unit * units;
+        let last = (rest / units).ceil();
         let tail = if last > 0.0 { last * self.block.time(last).1 } else { 0.0 };
-        full * self.per_sm * self.block.time(self.per_sm).1 + tail
+        full * self.per_unit * self.block.time(self.per_unit).1 + tail
     }
 }
 
@@ -316,7 +312,7 @@ fn further(candidate: &Candidate<'_>, shape: &Shape) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::limits;
+    use crate::limits::SAMPLE;
     use crate::model::choose;
 
     /// A tile is loaded, and each thread of a block of 256 reads 16 of it, as in the inner kernel of lud.
@@ -353,11 +349,7 @@ mod tests {
 
     fn time(statistics: &Statistics, registers: u32, shape: &Shape) -> Prediction {
         let resources = Resources { registers, static_shared: statistics.static_shared as u32, ..Resources::default() };
-        predict(
-            &Candidate { statistics, resources: Some(&resources), epilogues: 0, tasks: None },
-            shape,
-            limits("sm_80"),
-        )
+        predict(&Candidate { statistics, resources: Some(&resources), epilogues: 0, tasks: None }, shape, &SAMPLE)
     }
 
     #[test]
@@ -367,7 +359,7 @@ mod tests {
         let with = predict(
             &Candidate { statistics: &one, resources: Some(&spilled), epilogues: 0, tasks: None },
             &Shape::default(),
-            limits("sm_80"),
+            &SAMPLE,
         );
         assert!(with.time > time(&one, 32, &Shape::default()).time);
     }
@@ -381,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_multiprocessors_cost() {
+    fn empty_units_cost() {
         let shape = Shape { grid: Some([108, 1, 1]), block: Some([256, 1, 1]) };
         let one = time(&tiled(1.0, 256.0), 32, &shape);
         let four = time(&tiled(4.0, 256.0), 64, &shape);

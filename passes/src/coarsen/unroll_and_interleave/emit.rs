@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
-use super::{Indexing, Unroll, legality::Plan, legality::loop_of, trips};
+use super::{Indexing, Unroll, legality::Plan};
 use crate::{
     analysis::facts::constant,
-    lower::split_barriers::{BARRIERS, WARP},
+    analysis::synchronisation::{BARRIERS, WARP, loop_of},
+    analysis::trips,
 };
 
 const AND: i64 = 1;

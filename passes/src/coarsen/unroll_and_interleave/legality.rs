@@ -6,14 +6,17 @@ use std::{
     fmt,
 };
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::ir::Op;
 
-use super::{Unroll, masks, trips, warps};
-use crate::{
-    raise::kernel_checks::Functions,
-    lower::split_barriers::{BARRIERS, STRUCTURES, WARP, may_wait},
-    raise::thread_ops::{ThreadOp, classify},
-    analysis::uniformity::{Trust, Uniformity},
+use super::{Unroll, warps};
+use crate::analysis::{
+    functions::Functions,
+    objects::is_shared,
+    synchronisation::{BARRIERS, WARP, decisive, is_structure, loop_of, region_with_barriers},
+    thread_ops::{ThreadOp, classify},
+    trips,
+    uniformity::{Trust, Uniformity},
+    waiting::may_wait,
 };
 
 /// Why a loop is not unrolled and interleaved, or a kernel not coarsened.
@@ -114,13 +117,7 @@ fn is_volatile_shared(op: Op<'_>) -> bool {
         "llvm.store" => op.operand(1),
         _ => return false,
     };
-    op.has_attr("volatile_") && crate::lower::split_barriers::is_shared(address)
-}
-
-/// The parallel loop that a synchronising operation belongs to.
-pub fn loop_of<'c>(op: Op<'c>) -> Option<Op<'c>> {
-    let index = op.operands().into_iter().find(|value| value.ty().is_index())?;
-    index.block_arg()?.0.parent_op()
+    op.has_attr("volatile_") && is_shared(address)
 }
 
 /// Why `nest` cannot be unrolled as asked, or how it is.
@@ -147,12 +144,6 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
     check.block(nest)?;
     check.every_operation()?;
     Ok(Plan { jammed: check.jammed, masked: check.masked, uniform: check.strict })
-}
-
-/// Control flow that copies can share.
-pub fn is_structure(op: Op<'_>) -> bool {
-    let known = STRUCTURES.contains(&op.name()) || op.is("scf.parallel");
-    known && op.regions().into_iter().all(|region| region.is_empty() || region.single_block().is_some())
 }
 
 /// Whether all reductions at barriers join the iterations of `nest`, so that all of them get the same.
@@ -223,7 +214,7 @@ impl<'c> Check<'_, 'c> {
             return Ok(true);
         }
         // On a GPU a warp operation may name lanes that left, but not lanes that wait for another copy.
-        if masks::region_with_barriers(op).is_some() && !op.contains(is_warp_operation) {
+        if region_with_barriers(op).is_some() && !op.contains(is_warp_operation) {
             self.masked.insert(op);
             return Ok(true);
         }
@@ -301,15 +292,5 @@ impl<'c> Check<'_, 'c> {
             // Neither calls nor volatile accesses say whose warps they mean: those of the innermost parallel loop.
             false => op.parent_of_name("scf.parallel") == Some(self.nest),
         }
-    }
-}
-
-/// The values that decide how often the regions of a structure run.
-pub fn decisive<'c>(op: Op<'c>) -> Vec<Value<'c>> {
-    match op.name() {
-        "scf.if" | "scf.index_switch" => vec![op.operand(0)],
-        "scf.for" => op.operands()[..3].to_vec(),
-        "scf.while" => op.region(0).entry().terminator().map(|end| vec![end.operand(0)]).unwrap_or_default(),
-        _ => op.operands(),
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     alternatives::content_hash::CONTENT,
     alternatives::expand_alternatives::SPACE,
     launch::launch_function::{DISPATCH_PREFIX, KERNEL_ARG, LAUNCH_PREFIX, kernel_of_launch},
-    lower::outline_kernels::LOWERING,
+    pipelines::LOWER_GPU,
     alternatives::select_alternative,
 };
 
@@ -306,7 +306,7 @@ pub fn take_host<'c>(module: Op<'c>, host: Op<'c>) {
 
 /// Lowers the host's half to the llvm dialect. Alternatives must have been chosen from.
 pub fn lower_host(host: Op<'_>) -> Result<(), PassError> {
-    pass::run_pipeline(host, LOWERING)?;
+    pass::run_pipeline(host, LOWER_GPU)?;
     for op in host.body().ops() {
         for mark in [HOST, STATIC_SHARED, VERSION, CONTENT, SPACE, coarsening::THREAD_GRAIN] {
             op.remove_attr(mark);

@@ -16,7 +16,7 @@ use crate::{
     coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN},
     analysis::counted_loop::is_outside,
     analysis::facts::constant,
-    optimise::hoist_to_host::{WORTH, own_cost},
+    analysis::cost::{WORTH, own_cost},
     launch::launch_function::{KERNEL_ARG, Launch},
 };
 

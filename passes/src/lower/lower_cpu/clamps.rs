@@ -21,7 +21,7 @@ mod hoisted;
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
-use crate::{analysis::counted_loop::is_outside, analysis::facts::is_nsw};
+use crate::analysis::{counted_loop::is_outside, facts::is_nsw, loops::Counting};
 use hoisted::Hoisted;
 
 /// Loops with more operations are not doubled.
@@ -110,15 +110,10 @@ pub fn specialise(function: Op<'_>) {
         for _ in parallel.find_all(|_| true) {
             count += 1;
         }
-        if count <= LARGEST && starts_at_zero(parallel) {
+        if count <= LARGEST && Counting::dimensions(parallel).first().is_some_and(Counting::is_plain) {
             Row { parallel, x: parallel.body().arg(0) }.specialise();
         }
     }
-}
-
-fn starts_at_zero(parallel: Op<'_>) -> bool {
-    let number = |operand: usize| parallel.operand(operand).defining_op().and_then(Op::constant_int);
-    number(0) == Some(0) && number(6) == Some(1)
 }
 
 /// A thread loop, seen along x.

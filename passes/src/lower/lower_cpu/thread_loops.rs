@@ -15,7 +15,10 @@
 
 use mlir_bridge::ir::{Attr, Builder, Op, Value};
 
-use crate::lower::split_barriers::REUSED;
+use crate::{
+    analysis::{facts::constant, loops::Counting},
+    lower::split_barriers::REUSED,
+};
 
 /// Lowers all `scf.parallel` of a block function.
 pub fn lower(function: Op<'_>) {
@@ -69,11 +72,10 @@ fn count<'c>(b: Builder<'c>, sizes: &[Value<'c>]) -> Value<'c> {
 
 /// The value x + nx * (y + ny * z), if that is all that a loop over several rows asks of x, y and z.
 fn thread_number<'c>(parallel: Op<'c>) -> Option<Value<'c>> {
-    let sizes = &parallel.operands()[3..6];
-    let constant = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
-    let from_zero = (0..3)
-        .all(|axis| constant(parallel.operand(axis)) == Some(0) && constant(parallel.operand(6 + axis)) == Some(1));
-    if !from_zero || (constant(sizes[1]) == Some(1) && constant(sizes[2]) == Some(1)) {
+    let dimensions = Counting::dimensions(parallel);
+    let sizes: Vec<_> = dimensions.iter().map(|counting| counting.upper).collect();
+    let rows = dimensions.iter().skip(1).any(|counting| constant(counting.upper) != Some(1));
+    if !rows || !dimensions.iter().all(Counting::is_plain) {
         return None;
     }
     let only_user = |value: Value<'c>, name: &str| match value.users()[..] {

@@ -14,8 +14,8 @@ use mlir_bridge::ir::{Block, Builder, Op, Value};
 use super::{
     emit::{Emitted, Emitter},
     memory::Cells,
-    plan::BARRIERS,
 };
+use crate::analysis::synchronisation::BARRIERS;
 
 fn last<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
     block.terminator().ok_or_else(|| "a block without a terminator".to_owned())

@@ -10,8 +10,9 @@ use mlir_bridge::ir::{Block, Builder, Loc, Mapping, Op, Type, Value};
 
 use super::{
     memory::{self, Cells},
-    plan::{Plan, free_values, may_trap, repeatable},
+    plan::Plan,
 };
+use crate::analysis::uniformity::{free_values, may_trap, repeatable};
 
 /// Why the rewriting of a block loop was given up; a mistake of ours, as legality is asked before.
 pub type Emitted<T> = Result<T, String>;

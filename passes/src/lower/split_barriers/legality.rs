@@ -1,13 +1,14 @@
 //! When a block loop can be split, and the closed list of reasons why not.
 
-use std::collections::HashSet;
+use mlir_bridge::ir::{Op, Value};
 
-use mlir_bridge::ir::{Block, Op, Value};
-
-use super::plan::{BARRIERS, STRUCTURES, free_values, synchronises};
-use crate::{
-    raise::kernel_checks::Functions,
-    raise::thread_ops::{ThreadOp, classify},
+use crate::analysis::{
+    functions::Functions,
+    loops::Counting,
+    objects::{KERNEL_ARG, is_struct_argument, only_read},
+    synchronisation::{BARRIERS, STRUCTURES, synchronises},
+    thread_ops::{ThreadOp, classify},
+    waiting::may_wait,
 };
 
 /// Why a wrapper is not split.
@@ -28,6 +29,24 @@ pub enum Refusal {
     TooMuchState,
     Internal,
 }
+
+/// All reasons.
+pub const REFUSALS: &[Refusal] = &[
+    Refusal::NoBlockLoop,
+    Refusal::NoUnitSteps,
+    Refusal::EffectsBesideLoops,
+    Refusal::NamedBarrier,
+    Refusal::OtherLoop,
+    Refusal::Unstructured,
+    Refusal::ThreadRegisters,
+    Refusal::Calls,
+    Refusal::DynamicStack,
+    Refusal::MayWait,
+    Refusal::WritesArgument,
+    Refusal::SharedAddress,
+    Refusal::TooMuchState,
+    Refusal::Internal,
+];
 
 impl Refusal {
     pub fn text(self) -> &'static str {
@@ -91,12 +110,8 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
 }
 
 fn unit_steps(block: Op<'_>) -> Result<(), Refusal> {
-    let operands = block.operands();
-    let is = |value: Value<'_>, number: i64| value.defining_op().and_then(|op| op.constant_int()) == Some(number);
-    let unit = operands.len() == 9
-        && operands[..3].iter().all(|low| is(*low, 0))
-        && operands[6..].iter().all(|step| is(*step, 1))
-        && block.num_results() == 0;
+    let dimensions = Counting::dimensions(block);
+    let unit = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && block.num_results() == 0;
     if unit { Ok(()) } else { Err(Refusal::NoUnitSteps) }
 }
 
@@ -176,133 +191,13 @@ fn meets_each_time(op: Op<'_>) -> bool {
         .any(|inner| BARRIERS.contains(&inner.name()))
 }
 
-/// Whether a loop may spin until another thread writes to memory: its condition depends on a volatile or atomic read, or on
-/// an exchange that does not make progress of its own.
-pub fn may_wait(op: Op<'_>) -> bool {
-    let Some(condition) = op.region(0).entry().terminator() else { return true };
-    let mut seen: HashSet<Value<'_>> = HashSet::new();
-    let mut work = vec![condition.operand(0)];
-    while let Some(value) = work.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        if let Some((block, number)) = value.block_arg() {
-            let Some(owner) = block.parent_op().filter(|owner| op.is_ancestor_of(*owner)) else { continue };
-            work.extend(argument_sources(owner, block, number));
-            continue;
-        }
-        let Some(source) = value.defining_op().filter(|source| op.is_proper_ancestor_of(*source)) else { continue };
-        if polls(source, op) {
-            return true;
-        }
-        work.extend(result_sources(source, value.result_number().unwrap_or(0)));
-    }
-    false
-}
-
-/// What an argument of a block in a structured operation comes from, and what decides how often it runs.
-fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<Value<'c>> {
-    let end = |region: usize| owner.region(region).entry().terminator().map(Op::operands).unwrap_or_default();
-    let inits = owner.operands();
-    match owner.name() {
-        "scf.while" if owner.region(0).entry() == block => {
-            end(1).get(number).into_iter().chain(inits.get(number)).copied().collect()
-        }
-        "scf.while" => end(0).get(1 + number).copied().into_iter().collect(),
-        "scf.for" if number == 0 => inits[..3].to_vec(),
-        "scf.for" => {
-            end(0).get(number - 1).into_iter().chain(inits.get(2 + number)).chain(&inits[..3]).copied().collect()
-        }
-        _ => carried(owner),
-    }
-}
-
-/// What a result of an operation depends on.
-fn result_sources<'c>(op: Op<'c>, number: usize) -> Vec<Value<'c>> {
-    let ends = || op.regions().into_iter().filter_map(|region| region.first_block()?.terminator());
-    match op.name() {
-        "scf.if" | "scf.index_switch" => {
-            ends().filter_map(|end| end.operands().get(number).copied()).chain([op.operand(0)]).collect()
-        }
-        "scf.while" => {
-            let condition = ends().next().map(Op::operands).unwrap_or_default();
-            condition.first().into_iter().chain(condition.get(1 + number)).copied().collect()
-        }
-        "scf.for" => {
-            let carried = ends().filter_map(|end| end.operands().get(number).copied());
-            carried.chain(op.operands().get(3 + number).copied()).chain(op.operands()[..3].to_vec()).collect()
-        }
-        _ => free_values(op).into_iter().chain(carried(op)).collect(),
-    }
-}
-
-/// What the terminators in a structured operation pass on.
-fn carried(op: Op<'_>) -> Vec<Value<'_>> {
-    let blocks = op.regions().into_iter().flat_map(|region| region.blocks());
-    blocks.filter_map(|block| block.terminator()).flat_map(Op::operands).collect()
-}
-
-/// Atomic operations (`bin_op`) that change the value at each round: add, sub, fadd, fsub.
-const PROGRESSING: [i64; 4] = [1, 2, 11, 12];
-
-/// Whether an operation reads what only another thread can change.
-fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
-    let outside = |value: Value<'c>| {
-        value.defining_op().is_none_or(|source| !spin.is_ancestor_of(source) || source.constant_int().is_some())
-            && !value
-                .block_arg()
-                .and_then(|(block, _)| block.parent_op())
-                .is_some_and(|owner| spin.is_ancestor_of(owner))
-    };
-    match op.name() {
-        "llvm.load" => {
-            op.has_attr("volatile_")
-                || op.attr("ordering").and_then(|attr| attr.as_int()).is_some_and(|order| order > 0)
-        }
-        // `do old = cas(p, seen, f(seen)) while old != seen` ends by itself, waiting for one value does not.
-        "llvm.cmpxchg" => outside(op.operand(1)),
-        // Who adds finds another value next time; who takes a lock by `or`, or asks for a maximum, may find the same for ever.
-        "llvm.atomicrmw" => {
-            let kind = op.attr("bin_op").and_then(|attr| attr.as_int());
-            let zero = op.operand(1).defining_op().and_then(|source| source.constant_int()) == Some(0);
-            zero || !kind.is_some_and(|kind| PROGRESSING.contains(&kind))
-        }
-        "llvm.inline_asm" => op.has_attr("has_side_effects"),
-        "llvm.call_intrinsic" => {
-            let name = op.attr("intrin").and_then(|name| name.as_str()).unwrap_or_default();
-            ["atomic", "mbarrier", "wait"].iter().any(|word| name.contains(word))
-        }
-        "llvm.call" => {
-            let name = op.attr("callee").and_then(|name| name.as_symbol()).unwrap_or_default();
-            !name.starts_with("__nv_")
-        }
-        _ => false,
-    }
-}
-
 /// A struct passed by value lies in memory that all threads share.
 fn arguments(wrapper: Op<'_>) -> Result<(), Refusal> {
     let Some(function) = wrapper.parent_of_name("llvm.func") else { return Ok(()) };
-    for load in function.find_all(|op| op.has_attr(crate::launch::launch_function::KERNEL_ARG)) {
+    for load in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
         if is_struct_argument(load) && !only_read(load.result(0)) {
             return Err(Refusal::WritesArgument);
         }
     }
     Ok(())
-}
-
-/// Whether an operation of the launch function gives the address of a struct passed by value.
-pub fn is_struct_argument(op: Op<'_>) -> bool {
-    op.has_attr(crate::launch::launch_function::KERNEL_ARG)
-        && op.num_operands() == 1
-        && op.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"))
-}
-
-fn only_read(pointer: Value<'_>) -> bool {
-    pointer.uses().into_iter().all(|used| match used.owner.name() {
-        "llvm.getelementptr" | "llvm.addrspacecast" => only_read(used.owner.result(0)),
-        "llvm.load" => true,
-        "llvm.intr.memcpy" | "llvm.intr.memmove" | "llvm.intr.memcpy.inline" => used.operand == 1,
-        _ => false,
-    })
 }

@@ -5,33 +5,18 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Value};
 
-use crate::analysis::uniformity::{Trust, Uniformity, computes};
-pub use crate::analysis::uniformity::{UNCHANGING, free_values, may_trap, repeatable};
-
-/// Operations that bound a thread loop.
-pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
-/// Warp operations with operands and results.
-pub const WARP: &[&str] = &[
-    "regrain.shuffle",
-    "regrain.vote",
-    "regrain.match",
-    "regrain.warp_reduce",
-    "regrain.active_mask",
-    "regrain.warp_barrier",
-];
-/// Control flow that can hold synchronising operations.
-pub const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
+use crate::analysis::{
+    facts::constant,
+    loops::Counting,
+    synchronisation::{decisive, synchronises},
+    uniformity::{Trust, Uniformity, computes, free_values},
+};
 
 /// The most that a recomputed value may cost; above, it is kept in memory.
 const INTEGER_LIMIT: u32 = 40;
 const FLOAT_LIMIT: u32 = 6;
 /// What one division costs beside one addition.
 const DIVISION_COST: u32 = 10;
-
-/// Whether an operation itself bounds a thread loop.
-pub fn synchronises(op: Op<'_>) -> bool {
-    BARRIERS.contains(&op.name()) || WARP.contains(&op.name())
-}
 
 /// The facts about one block loop.
 pub struct Plan<'c> {
@@ -106,10 +91,7 @@ impl<'c> Plan<'c> {
             return;
         }
         self.add_structures(&candidates, parallel);
-        candidates.retain(|op| match op.name() {
-            "scf.for" => self.all_uniform(&op.operands()[..3]),
-            _ => op.region(0).entry().terminator().is_some_and(|end| self.is_uniform(end.operand(0))),
-        });
+        candidates.retain(|op| self.all_uniform(&decisive(*op)));
         self.syncing = synchronising;
         self.add_structures(&candidates, parallel);
     }
@@ -321,13 +303,9 @@ const UNROLLED: i64 = 32;
 const ROW: i64 = 8;
 
 fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
-    let number = |value: Value<'c>| value.defining_op().and_then(Op::constant_int);
-    let rounds = (op.is("scf.for")).then(|| {
-        let (low, high, step) = (number(op.operand(0)), number(op.operand(1)), number(op.operand(2)));
-        low.zip(high).zip(step).map(|((low, high), step)| (high - low) / step.max(1))
-    });
-    let row = number(parallel.operand(3));
-    if rounds.flatten().is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
+    let rounds = Counting::of(op).and_then(|counting| counting.rounds());
+    let row = Counting::dimensions(parallel).first().and_then(|x| constant(x.upper));
+    if rounds.is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
         return false;
     }
     let carried = op.results();

@@ -163,6 +163,40 @@ func.func @two_tiles(%n: index, %f: f32) {
   return
 }
 
+// Even and odd places never meet, however far their numbers reach; places three apart may.
+// CHECK-LABEL: func.func @even_and_odd
+func.func @even_and_odd(%n: index, %p: !llvm.ptr, %f: f32, %some: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %two = llvm.mlir.constant(2 : i32) : i32
+  %three = llvm.mlir.constant(3 : i32) : i32
+  %own = regrain.shared : !llvm.array<256 x i32> -> !llvm.ptr<3>
+  scf.parallel (%x) = (%c0) to (%c256) step (%c1) {
+    // CHECK: llvm.store
+    // CHECK-NOT: regrain.barrier
+    // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+    // CHECK: regrain.barrier
+    // CHECK: llvm.store
+    %t = arith.index_cast %x : index to i64
+    %mine = llvm.getelementptr %own[0, %t] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, !llvm.array<256 x i32>
+    %k = llvm.load %mine : !llvm.ptr<3> -> i32
+    %even = llvm.mul %k, %two overflow<nsw> : i32
+    %odd = llvm.add %even, %one overflow<nsw> : i32
+    %third = llvm.mul %k, %three overflow<nsw> : i32
+    %at = llvm.getelementptr %p[%even] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    llvm.store %f, %at : f32, !llvm.ptr
+    regrain.barrier(%x)
+    %other = llvm.getelementptr %p[%odd] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    %v = llvm.load %other : !llvm.ptr -> f32
+    regrain.barrier(%x)
+    %far = llvm.getelementptr %p[%third] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+    llvm.store %v, %far : f32, !llvm.ptr
+  }
+  return
+}
+
 // The address of one of them gets away.
 // CHECK-LABEL: func.func @do_not_remove_where_an_address_escapes
 func.func @do_not_remove_where_an_address_escapes(%n: index, %f: f32, %box: !llvm.ptr) {

@@ -1,0 +1,126 @@
+//! The device side for a target whose code is linked into the program: an object with functions for threads and blocks.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use regrain_targets::target::{BlockOptions, Blocks};
+use regrain_targets::toolkit::SmArch;
+
+use crate::device_side::{Code, DeviceSide};
+use crate::error::{Error, Result};
+use crate::search::Searcher;
+use crate::source::{Source, read_bitcode, write_module};
+use crate::stages::Stages;
+use crate::versions::Versions;
+
+/// Makes the device side from clang's code in `bitcode`.
+pub(crate) fn device_side(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    target: &'static dyn Blocks,
+    chip: SmArch,
+    bitcode: &Path,
+) -> Result<DeviceSide> {
+    let source = stages.source;
+    let context = Context::create();
+    let device = read_bitcode(&context, bitcode)?;
+    stages.dump.llvm("device", &device)?;
+    let options = block_options(source, chip, bitcode)?;
+    if options.relocatable {
+        regrain_frontend::private_names::restore(&device);
+    }
+    let splits = options.level > 0 && !source.options.round_trip;
+    let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
+    let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
+    // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
+    let back = if source.options.round_trip { stages.round_trip(&context, &device) } else { None };
+    let device = match back {
+        None => device,
+        Some((module, made)) => {
+            versions = made;
+            module
+        }
+    };
+    if !versions.is_empty() {
+        versions_are_internal(&device, &versions);
+    }
+    searcher.publish()?;
+    let kernels = kernels_of(&device);
+    let lowered = target.lower(&context, device, split, &options)?;
+    let object = source.scratch("device.o");
+    target.emit(&lowered, &options, &object)?;
+    Ok(DeviceSide {
+        versions,
+        most_threads: HashMap::new(),
+        code: Code::Object { path: object, table: target.image_symbol(&options.unit), entry: target.entry(&kernels) },
+        record_name: searcher.target_name(),
+        external_variables,
+    })
+}
+
+/// `--cuda-device-only`: the device object, or its IR as text. Gives the file that it made.
+pub(crate) fn device_only(
+    source: &Source<'_>,
+    target: &'static dyn Blocks,
+    chip: SmArch,
+    bitcode: &Path,
+) -> Result<PathBuf> {
+    let context = Context::create();
+    let device = read_bitcode(&context, bitcode)?;
+    let options = block_options(source, chip, bitcode)?;
+    if options.relocatable {
+        regrain_frontend::private_names::restore(&device);
+    }
+    let finished = source.scratch("device-only-blocks");
+    let module = target.lower(&context, device, None, &options)?;
+    if source.options.emit.text {
+        write_module(&module, &finished, true)?;
+    } else {
+        target.emit(&module, &options, &finished)?;
+    }
+    Ok(finished)
+}
+
+fn block_options(source: &Source<'_>, chip: SmArch, bitcode: &Path) -> Result<BlockOptions> {
+    Ok(BlockOptions {
+        unit: unit_name(source, bitcode)?,
+        relocatable: source.options.relocatable,
+        cuda_arch: chip.number,
+        level: source.options.device_level(),
+        cpu: source.options.cpu.clone(),
+        lines: source.options.lines,
+    })
+}
+
+/// Other units may have versions of the same names.
+fn versions_are_internal(device: &Module<'_>, versions: &Versions) {
+    for function in versions.kernels.iter().filter_map(|version| device.get_function(&version.name)) {
+        function.set_linkage(Linkage::Internal);
+    }
+}
+
+/// The names of the kernels that a module defines.
+fn kernels_of(device: &Module<'_>) -> Vec<String> {
+    let is_kernel = |f: &inkwell::values::FunctionValue<'_>| {
+        f.get_call_conventions() == regrain_frontend::clean::PTX_KERNEL && f.get_first_basic_block().is_some()
+    };
+    device.get_functions().filter(is_kernel).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The variables that a device module defines for other units.
+fn external_variables(device: &Module<'_>) -> Vec<String> {
+    let shared = device.get_globals().filter(|g| !g.is_declaration() && g.get_linkage() == Linkage::External);
+    shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
+}
+
+/// A name that no other unit of the program has: a hash of where the source is and of what it came to.
+fn unit_name(source: &Source<'_>, bitcode: &Path) -> Result<String> {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    source.unit.input.canonicalize().ok().hash(&mut hasher);
+    source.unit.options.hash(&mut hasher);
+    std::fs::read(bitcode).map_err(Error::io("read", bitcode))?.hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
+}

@@ -1,0 +1,342 @@
+//! One CUDA source to one output, for all its targets.
+//!
+//! ```text
+//! a.cu ─ clang ─┬─ host IR ───────────────────────────────────────────── launches, images put in place ─► host.o ─┐
+//!               └─ device IR, for each chip ─┬─ kernels (`kernels.rs`): images ──────────┘                        ├─► a.o
+//!                                            └─ blocks (`blocks.rs`): an object ──────────────────────────────────┘
+//! ```
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use regrain_frontend::dispatch::{self, Dispatcher};
+use regrain_frontend::launches::{self, Survey};
+use regrain_frontend::{host, specialise};
+use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Arch, Target, cpu, offload, target};
+
+use crate::blocks;
+use crate::device_side::{Code, DeviceSide};
+use crate::diagnostics::Missed;
+use crate::dump::Dump;
+use crate::error::{Error, Result};
+use crate::grains::Coarsening;
+use crate::kernels::{self, Chips};
+use crate::options::{Budget, Options, Side};
+use crate::search::Searcher;
+use crate::source::{Sides, Source, read_bitcode};
+use crate::stages::Stages;
+
+/// What `__CUDA_ARCH__` stands for where no target says so.
+const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
+
+/// The least time that a search has where it may take as long as clang.
+const LEAST_BUDGET: Duration = Duration::from_secs(1);
+
+/// The architectures of one target.
+struct Group<'s> {
+    target: &'static dyn Target,
+    archs: Vec<&'s Arch>,
+    /// The chip whose device code each of them gets.
+    chips: Vec<SmArch>,
+}
+
+/// Compiles a source to its output. Nothing is left at the output when it fails.
+///
+/// # Errors
+/// What the user, the program or this compiler did wrong; what cannot be raised, coarsened or split is none.
+pub fn compile(source: &Source<'_>) -> Result<()> {
+    if source.options.emit.side == Side::Host {
+        return source.host_only();
+    }
+    let groups = groups(source.archs);
+    check(source, &groups)?;
+    let chips = all_chips(&groups);
+    let Some(sides) = source.sides(&chips)? else { return Ok(()) };
+    Compilation::new(source, &groups, &chips, sides)?.run()
+}
+
+/// The chip whose `__CUDA_ARCH__` the source sees on targets that leave the choice to others: the lowest asked for.
+pub fn lowest_chip(archs: &[Arch]) -> SmArch {
+    archs.iter().filter_map(|arch| arch.target.cuda_arch(&arch.name)).min().unwrap_or(DEFAULT_CHIP)
+}
+
+fn groups(archs: &[Arch]) -> Vec<Group<'_>> {
+    let lowest = lowest_chip(archs);
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for arch in archs {
+        let chip = arch.target.cuda_arch(&arch.name).unwrap_or(lowest);
+        match groups.iter_mut().find(|group| group.target.name() == arch.target.name()) {
+            Some(group) => {
+                group.archs.push(arch);
+                group.chips.push(chip);
+            }
+            None => groups.push(Group { target: arch.target, archs: vec![arch], chips: vec![chip] }),
+        }
+    }
+    groups
+}
+
+fn all_chips(groups: &[Group<'_>]) -> Vec<SmArch> {
+    let mut chips: Vec<SmArch> = Vec::new();
+    for chip in groups.iter().flat_map(|group| &group.chips) {
+        if !chips.contains(chip) {
+            chips.push(*chip);
+        }
+    }
+    chips
+}
+
+fn check(source: &Source<'_>, groups: &[Group<'_>]) -> Result<()> {
+    let options = source.options;
+    let kernels = groups.iter().find(|group| matches!(group.target.code(), target::Code::Kernels(_)));
+    if let Some(group) = kernels.filter(|_| options.relocatable) {
+        return Err(Error::User(format!(
+            "relocatable device code ('-fgpu-rdc') is not supported for --offload-arch={}",
+            group.archs[0]
+        )));
+    }
+    Ok(())
+}
+
+/// A source whose sides clang has compiled.
+struct Compilation<'s> {
+    source: &'s Source<'s>,
+    groups: &'s [Group<'s>],
+    chips: &'s [SmArch],
+    sides: Sides,
+    dump: Dump,
+    missed: Missed,
+    coarsening: Coarsening,
+}
+
+impl<'s> Compilation<'s> {
+    fn new(source: &'s Source<'s>, groups: &'s [Group<'s>], chips: &'s [SmArch], sides: Sides) -> Result<Self> {
+        let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
+        let missed = Missed::new(source.options.remarks.missed);
+        let coarsening = sides.host.as_ref().map_or(Coarsening::Off, |_| Coarsening::of(source.options));
+        Ok(Self { source, groups, chips, sides, dump, missed, coarsening })
+    }
+
+    fn run(&self) -> Result<()> {
+        let context = Context::create();
+        let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+        let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
+        let survey = match &host {
+            Some(host) if self.needs_survey(specialised) => launches::survey(host, &cpu::host_machine()?)?,
+            _ => Survey::default(),
+        };
+        let Some(host) = host else { return self.device_only(&survey) };
+        let mut sides = Vec::new();
+        for group in self.groups {
+            sides.push(self.device_side(group, &survey, specialised)?);
+        }
+        if specialised && let Some(Code::Images { static_shared, .. }) = sides.first().map(|side| &side.code) {
+            specialise::host(&host, &survey.shapes, *static_shared)?;
+        }
+        self.redirect(&context, &host, &sides)?;
+        self.put_images(&host, &sides)?;
+        self.dump.llvm("host", &host)?;
+        self.finish(&host, &sides)
+    }
+
+    /// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version
+    /// unrolls more and takes more registers, and whether that pays is not known without running it. Handles of such versions
+    /// stand in the host code for one target's runtime.
+    fn specialises(&self, host: &Module<'_>) -> bool {
+        let asked = self.source.options.device_level() > 0 && self.source.options.specialize;
+        let alone = self.groups.len() == 1 && matches!(self.groups[0].target.code(), target::Code::Kernels(_));
+        asked && alone && specialise::is_allowed(host)
+    }
+
+    fn needs_survey(&self, specialised: bool) -> bool {
+        let blocks = |group: &Group<'_>| matches!(group.target.code(), target::Code::Blocks(_));
+        let wanted = specialised || self.coarsening != Coarsening::Off || self.dump.is_on();
+        wanted || self.groups.iter().any(blocks)
+    }
+
+    /// Clang's device code for each of a group's architectures.
+    fn bitcode(&self, group: &Group<'_>) -> Vec<PathBuf> {
+        let of =
+            |chip: &SmArch| self.chips.iter().position(|other| other == chip).map(|at| self.sides.device[at].clone());
+        group.chips.iter().filter_map(of).collect()
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        // Who says what to try, or is to measure it, wants all of it.
+        let options = self.source.options;
+        let stated = options.alternatives.is_some() || options.profile_generate || options.profile_use.is_some();
+        let time = match options.budget {
+            Budget::AsClang if stated => return None,
+            Budget::AsClang => self.sides.device_time.max(LEAST_BUDGET),
+            Budget::Seconds(seconds) => Duration::from_secs_f64(seconds),
+            Budget::Unlimited => return None,
+        };
+        Some(Instant::now() + time)
+    }
+
+    /// Calls `work` with what making a group's code takes.
+    fn with_stages<T>(
+        &self,
+        group: &Group<'_>,
+        survey: &Survey,
+        work: impl FnOnce(&Stages<'_>, &Searcher<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (options, input) = (self.source.options, &self.source.unit.input);
+        let archs = &group.archs;
+        let searcher = Searcher::new(options, input, &self.missed, group.target, archs, self.deadline())?;
+        let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
+        let limits = group.target.launch_limits(&names, group.chips[0])?;
+        let grains = self.coarsening.grains(&searcher);
+        let (dump, missed, chip) = (&self.dump, &self.missed, group.chips[0].to_string());
+        work(&Stages { source: self.source, dump, missed, chip, limits, survey, grains }, &searcher)
+    }
+
+    fn device_side(&self, group: &Group<'_>, survey: &Survey, specialised: bool) -> Result<DeviceSide> {
+        match group.target.code() {
+            target::Code::Blocks(blocks) => {
+                let bitcode = &self.bitcode(group)[0];
+                self.with_stages(group, survey, |stages, searcher| {
+                    blocks::device_side(stages, searcher, blocks, group.chips[0], bitcode)
+                })
+            }
+            target::Code::Kernels(kernels) => {
+                let mut survey = survey.clone();
+                if self.coarsening == Coarsening::Forced && !specialised {
+                    // One version of each kernel, as it was asked for.
+                    survey.shapes.clear();
+                }
+                let chips = self.chips_of(group, kernels, specialised);
+                self.with_stages(group, &survey, |stages, searcher| kernels::device_side(stages, searcher, &chips))
+            }
+        }
+    }
+
+    fn chips_of<'g>(
+        &self,
+        group: &'g Group<'_>,
+        kernels: &'static dyn target::Kernels,
+        specialised: bool,
+    ) -> Chips<'g> {
+        let (archs, chips) = (group.archs.clone(), group.chips.clone());
+        Chips { target: kernels, archs, chips, bitcode: self.bitcode(group), specialised }
+    }
+
+    /// Lets launches choose among versions of kernels.
+    fn redirect<'ctx>(&self, context: &'ctx Context, host: &Module<'ctx>, sides: &[DeviceSide]) -> Result<()> {
+        let several = self.groups.len() > 1;
+        let (mut modules, mut dispatchers, mut asks) = (Vec::new(), Vec::<Dispatcher>::new(), false);
+        for (group, side) in self.groups.iter().zip(sides) {
+            if !side.external_variables.is_empty() {
+                host::export_shadows(host, &side.external_variables);
+            }
+            if side.versions.is_empty() {
+                continue;
+            }
+            let profiled = self.source.options.profile_generate.then_some(side.record_name.as_str());
+            let names: Vec<&str> = group.archs.iter().map(|arch| arch.name.as_str()).collect();
+            let threads = group.target.launch_limits(&names, group.chips[0])?.threads;
+            let show = |module: &melior::ir::Module<'_>| crate::stages::show(&self.dump, "dispatch", module);
+            let (module, mut found) =
+                side.versions.host_functions(context, threads, &side.most_threads, profiled, show)?;
+            if several {
+                dispatch::for_device(&module, &mut found, group.target.device());
+            }
+            modules.push(module);
+            dispatchers.extend(found);
+            // Versions have no coroutine form but in a round trip: whoever asks for that form gets the kernel that the program
+            // wrote.
+            asks |= matches!(side.code, Code::Object { .. }) && !self.source.options.round_trip;
+        }
+        if !modules.is_empty() {
+            dispatch::redirect(host, modules, &dispatchers, asks)?;
+        }
+        Ok(())
+    }
+
+    /// Lets clang's registration code find the device code.
+    fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
+        if let ([group], [side]) = (self.groups, sides) {
+            match (&side.code, group.target.code()) {
+                (Code::Object { table, .. }, _) => host::refer_to_image(host, table),
+                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => kernels.embed(host, images)?,
+                (Code::Images { .. }, target::Code::Blocks(_)) => {}
+            }
+            return Ok(());
+        }
+        let (mut entries, mut table) = (Vec::new(), None);
+        for (group, side) in self.groups.iter().zip(sides) {
+            match (&side.code, group.target.code()) {
+                (Code::Object { table: symbol, entry, .. }, _) => {
+                    table = Some(symbol.as_str());
+                    entries.push(entry.clone());
+                }
+                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => {
+                    entries.extend(kernels.entries(images)?)
+                }
+                (Code::Images { .. }, target::Code::Blocks(_)) => {}
+            }
+        }
+        offload::embed_set(host, table, &entries)?;
+        Ok(())
+    }
+
+    fn finish(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
+        let made = self.source.host_object(host)?;
+        let mut objects = vec![made];
+        for side in sides {
+            if let Code::Object { path, .. } = &side.code {
+                objects.push(path.clone());
+            }
+        }
+        if self.source.options.emit.text || objects.len() == 1 {
+            return self.source.deliver(&objects[0]);
+        }
+        self.source.deliver(&self.source.merge(&objects)?)
+    }
+
+    /// `--cuda-device-only`: one file for each architecture.
+    fn device_only(&self, survey: &Survey) -> Result<()> {
+        let text = self.source.options.emit.text;
+        let mut made: Vec<(String, PathBuf, &str)> = Vec::new();
+        for group in self.groups {
+            match group.target.code() {
+                target::Code::Blocks(blocks) => {
+                    let path = blocks::device_only(self.source, blocks, group.chips[0], &self.bitcode(group)[0])?;
+                    made.push((group.archs[0].name.clone(), path, if text { "ll" } else { "o" }));
+                }
+                target::Code::Kernels(kernels) => {
+                    let chips = self.chips_of(group, kernels, false);
+                    let files =
+                        |stages: &Stages<'_>, searcher: &Searcher<'_>| kernels::device_only(stages, searcher, &chips);
+                    made.extend(self.with_stages(group, survey, files)?);
+                }
+            }
+        }
+        if let [(_, path, _)] = &made[..] {
+            return self.source.deliver(path);
+        }
+        for (arch, path, extension) in &made {
+            let output = PathBuf::from(format!("{}-{arch}.{extension}", self.source.stem()));
+            std::fs::copy(path, &output).map_err(Error::io("write", &output))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether `--cuda-device-only` makes several files, for which no one name can stand.
+pub fn makes_several_files(options: &Options, archs: &[Arch]) -> bool {
+    options.emit.side == Side::Device && archs.len() > 1
+}
+
+/// Whether the machine-independent name of an output is that of assembly for a GPU, for the name of a file without `-o`.
+pub fn text_extension(options: &Options, archs: &[Arch]) -> &'static str {
+    let first = archs.first().map(|arch| arch.target.code());
+    match (options.emit.llvm, options.emit.side, first) {
+        (true, ..) => "ll",
+        (false, Side::Device, Some(target::Code::Kernels(kernels))) => kernels.text_extension(),
+        _ => "s",
+    }
+}

@@ -1,0 +1,314 @@
+//! The device side for a target whose kernels are assembled one by one and loaded when the program runs.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use regrain_frontend::specialise;
+use regrain_passes::launch::isolate_launches::Version;
+use regrain_targets::jobs::{self, Compiled, Image, Job, KernelOptions};
+use regrain_targets::nvptx::{Cache, Key, merge};
+use regrain_targets::target::Kernels;
+use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Arch, Report};
+use regrain_tuning::model::Processor;
+use regrain_tuning::occupancy::occupancy;
+
+use crate::decisions::publish;
+use crate::device_side::{Code, DeviceSide};
+use crate::error::{Error, Result};
+use crate::grains::Grains;
+use crate::search::{self, Searcher};
+use crate::search_cache::{Found, SearchCache};
+use crate::source::{Source, read_bitcode, write_module};
+use crate::stages::Stages;
+use crate::versions::Versions;
+
+/// One target's architectures, with clang's device code for each.
+pub(crate) struct Chips<'s> {
+    pub(crate) target: &'static dyn Kernels,
+    pub(crate) archs: Vec<&'s Arch>,
+    pub(crate) chips: Vec<SmArch>,
+    pub(crate) bitcode: Vec<PathBuf>,
+    /// Whether kernels get versions for the constant shapes that they are launched with.
+    pub(crate) specialised: bool,
+}
+
+/// Makes the device side, or finds it where the cache has what a search of the same code led to.
+pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>) -> Result<DeviceSide> {
+    let may_recall = matches!(stages.grains, Grains::Search(_)) && !chips.specialised && !stages.dump.is_on();
+    let known = if may_recall { SearchCache::of(stages, searcher, chips)? } else { None };
+    let made = match known.as_ref().and_then(|known| known.recall(chips.archs.len())) {
+        Some((found, images)) => say_again(stages, found, images)?,
+        None => make(stages, searcher, chips, known.as_ref())?,
+    };
+    if stages.source.options.resource_usage {
+        print_reports(&made.images);
+    }
+    let most = |version: &Version| Ok((version.name.clone(), most_threads(chips, &made.images, version)?));
+    let most_threads = made.versions.kernels.iter().map(most).collect::<Result<HashMap<_, _>>>()?;
+    let code = Code::Images { images: made.images, static_shared: made.static_shared };
+    let (versions, record_name) = (made.versions, searcher.target_name());
+    Ok(DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() })
+}
+
+/// What the device side comes to.
+struct Made {
+    images: Vec<Image>,
+    versions: Versions,
+    static_shared: u64,
+}
+
+/// What was found before, in the same words.
+fn say_again(stages: &Stages<'_>, found: Found, images: Vec<Image>) -> Result<Made> {
+    for text in &found.missed {
+        stages.missed.say(text);
+    }
+    let options = stages.source.options;
+    publish(&found.statements, options.remarks, options.report.as_deref())?;
+    let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new() };
+    Ok(Made { images, versions, static_shared: 0 })
+}
+
+/// Makes the device side from clang's code for each chip, and lets `known` keep what a search found.
+fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: Option<&SearchCache>) -> Result<Made> {
+    let contexts: Vec<Context> = chips.archs.iter().map(|_| Context::create()).collect();
+    let mut units = Vec::new();
+    for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
+        let module = read_bitcode(context, path)?;
+        stages.dump.llvm(&format!("device-{arch}"), &module)?;
+        units.push(Unit::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
+    }
+    let mut versions = versions_for_all(stages, &units);
+    let (mut wholes, mut statements) = (None, Vec::new());
+    if matches!(stages.grains, Grains::Search(_)) {
+        wholes = choose(stages, searcher, chips, &units, &mut versions)?;
+        statements = searcher.publish()?;
+    }
+    // A version that could not be assembled once may be another time.
+    let known = known.filter(|_| wholes.as_ref().is_none_or(|wholes| wholes.all_assembled));
+    let mut wholes = wholes.map_or(Vec::new(), |wholes| wholes.compiled).into_iter();
+    let (mut images, mut keys, mut static_shared) = (Vec::new(), Vec::new(), 0);
+    for unit in units {
+        let arch = unit.arch.clone();
+        // Where nothing was chosen, clang's module has been compiled to be compared with.
+        let whole = wholes.next().filter(|_| versions.is_empty() && !chips.specialised && unit.coarse.is_some());
+        let image = match whole {
+            Some(Compiled { key, image }) => {
+                keys.push(key.text());
+                image
+            }
+            None => {
+                let module = unit.with_versions(&versions)?;
+                if chips.specialised {
+                    let machine = chips.target.machine(&arch)?;
+                    static_shared = static_shared.max(specialise::static_shared(&module, &machine));
+                    specialise::device(&module, &stages.survey.shapes, &machine)?;
+                }
+                let (image, key) = device_image(stages.source, chips.target, &module, &arch)?;
+                keys.extend(key.map(|key| key.text()));
+                image
+            }
+        };
+        stages.dump.text(&arch, chips.target.text_extension(), &image.text)?;
+        images.push(image);
+    }
+    if let Some(known) = known {
+        let Versions { kernels, host, .. } = versions.clone();
+        known.keep(&Found { missed: stages.missed.said(), statements, kernels, host, images: keys });
+    }
+    Ok(Made { images, versions, static_shared })
+}
+
+/// The device side for one chip.
+struct Unit<'ctx> {
+    arch: String,
+    /// clang's module, or in a round trip what came back.
+    module: Module<'ctx>,
+    /// Versions of kernels at other grains, if they are not in `module` already.
+    coarse: Option<Module<'ctx>>,
+    versions: Versions,
+}
+
+impl<'ctx> Unit<'ctx> {
+    /// Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
+    fn new(stages: &Stages<'_>, context: &'ctx Context, module: Module<'ctx>, arch: &str) -> Self {
+        let arch = arch.to_owned();
+        let coarser = stages.grains.are_coarser();
+        let round_trip = stages.source.options.round_trip;
+        if round_trip || (stages.dump.is_on() && !coarser) {
+            let back = stages.round_trip(context, &module).filter(|_| round_trip);
+            if let Some((module, versions)) = back {
+                return Self { arch, module, coarse: None, versions };
+            }
+        }
+        match coarser.then(|| stages.coarse(context, &module)).flatten() {
+            Some((coarse, versions)) => Self { arch, module, coarse: Some(coarse), versions },
+            None => Self { arch, module, coarse: None, versions: Versions::default() },
+        }
+    }
+
+    /// clang's module with the kernels of `versions`; others go.
+    fn with_versions(self, versions: &Versions) -> Result<Module<'ctx>> {
+        let kernels: HashSet<String> = versions.kernels.iter().map(|version| version.name.clone()).collect();
+        let made = self.versions.kernels.iter().filter(|version| !kernels.contains(&version.name));
+        for unwanted in made {
+            let holder = self.coarse.as_ref().unwrap_or(&self.module);
+            if let Some(function) = holder.get_function(&unwanted.name) {
+                function.set_linkage(Linkage::Internal);
+            }
+        }
+        if let Some(coarse) = self.coarse.filter(|_| !kernels.is_empty()) {
+            merge(&self.module, coarse, &kernels)?;
+        }
+        Ok(self.module)
+    }
+}
+
+/// clang's modules as they are compiled to be compared with.
+struct Wholes {
+    /// One for each chip.
+    compiled: Vec<Compiled>,
+    /// Whether no version failed.
+    all_assembled: bool,
+}
+
+/// Lets the assembler speak and drops what is not chosen. With nothing to choose from nothing is assembled.
+fn choose(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+    units: &[Unit<'_>],
+    versions: &mut Versions,
+) -> Result<Option<Wholes>> {
+    if versions.launches.is_empty() {
+        return Ok(None);
+    }
+    let source = stages.source;
+    let mains = versions.main_kernels()?;
+    let mut all = Vec::new();
+    for unit in units {
+        all.push(job(source, chips.target, &unit.module, &unit.arch));
+        let of_versions = job(source, chips.target, unit.coarse.as_ref().unwrap_or(&unit.module), &unit.arch);
+        all.extend(mains.iter().map(|(_, _, name)| Job { kernel: Some(name.clone()), ..of_versions.clone() }));
+    }
+    let mut results = jobs::compile_all(&all, &source.toolchain.toolkit, &Cache::open()).into_iter();
+    let mut wholes = Wholes { compiled: Vec::new(), all_assembled: true };
+    let mut resources = BTreeMap::new();
+    for unit in units {
+        let whole = results.next().ok_or_else(|| Error::internal("a module was not compiled"))??;
+        // A version that the assembler refuses is pruned, no error.
+        let own: Vec<_> = results.by_ref().take(mains.len()).map(|made| made.ok().map(|made| made.image)).collect();
+        wholes.all_assembled &= own.iter().all(Option::is_some);
+        resources.insert(unit.arch.clone(), search::resources(&versions.launches, &mains, &own, &whole.image));
+        wholes.compiled.push(whole);
+    }
+    let mut kept = searcher.decide(&versions.launches, resources);
+    // Launches without alternatives have one that was taken before.
+    kept.retain(|_, grains| !grains.is_empty());
+    versions.choose(&kept)?;
+    Ok(Some(wholes))
+}
+
+/// One host code launches for all chips: there are versions if they came out alike for each.
+fn versions_for_all(stages: &Stages<'_>, units: &[Unit<'_>]) -> Versions {
+    let Some(first) = units.first().map(|unit| &unit.versions).filter(|first| !first.is_empty()) else {
+        return Versions::default();
+    };
+    if units.iter().any(|unit| !unit.versions.are_those_of(first)) {
+        stages.remark("launches keep their grain: the chips do not have the same versions of kernels");
+        return Versions::default();
+    }
+    first.clone()
+}
+
+/// The most threads of a block for which every chip has the registers.
+fn most_threads(chips: &Chips<'_>, images: &[Image], version: &Version) -> Result<u32> {
+    let of = |(arch, image): (&&Arch, &Image)| {
+        let Processor::Gpu(limits) = arch.target.processor(&arch.name)? else { return Ok(u32::MAX) };
+        let Some(report) = image.reports.iter().find(|report| report.name == version.name) else { return Ok(0) };
+        let fits = |threads: &u32| occupancy(limits, *threads, report.registers, 0).blocks > 0;
+        Ok((1..=limits.threads_per_block).rev().find(fits).unwrap_or(0))
+    };
+    let all = chips.archs.iter().zip(images).map(of).collect::<Result<Vec<u32>>>()?;
+    Ok(all.into_iter().min().unwrap_or(0))
+}
+
+/// The image of a module, and its key in the cache; where only assembly is asked for, only that.
+fn device_image(
+    source: &Source<'_>,
+    target: &'static dyn Kernels,
+    module: &Module<'_>,
+    arch: &str,
+) -> Result<(Image, Option<Key>)> {
+    let toolkit = &source.toolchain.toolkit;
+    let job = job(source, target, module, arch);
+    let emit = source.options.emit;
+    if emit.side == crate::options::Side::Device && emit.text {
+        return Ok((target.compile(module, toolkit, &job.options, true)?, None));
+    }
+    let mut results = jobs::compile_all(&[job], toolkit, &Cache::open());
+    let Compiled { key, image } = results.pop().ok_or_else(|| Error::internal("a module was not compiled"))??;
+    Ok((image, Some(key)))
+}
+
+/// What compiling a device module takes.
+fn job(source: &Source<'_>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job {
+    let options = source.options;
+    if !options.lines && !options.debug_device {
+        module.strip_debug_info();
+    }
+    // Where the source lies makes no difference to what becomes of it.
+    module.set_source_file_name("device");
+    module.set_name("device");
+    let options = KernelOptions {
+        arch: arch.to_owned(),
+        level: options.device_level().into(),
+        lines: options.lines,
+        debug: options.debug_device,
+        assembler: options.assembler.clone(),
+    };
+    Job { kernels: target, bitcode: module.write_bitcode_to_memory().as_slice().into(), kernel: None, options }
+}
+
+/// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.
+fn print_reports(images: &[Image]) {
+    eprintln!("{}", Report::heading());
+    for report in images.iter().flat_map(|image| &image.reports) {
+        eprintln!("{report}");
+    }
+}
+
+/// `--cuda-device-only`: assembly as text (`-S`), else machine code; with `-emit-llvm` clang's IR of the first. Gives for each
+/// architecture the file that was made and what it should end in.
+pub(crate) fn device_only(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+) -> Result<Vec<(String, PathBuf, &'static str)>> {
+    let source = stages.source;
+    let text = source.options.emit.text;
+    let file = |arch: &str| source.scratch(&format!("device-only-{arch}"));
+    if source.options.emit.llvm {
+        let mut made = Vec::new();
+        for (arch, path) in chips.archs.iter().zip(&chips.bitcode).take(1) {
+            let context = Context::create();
+            let module = read_bitcode(&context, path)?;
+            stages.dump.llvm(&format!("device-{arch}"), &module)?;
+            write_module(&module, &file(&arch.name), text)?;
+            made.push((arch.name.clone(), file(&arch.name), if text { "ll" } else { "bc" }));
+        }
+        return Ok(made);
+    }
+    let Code::Images { images, .. } = device_side(stages, searcher, chips)?.code else { return Ok(Vec::new()) };
+    let extension = if text { chips.target.text_extension() } else { chips.target.code_extension() };
+    let mut made = Vec::new();
+    for image in &images {
+        let path = file(&image.arch);
+        let bytes = if text { image.text.as_bytes() } else { &image.code };
+        std::fs::write(&path, bytes).map_err(Error::io("write", &path))?;
+        made.push((image.arch.clone(), path, extension));
+    }
+    Ok(made)
+}

@@ -1,0 +1,31 @@
+//! The compiler: CUDA sources to objects, for one target or several, through the parallel form.
+//!
+//! [`compile`] takes a [`Source`] with its [`Options`] from clang's IR to an object: the device side is made for each target
+//! ([`target`](regrain_targets::target)), the host side gets launches that choose among versions of kernels, and the images.
+//! A search weighs the versions, by a model or by measured times. Command line, files and linking are the driver's.
+
+mod blocks;
+mod choice;
+pub mod commands;
+pub mod compile;
+mod context;
+mod decisions;
+mod device_side;
+mod diagnostics;
+mod dump;
+mod error;
+mod grains;
+mod kernels;
+pub mod options;
+mod search;
+mod search_cache;
+mod source;
+mod stages;
+mod versions;
+
+pub use commands::Commands;
+pub use compile::compile;
+pub use diagnostics::note;
+pub use error::{Error, Result};
+pub use options::{Budget, Emit, Options, Remarks, Side};
+pub use source::{Source, Toolchain};

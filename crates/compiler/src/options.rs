@@ -1,0 +1,150 @@
+//! What the user wants of the compiler, apart from what clang is told.
+
+use std::path::PathBuf;
+
+use regrain_tuning::Space;
+
+/// Remarks about our own work, by clang's kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// `-Rpass=regrain`: what was done.
+    pub passed: bool,
+    /// `-Rpass-missed=regrain`: what was not, and why.
+    pub missed: bool,
+    /// `-Rpass-analysis=regrain`: the numbers of what was weighed.
+    pub analysis: bool,
+}
+
+/// Which side of a source is compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Host and device code, in one object.
+    #[default]
+    Both,
+    /// `--cuda-device-only`
+    Device,
+    /// `--cuda-host-only`
+    Host,
+}
+
+/// What is made of a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emit {
+    /// Which side.
+    pub side: Side,
+    /// `-S`: text in place of an object.
+    pub text: bool,
+    /// `-emit-llvm`
+    pub llvm: bool,
+}
+
+/// How long the search for grains may take, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Budget {
+    /// As long as clang took for the device side, but at least a second.
+    #[default]
+    AsClang,
+    /// So many seconds.
+    Seconds(f64),
+    /// As long as it takes.
+    Unlimited,
+}
+
+/// What the user wants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// What is made.
+    pub emit: Emit,
+    /// `-O` level, 0 to 3; `None` where nothing was said.
+    pub level: Option<u8>,
+    /// `-fgpu-rdc`: device code that is linked with that of other units.
+    pub relocatable: bool,
+    /// Whether objects say which source lines their code comes from.
+    pub lines: bool,
+    /// Whether a debugger is to step through device code, which should then be what the program wrote.
+    pub debug_device: bool,
+    /// Processor for device code on the CPU; `None` for this one.
+    pub cpu: Option<String>,
+    /// What is passed on to the assembler of device code (`-Xcuda-ptxas`).
+    pub assembler: Vec<String>,
+    /// `-fregrain-round-trip`: code from the parallel form even where no transformation fired.
+    pub round_trip: bool,
+    /// `-fregrain-specialize`: versions of kernels for constant block shapes on a GPU too.
+    pub specialize: bool,
+    /// `-fregrain-coarsen-blocks=`: this grain for every kernel where it is right, as an option of the pass.
+    pub coarsen_blocks: Option<String>,
+    /// `-fregrain-coarsen-threads=`: likewise for threads.
+    pub coarsen_threads: Option<String>,
+    /// `-fregrain-alternatives=`: which grains are tried; `None` for the target's own choice.
+    pub alternatives: Option<Space>,
+    /// `-fregrain-search-budget=`
+    pub budget: Budget,
+    /// `-fregrain-profile-generate`: the program tries alternatives and times them.
+    pub profile_generate: bool,
+    /// `-fregrain-profile-use=`: a tuning database to choose by.
+    pub profile_use: Option<PathBuf>,
+    /// `-fregrain-dump-ir=`
+    pub dump_ir: Option<PathBuf>,
+    /// `-fregrain-resource-usage`
+    pub resource_usage: bool,
+    /// `-fregrain-report=`: where what was decided about grains goes, one JSON object on a line.
+    pub report: Option<PathBuf>,
+    /// Which remarks are wanted.
+    pub remarks: Remarks,
+}
+
+impl Options {
+    /// The level of optimisation of device code, which is optimised unless the user says otherwise.
+    pub fn device_level(&self) -> u8 {
+        self.level.unwrap_or(3)
+    }
+
+    /// The options without what only decides where results go and what is shown of them: what is made of the same device code
+    /// by the same of these is the same. Of a tuning database the content counts, not the name.
+    pub(crate) fn that_matter(&self) -> Self {
+        Self {
+            remarks: Remarks::default(),
+            report: None,
+            resource_usage: false,
+            profile_use: self.profile_use.as_ref().map(|_| PathBuf::new()),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_makes_no_difference() {
+        let plain = Options { level: Some(2), ..Options::default() };
+        let shown = Options {
+            remarks: Remarks { passed: true, missed: true, analysis: true },
+            report: Some("r".into()),
+            resource_usage: true,
+            ..plain.clone()
+        };
+        assert_eq!(plain.that_matter(), shown.that_matter());
+        let by = |path: &str| Options { profile_use: Some(path.into()), ..plain.clone() }.that_matter();
+        assert_eq!(by("a"), by("b"));
+        assert_ne!(by("a"), plain.that_matter());
+    }
+
+    #[test]
+    fn what_is_searched_makes_a_difference() {
+        let plain = Options { level: Some(2), ..Options::default() };
+        let others = [
+            Options { level: Some(3), ..plain.clone() },
+            Options { alternatives: Some("blocks=1,2".parse().expect("a space")), ..plain.clone() },
+            Options { profile_generate: true, ..plain.clone() },
+            Options { round_trip: true, ..plain.clone() },
+            Options { lines: true, ..plain.clone() },
+            Options { assembler: vec!["--maxrregcount=32".into()], ..plain.clone() },
+            Options { budget: Budget::Seconds(1.0), ..plain.clone() },
+        ];
+        for other in others {
+            assert_ne!(plain.that_matter(), other.that_matter(), "{other:?}");
+        }
+    }
+}

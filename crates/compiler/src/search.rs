@@ -1,0 +1,224 @@
+//! The search for the grain of each launch: which alternatives are tried, and which of them stay.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::Instant;
+
+use regrain_passes::alternatives::candidates::{Kept, Launch};
+use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
+use regrain_passes::launch::launch_function::{described, kernel_of_launch};
+use regrain_targets::jobs::Image;
+use regrain_targets::target::Code;
+use regrain_targets::{Arch, Report, Target};
+use regrain_tuning::database::Database;
+use regrain_tuning::model::Processor;
+use regrain_tuning::occupancy::Resources;
+use regrain_tuning::{Grain, Space, VERSION};
+
+use crate::choice::{self, Chip};
+use crate::decisions::{Decision, Row, Statement, publish};
+use crate::diagnostics::Missed;
+use crate::error::Result;
+use crate::grains::Search;
+use crate::options::Options;
+
+/// Alternatives of a kernel that are assembled where nobody said which to try, beside the original.
+const MOST_ASSEMBLED: usize = 3;
+
+/// A search, with what it found out so far.
+pub struct Searcher<'s> {
+    options: &'s Options,
+    source: String,
+    missed: &'s Missed,
+    target: &'static dyn Target,
+    /// The architectures, which all run what is chosen, and what the model knows of them.
+    archs: Vec<(String, Processor<'static>)>,
+    database: Option<Database>,
+    deadline: Option<Instant>,
+    rows: RefCell<Vec<Row>>,
+}
+
+impl<'s> Searcher<'s> {
+    /// A search for architectures of one target, all of which run what is chosen. Nothing is begun behind the `deadline`.
+    ///
+    /// # Errors
+    /// A tuning database that cannot be read.
+    pub fn new(
+        options: &'s Options,
+        source: &Path,
+        missed: &'s Missed,
+        target: &'static dyn Target,
+        archs: &[&Arch],
+        deadline: Option<Instant>,
+    ) -> Result<Self> {
+        let known = |arch: &&Arch| Ok((arch.name.clone(), target.processor(&arch.name)?));
+        let archs = archs.iter().map(known).collect::<Result<Vec<_>>>()?;
+        let database = options.profile_use.as_deref().map(|path| {
+            let database = Database::open(path)?;
+            for warning in database.warnings() {
+                eprintln!("{warning}");
+            }
+            Ok::<_, crate::Error>(database)
+        });
+        let (source, rows) = (source.display().to_string(), RefCell::default());
+        Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows })
+    }
+
+    /// What the target is called in a tuning database.
+    pub fn target_name(&self) -> String {
+        let archs: Vec<&str> = self.archs.iter().map(|(name, _)| name.as_str()).collect();
+        self.target.record_name(&archs, self.options.cpu.as_deref())
+    }
+
+    fn chips(&self, mut resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>) -> Vec<Chip<'_>> {
+        let mut chip = |(name, processor): &(String, Processor<'static>)| {
+            let resources = resources.remove(name).unwrap_or_default();
+            Chip { name: name.clone(), source: &self.source, processor: *processor, resources }
+        };
+        self.archs.iter().map(&mut chip).collect()
+    }
+
+    /// The choice by measured times, if there are any that fit.
+    fn by_profile(&self, launch: &Launch) -> Option<Grain> {
+        let database = self.database.as_ref()?;
+        let chips = self.chips(BTreeMap::new());
+        match choice::by_profile(launch, chips.first()?, &self.target_name(), database, VERSION) {
+            Ok((at, rows)) => {
+                self.rows.borrow_mut().extend(rows);
+                Some(launch.candidates[at].grain)
+            }
+            Err(missing) => {
+                let (source, kernel) = (&self.source, described(&launch.kernel, launch.shape));
+                let text = format!("{source}: remark: {kernel}: the model decides: {missing} [-Rpass-missed=regrain]");
+                self.missed.say(&text);
+                None
+            }
+        }
+    }
+
+    /// Chooses when the assembler has spoken: which alternatives stay. `images` holds, for each GPU, the kernels by themselves,
+    /// `mains` says whose launches they are.
+    pub fn decide(
+        &self,
+        launches: &[Launch],
+        resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>,
+    ) -> Kept {
+        let chips = self.chips(resources);
+        let mut kept = Kept::new();
+        for launch in launches {
+            let (numbers, rows) = if self.options.profile_generate {
+                choice::to_be_timed(launch, &chips)
+            } else {
+                let (at, rows) = choice::by_model(launch, &chips);
+                (vec![at], rows)
+            };
+            self.rows.borrow_mut().extend(rows);
+            kept.insert(launch.symbol.clone(), numbers.into_iter().map(|at| launch.candidates[at].grain).collect());
+        }
+        kept
+    }
+
+    /// The measured times that it chooses by, all of them.
+    pub fn database_text(&self) -> String {
+        self.database.as_ref().map_or(String::new(), |database| format!("{database:?}"))
+    }
+
+    /// Gives the remarks, and writes the report. What was said comes back.
+    pub fn publish(&self) -> Result<Vec<Statement>> {
+        // What holds for all chips was said once for each of them.
+        let mut rows = self.rows.borrow().clone();
+        let mut said = HashSet::new();
+        rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
+        let statements = rows.iter().map(Statement::new).collect::<Result<Vec<_>>>()?;
+        publish(&statements, self.options.remarks, self.options.report.as_deref())?;
+        Ok(statements)
+    }
+}
+
+impl Search for Searcher<'_> {
+    fn space(&self, shape: Option<[u32; 3]>) -> Space {
+        self.options.alternatives.clone().unwrap_or_else(|| self.target.usual_space(shape))
+    }
+
+    fn left_out(&self, omissions: &[Omission]) {
+        let targets: Vec<String> = self.chips(BTreeMap::new()).into_iter().map(|chip| chip.name).collect();
+        for (omission, target) in
+            omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target)))
+        {
+            let Some((kernel, shape)) = kernel_of_launch(&omission.launch) else { continue };
+            let decision = match omission.reason {
+                LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
+                _ => Decision::Pruned,
+            };
+            let mut row = Row::new(&self.source, kernel, shape, target, omission.grain, decision);
+            row.reason = Some(omission.reason.to_string());
+            self.rows.borrow_mut().push(row);
+        }
+    }
+
+    fn keep(&self, launch: &Launch) -> Vec<Grain> {
+        if let Some(grain) = self.by_profile(launch) {
+            return vec![grain];
+        }
+        let all = || launch.candidates.iter().map(|candidate| candidate.grain).collect();
+        match self.target.code() {
+            // Nothing is assembled by itself: all is known.
+            Code::Blocks(_) => {
+                self.decide(std::slice::from_ref(launch), BTreeMap::new()).remove(&launch.symbol).unwrap_or_default()
+            }
+            Code::Kernels(_) if self.options.profile_generate || self.options.alternatives.is_some() => all(),
+            Code::Kernels(_) => {
+                let chips = self.chips(BTreeMap::new());
+                let found = choice::promising(launch, &chips, MOST_ASSEMBLED);
+                self.rows.borrow_mut().extend(choice::passed_before_assembly(launch, &chips, &found));
+                std::iter::once(0).chain(found).map(|at| launch.candidates[at].grain).collect()
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn out_of_time(&self, launches: usize) {
+        if launches > 0 {
+            let source = &self.source;
+            self.missed.say(&format!(
+                "{source}: remark: {launches} launches keep their grain: the search took as long as it may \
+                 (-fregrain-search-budget=) [-Rpass-missed=regrain]"
+            ));
+        }
+    }
+}
+
+/// The reports of one chip, by the launches that they are of. `mains` are the kernels of the alternatives, `images` those
+/// kernels in that order (`None`: not assembled), `whole` is clang's module with the original kernels.
+pub fn resources(
+    launches: &[Launch],
+    mains: &[(String, Grain, String)],
+    images: &[Option<Image>],
+    whole: &Image,
+) -> BTreeMap<(String, Grain), Resources> {
+    let of = |image: &Image, name: &str| image.reports.iter().find(|report| report.name == name).map(as_resources);
+    let mut found = BTreeMap::new();
+    for launch in launches {
+        found.extend(of(whole, &launch.kernel).map(|original| ((launch.symbol.clone(), Grain::ORIGINAL), original)));
+    }
+    for ((symbol, grain, name), image) in mains.iter().zip(images) {
+        let report = image.as_ref().and_then(|image| of(image, name));
+        found.extend(report.map(|report| ((symbol.clone(), *grain), report)));
+    }
+    found
+}
+
+fn as_resources(report: &Report) -> Resources {
+    Resources {
+        registers: report.registers,
+        spill_stores: report.spill_stores,
+        spill_loads: report.spill_loads,
+        stack: report.stack_frame,
+        static_shared: report.shared,
+        dynamic_shared: 0,
+    }
+}

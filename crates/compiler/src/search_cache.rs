@@ -1,0 +1,80 @@
+//! What a search found for a whole source: device code that was raised, coarsened and weighed before is not again.
+//!
+//! The key is a hash of the device code as clang gave it for each chip, of what the host does with kernels (`Survey`), of the options
+//! and of the measured times, besides what every key of the cache holds. What comes back is all that the search leads to: the images,
+//! the host code that launches versions, and everything that was said on the way, so that a rebuild says and makes the same.
+
+use std::path::PathBuf;
+
+use regrain_passes::launch::isolate_launches::Version;
+use regrain_targets::jobs::{self, Image};
+use regrain_targets::nvptx::{Cache, Key};
+use serde::{Deserialize, Serialize};
+
+use crate::decisions::Statement;
+use crate::error::{Error, Result};
+use crate::kernels::Chips;
+use crate::search::Searcher;
+use crate::stages::Stages;
+
+/// Where the cache has what is known of a source.
+pub struct SearchCache {
+    cache: Cache,
+    key: Key,
+}
+
+/// What a search led to.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// What `-Rpass-missed` shows, apart from the decisions.
+    pub missed: Vec<String>,
+    /// The decisions.
+    pub statements: Vec<Statement>,
+    /// The versions of kernels that launches may choose.
+    pub kernels: Vec<Version>,
+    /// The host code that launches them, as MLIR.
+    pub host: String,
+    /// Keys of the images in the cache, for each chip.
+    pub images: Vec<String>,
+}
+
+impl SearchCache {
+    /// What is known of the source that `stages` work on, with its device code for `chips`. `None` without a cache.
+    ///
+    /// # Errors
+    /// The device code cannot be read.
+    pub fn of(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>) -> Result<Option<Self>> {
+        let cache = Cache::open();
+        if !cache.is_on() {
+            return Ok(None);
+        }
+        let read = |path: &PathBuf| std::fs::read(path).map_err(Error::io("read", path));
+        let codes = chips.bitcode.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let parts: Vec<&[u8]> = codes.iter().map(Vec::as_slice).collect();
+        let source = stages.source;
+        let options = source.options.that_matter();
+        let (input, words) = (&source.unit.input, &source.unit.options);
+        let (archs, target, times) = (&chips.archs, searcher.target_name(), searcher.database_text());
+        let all = format!("{input:?} {words:?} {archs:?} {target} {:?} {options:?} {times}", stages.survey);
+        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &source.toolchain.toolkit) }))
+    }
+
+    /// What was found before, with the images of so many architectures, if all of it is still there.
+    pub fn recall(&self, archs: usize) -> Option<(Found, Vec<Image>)> {
+        let found: Found = serde_json::from_slice(&self.cache.read(self.key)?).ok()?;
+        if found.images.len() != archs {
+            return None;
+        }
+        let image = |key: &String| jobs::cached(&self.cache, Key::parse(key)?);
+        let images = found.images.iter().map(image).collect::<Option<Vec<_>>>()?;
+        tracing::debug!(target: "cache", "the search is not repeated");
+        Some((found, images))
+    }
+
+    /// Remembers what was found.
+    pub fn keep(&self, found: &Found) {
+        if let Ok(text) = serde_json::to_vec(found) {
+            self.cache.write(self.key, &text);
+        }
+    }
+}

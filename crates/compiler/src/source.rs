@@ -1,0 +1,216 @@
+//! One CUDA source on its way to one output: its tools, temporary files and both sides as clang gives them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use regrain_frontend::{Clang, Side, Unit, clang};
+use regrain_targets::Arch;
+use regrain_targets::toolkit::{SmArch, Toolkit};
+
+use crate::commands::Commands;
+use crate::error::{Error, Result};
+use crate::options::Options;
+
+/// The tools that sources are compiled with.
+pub struct Toolchain {
+    /// The front end's compiler.
+    pub clang: Clang,
+    /// CUDA's headers, assembler and libraries.
+    pub toolkit: Toolkit,
+    /// How commands are run.
+    pub commands: Commands,
+}
+
+/// One CUDA source on its way to one output.
+pub struct Source<'s> {
+    /// The tools.
+    pub toolchain: &'s Toolchain,
+    /// What the user wants.
+    pub options: &'s Options,
+    /// The source, with what clang is told.
+    pub unit: Unit,
+    /// What clang is told about the rule for make (`-MD` and its kin), of which one side alone must hear.
+    pub dependencies: Vec<OsString>,
+    /// What code is made for, without repetition.
+    pub archs: &'s [Arch],
+    /// Where the result goes.
+    pub output: PathBuf,
+    /// A folder for temporary files that no other source has.
+    pub scratch: PathBuf,
+}
+
+/// Bitcode of both sides, on disk.
+pub struct Sides {
+    /// The host side, if it was wanted.
+    pub host: Option<PathBuf>,
+    /// The device side for each chip asked for, in their order.
+    pub device: Vec<PathBuf>,
+    /// How long clang took for the device side.
+    pub device_time: Duration,
+}
+
+impl Source<'_> {
+    /// A temporary file of this source.
+    pub fn scratch(&self, name: &str) -> PathBuf {
+        self.scratch.join(name)
+    }
+
+    /// The source's name without folder and extension, for messages and dumps.
+    pub fn stem(&self) -> String {
+        self.unit.input.file_stem().map_or_else(|| "stdin".into(), |s| s.to_string_lossy().into_owned())
+    }
+
+    /// Runs clang for the host, unless only the device side is wanted, and for each of `chips`, side by side. `None`: only shown
+    /// (`-###`).
+    ///
+    /// # Errors
+    /// What clang refuses, in its own words.
+    pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
+        if self.unit.input == Path::new("-") {
+            return Err(Error::User("CUDA source on standard input is compiled twice; give it a name".into()));
+        }
+        let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
+        let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
+        let mut commands = self.side_commands(chips, &device, host.as_deref());
+        let mut dry = false;
+        for command in &commands {
+            dry |= self.toolchain.commands.announce(command);
+        }
+        if dry {
+            return Ok(None);
+        }
+        let timed = |command: &mut Command| {
+            let start = Instant::now();
+            (clang::run(command), start.elapsed())
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = commands.iter_mut().map(|command| scope.spawn(move || timed(command))).collect();
+            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        });
+        let device_time = results.iter().take(chips.len()).map(|(_, time)| *time).max().unwrap_or_default();
+        let mut said = Vec::new();
+        for (result, _) in results {
+            let stderr = result?;
+            if !said.contains(&stderr) {
+                eprint!("{stderr}");
+                said.push(stderr);
+            }
+        }
+        Ok(Some(Sides { host, device, device_time }))
+    }
+
+    fn side_commands(&self, chips: &[SmArch], device: &[PathBuf], host: Option<&Path>) -> Vec<Command> {
+        let clang = &self.toolchain.clang;
+        let mut commands = Vec::new();
+        for (chip, path) in chips.iter().zip(device) {
+            let mut command = clang.bitcode_command(&self.unit, Side::Device { arch: &chip.to_string() }, path);
+            if self.options.level.is_none() {
+                // Device code is optimised unless the user says otherwise: that is what CUDA's users expect.
+                command.arg("-O3");
+            }
+            commands.push(command);
+        }
+        if let Some(path) = host {
+            commands.push(clang.bitcode_command(&self.unit, Side::Host, path));
+        }
+        if let Some(last) = commands.last_mut() {
+            last.args(&self.dependencies);
+        }
+        let list: Vec<String> = chips.iter().map(|chip| chip.cuda_arch_macro().to_string()).collect();
+        for command in &mut commands {
+            // CCCL's headers name a namespace by it, which host and device must agree on. clang defines it too, for
+            // the one architecture that a command is for.
+            command.arg("-U__CUDA_ARCH_LIST__").arg(format!("-D__CUDA_ARCH_LIST__={}", list.join(",")));
+        }
+        commands
+    }
+
+    /// Compiles the host side, registration code in place, with the user's own options: to an object, or to text with
+    /// `-S`. Gives the file that it made.
+    ///
+    /// # Errors
+    /// clang fails.
+    pub fn host_object(&self, host: &Module<'_>) -> Result<PathBuf> {
+        let bitcode = self.scratch("host-registered.bc");
+        write_bitcode(host, &bitcode)?;
+        let made = self.scratch(if self.options.emit.text { "host.s" } else { "host.o" });
+        let mut command = Command::new(self.toolchain.clang.path());
+        command.args(&self.unit.options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
+        self.add_kind(&mut command);
+        command.arg(&bitcode).arg("-o").arg(&made);
+        self.toolchain.commands.run(&mut command)?;
+        Ok(made)
+    }
+
+    fn add_kind(&self, command: &mut Command) {
+        command.arg(if self.options.emit.text { "-S" } else { "-c" });
+        if self.options.emit.llvm {
+            command.arg("-emit-llvm");
+        }
+    }
+
+    /// Joins objects into one.
+    ///
+    /// # Errors
+    /// The linker fails.
+    pub fn merge(&self, objects: &[PathBuf]) -> Result<PathBuf> {
+        let merged = self.scratch("merged.o");
+        let mut command = Command::new(self.toolchain.clang.sibling("ld.lld"));
+        command.arg("-r").args(objects).arg("-o").arg(&merged);
+        self.toolchain.commands.run(&mut command)?;
+        Ok(merged)
+    }
+
+    /// Moves a finished file to the output, which `-` makes standard output.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn deliver(&self, finished: &Path) -> Result<()> {
+        let output = &self.output;
+        if output == Path::new("-") {
+            let mut file = std::fs::File::open(finished).map_err(Error::io("read", finished))?;
+            return std::io::copy(&mut file, &mut std::io::stdout()).map(drop).map_err(Error::io("write", output));
+        }
+        if std::fs::rename(finished, output).is_ok() {
+            return Ok(());
+        }
+        std::fs::copy(finished, output).map(drop).map_err(Error::io("write", output))
+    }
+
+    /// `--cuda-host-only`: clang's own affair.
+    pub(crate) fn host_only(&self) -> Result<()> {
+        let mut command = self.toolchain.clang.cuda_command(&self.unit);
+        command.arg("--cuda-host-only");
+        self.add_kind(&mut command);
+        command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);
+        self.toolchain.commands.run(&mut command)
+    }
+}
+
+/// Reads bitcode that clang wrote.
+pub(crate) fn read_bitcode<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
+    Module::parse_bitcode_from_path(path, context)
+        .map_err(|e| Error::internal(format!("cannot read '{}': {e}", path.display())))
+}
+
+/// Writes bitcode for clang.
+pub(crate) fn write_bitcode(module: &Module<'_>, path: &Path) -> Result<()> {
+    if module.write_bitcode_to_path(path) {
+        Ok(())
+    } else {
+        Err(Error::internal(format!("cannot write '{}'", path.display())))
+    }
+}
+
+/// Writes a module as text or bitcode.
+pub(crate) fn write_module(module: &Module<'_>, path: &Path, text: bool) -> Result<()> {
+    if text {
+        module.print_to_file(path).map_err(|e| Error::internal(format!("cannot write '{}': {e}", path.display())))
+    } else {
+        write_bitcode(module, path)
+    }
+}

@@ -1,0 +1,290 @@
+//! The parallel form of a translation unit: device IR cleaned, imported and raised.
+//!
+//! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
+//! that clang gave it, and a remark says why.
+
+use std::collections::{BTreeSet, HashMap};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use mlir_bridge::diagnostics::with_diagnostics;
+use mlir_bridge::ir::Op;
+use mlir_bridge::module_op;
+use regrain_frontend::launches::Survey;
+use regrain_passes::alternatives::candidates::{self, Kept, Launch};
+use regrain_passes::alternatives::{content_hash, expand_alternatives};
+use regrain_passes::launch::launch_function::{described, dispatched};
+use regrain_passes::launch::{isolate_launches, keep_launches};
+use regrain_passes::raise::form_parallel::Shapes;
+use regrain_passes::{lower, optimise, raise};
+use regrain_targets::target::{LaunchLimits, SplitForm};
+use regrain_tuning::Space;
+
+use crate::context::mlir_context;
+use crate::diagnostics::{self, Missed};
+use crate::dump::Dump;
+use crate::grains::{Grains, Search};
+use crate::source::Source;
+use crate::versions::{Host, Versions};
+
+/// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
+const STATED_OPERATIONS: i64 = 64_000;
+
+/// What the stages share.
+#[derive(Clone)]
+pub struct Stages<'s> {
+    /// The source.
+    pub source: &'s Source<'s>,
+    /// Where the stages are shown.
+    pub dump: &'s Dump,
+    /// What hears why something was not done.
+    pub missed: &'s Missed,
+    /// The chip whose `__CUDA_ARCH__` the source saw, as in `sm_80`.
+    pub chip: String,
+    /// What launches may ask for wherever the program runs.
+    pub limits: LaunchLimits,
+    /// What the host does with kernels.
+    pub survey: &'s Survey,
+    /// Which grains kernels get.
+    pub grains: Grains<'s>,
+}
+
+impl Stages<'_> {
+    /// The same for one chip.
+    pub fn for_chip(&self, chip: &str) -> Self {
+        Self { chip: chip.to_owned(), ..self.clone() }
+    }
+
+    /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain, and the launches that
+    /// have versions. These may do without block functions: where they only say how many blocks a task has.
+    pub fn split_form<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+    ) -> (Option<SplitForm<'ctx>>, Versions) {
+        let made = self.attempt(context, device, |mlir, module| {
+            let host = self.versions(mlir, module)?;
+            optimise::optimise_all(module_op(module));
+            self.show("optimized", module);
+            lower::split(module_op(module));
+            self.show("split", module);
+            let lowered = lower::lower_to_blocks(module_op(module));
+            self.show("blocks", module);
+            let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
+            let names = made.iter().map(|block| block.kernel.clone()).collect();
+            Ok((made, Versions::of(host, &names)))
+        });
+        let Some((module, (blocks, versions))) = made else { return (None, Versions::default()) };
+        (Some(SplitForm { module, blocks }).filter(|form| !form.blocks.is_empty()), versions)
+    }
+
+    /// Device IR that went through the parallel form and back, with versions at other grains if they are asked for.
+    pub fn round_trip<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(Module<'ctx>, Versions)> {
+        self.outline(context, device, false)
+    }
+
+    /// The versions of kernels at other grains as device IR, in which the original kernels are declared. `None` if there are none.
+    pub fn coarse<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Option<(Module<'ctx>, Versions)> {
+        self.outline(context, device, true).filter(|(_, versions)| !versions.is_empty())
+    }
+
+    fn outline<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        versions_only: bool,
+    ) -> Option<(Module<'ctx>, Versions)> {
+        self.attempt(context, device, |mlir, module| {
+            let host = self.versions(mlir, module)?;
+            if versions_only {
+                keep_launches::drop_kept(module_op(module));
+            }
+            let said = mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
+            self.remark(said.trim_end());
+            self.show("outlined", module);
+            let is_made = |op: &Op<'_>| op.is("llvm.func") && !op.region(0).is_empty();
+            let functions = module_op(module).body().ops().into_iter().filter(is_made);
+            let names = functions.filter_map(|op| op.symbol_name().map(str::to_owned)).collect();
+            Ok(Versions::of(host, &names))
+        })
+    }
+
+    /// Gives every kernel a version of the grain that was asked for, where that is right.
+    fn versions<'c>(
+        &self,
+        mlir: &'c melior::Context,
+        module: &melior::ir::Module<'c>,
+    ) -> Result<Option<Host<'c>>, String> {
+        let op = module_op(module);
+        let launches = match self.grains {
+            Grains::Original => return Ok(None),
+            Grains::Forced => {
+                self.keep_launches(op);
+                self.coarsen(module)?;
+                Vec::new()
+            }
+            Grains::Search(search) => {
+                content_hash::mark(op);
+                self.keep_launches(op);
+                self.expand(module, search)
+            }
+        };
+        isolate_launches::isolate_launches(op);
+        self.show("isolated", module);
+        let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
+        isolate_launches::take_host(op, module_op(&host));
+        Ok(Some(Host { module: host, versions: isolate_launches::versions(op), launches }))
+    }
+
+    /// Gives every launch a host function that may launch something else. Not those of kernels whose attributes the program
+    /// sets: it sets them on the original kernel alone.
+    fn keep_launches(&self, module: Op<'_>) {
+        keep_launches::keep_launches(module);
+        let mut kept = BTreeSet::new();
+        for (function, kernel, _) in dispatched(module) {
+            if self.survey.attributed.as_ref().is_none_or(|kernels| kernels.contains(kernel)) {
+                kept.insert(kernel.to_owned());
+                function.erase();
+            }
+        }
+        for kernel in kept {
+            let source = self.source.unit.input.display();
+            let kernel = described(&kernel, None);
+            self.remark(&format!(
+                "{source}: remark: {kernel} keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"
+            ));
+        }
+    }
+
+    /// Coarsens every launch as it was asked for, where that is right.
+    fn coarsen(&self, module: &melior::ir::Module<'_>) -> Result<(), String> {
+        let op = module_op(module);
+        let args = &self.source.options;
+        let limit = format!(" dynamic-shared-limit={}", self.limits.dynamic_shared);
+        let asked = [("threads", &args.coarsen_threads, ""), ("blocks", &args.coarsen_blocks, limit.as_str())];
+        for (what, factors, more) in
+            asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more)))
+        {
+            let pass = format!("regrain-coarsen-{what}{{{factors}{more}}}");
+            let done = mlir_bridge::pass::run_pipeline(op, &pass);
+            done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
+            self.show(&format!("coarse-{what}"), module);
+        }
+        optimise::optimise_changed(op);
+        self.show("optimized", module);
+        Ok(())
+    }
+
+    /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
+    /// which no time is left keep their grain.
+    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
+        let op = module_op(module);
+        let mut open = self.launches_to_expand(op, search);
+        // Few at a time: then time is asked for often enough, and the module is not walked once for each.
+        let mut most = 1;
+        while !open.is_empty() && !search.is_over() {
+            let now: Vec<_> = open.drain(..most.min(open.len())).collect();
+            for (function, space) in &now {
+                function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+            }
+            search.left_out(&expand_alternatives::expand_all(op, &self.request()));
+            for (function, _) in now {
+                function.remove_attr(expand_alternatives::SPACE);
+            }
+            optimise::optimise_changed(op);
+            most *= 2;
+        }
+        search.out_of_time(open.len());
+        self.show("alternatives", module);
+        let mut launches = candidates::launches(op);
+        let mut kept = Kept::new();
+        for launch in &mut launches {
+            let grains = search.keep(launch);
+            launch.candidates.retain(|candidate| grains.contains(&candidate.grain));
+            kept.insert(launch.symbol.clone(), grains);
+        }
+        candidates::retain(op, &kept);
+        launches.retain(|launch| launch.candidates.len() > 1);
+        launches
+    }
+
+    /// The host functions whose launches get alternatives, with the grains that are tried; the largest first.
+    fn launches_to_expand<'c>(&self, module: Op<'c>, search: &dyn Search) -> Vec<(Op<'c>, Space)> {
+        let mut found = Vec::new();
+        for (function, kernel, shape) in dispatched(module) {
+            // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
+            let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
+            if !is_rare {
+                found.push((function, search.space(shape)));
+            }
+        }
+        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(function.find_all(|_| true).len()));
+        found
+    }
+
+    fn request(&self) -> expand_alternatives::Request {
+        let stated = self.source.options.alternatives.is_some();
+        expand_alternatives::Request {
+            space: Space::none(),
+            shared_limit: self.limits.static_shared.cast_signed(),
+            dynamic_shared_limit: self.limits.dynamic_shared.cast_signed(),
+            operation_limit: if stated { STATED_OPERATIONS } else { expand_alternatives::USUAL_OPERATIONS },
+        }
+    }
+
+    /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
+    fn attempt<'ctx, T>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
+    ) -> Option<(Module<'ctx>, T)> {
+        let made = self.try_all(context, device, lower);
+        made.map_err(|reason| self.remark(&format!("{}: not raised: {reason}", self.source.stem()))).ok()
+    }
+
+    fn try_all<'ctx, T>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
+    ) -> Result<(Module<'ctx>, T), String> {
+        let clean = device.clone();
+        regrain_frontend::clean::clean_device_module(&clean, &self.chip).map_err(|e| e.to_string())?;
+        self.dump.llvm("clean", &clean).map_err(|e| e.to_string())?;
+        let mlir = mlir_context();
+        let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
+        self.show("imported", &module);
+        let shapes: Shapes = self.survey.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
+        let (lowered, said) = with_diagnostics(&mlir, || {
+            raise::raise_module(module_op(&module), &shapes);
+            self.show("parallel", &module);
+            lower(&mlir, &module)
+        });
+        self.remark(said.trim_end());
+        let lowered = lowered?;
+        if self.source.options.lines {
+            lower::scope_debug_info::scope_all(module_op(&module));
+        }
+        let exported = mlir_bridge::export_inkwell(&module, &self.source.stem(), context).map_err(|e| e.to_string())?;
+        Ok((exported, lowered))
+    }
+
+    fn show(&self, stage: &str, module: &melior::ir::Module<'_>) {
+        show(self.dump, stage, module);
+    }
+
+    /// Says something that only `-Rpass-missed` asks for.
+    pub fn remark(&self, text: &str) {
+        self.missed.say(text);
+    }
+}
+
+/// Writes a stage, where stages are written. That it cannot be written is no reason to stop.
+pub(crate) fn show(dump: &Dump, stage: &str, module: &melior::ir::Module<'_>) {
+    if dump.is_on()
+        && let Err(error) = dump.text(stage, "mlir", &module_op(module).to_string())
+    {
+        diagnostics::note(&error.to_string());
+    }
+}

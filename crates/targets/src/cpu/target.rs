@@ -1,0 +1,98 @@
+//! The CPU as a target.
+
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use regrain_tuning::Space;
+use regrain_tuning::model::Processor;
+
+use super::{codegen, image_symbol, limits, lower};
+use crate::{Error, nvptx};
+use crate::from_nvvm::reject_missing;
+use crate::offload::Entry;
+use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
+use crate::toolkit::{SmArch, Toolkit};
+
+/// The processor that the program runs on.
+pub struct Cpu;
+
+/// The name of the one architecture.
+const NAME: &str = "cpu";
+
+impl Target for Cpu {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn arch(&self, name: &str) -> Option<Result<String, Error>> {
+        (name == NAME).then(|| Ok(NAME.to_owned()))
+    }
+
+    fn installed(&self, _clang: &Path) -> Option<String> {
+        Some(NAME.to_owned())
+    }
+
+    fn cuda_arch(&self, _arch: &str) -> Option<SmArch> {
+        None
+    }
+
+    fn check(&self, _arch: &str, _toolkit: &Toolkit) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn processor(&self, _arch: &str) -> Result<Processor<'static>, Error> {
+        Ok(Processor::Cpu(limits()))
+    }
+
+    fn record_name(&self, _archs: &[&str], cpu: Option<&str>) -> String {
+        let host = || TargetMachine::get_host_cpu_name().to_string_lossy().into_owned();
+        format!("cpu:{}x{}", cpu.map_or_else(host, str::to_owned), limits().cores)
+    }
+
+    fn usual_space(&self, block: Option<[u32; 3]>) -> Space {
+        Space::for_cpu(block)
+    }
+
+    fn launch_limits(&self, _archs: &[&str], chip: SmArch) -> Result<LaunchLimits, Error> {
+        // The runtime gives blocks what the chip would give them for which the source was written.
+        let dynamic_shared = nvptx::limits::limits(chip)?.shared_opt_in.into();
+        Ok(LaunchLimits { threads: 1024, static_shared: 48 << 10, dynamic_shared, parameters: 4 << 10 })
+    }
+
+    fn device(&self) -> u32 {
+        0
+    }
+
+    fn code(&self) -> Code {
+        Code::Blocks(&Cpu)
+    }
+}
+
+impl Blocks for Cpu {
+    fn lower<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: Module<'ctx>,
+        split: Option<SplitForm<'ctx>>,
+        options: &BlockOptions,
+    ) -> Result<Module<'ctx>, Error> {
+        lower(context, device, split, options).map(|(module, _)| module)
+    }
+
+    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
+        codegen::optimise(module, options)?;
+        reject_missing(module, options)?;
+        codegen::emit_object(module, options, output)
+    }
+
+    fn image_symbol(&self, unit: &str) -> String {
+        image_symbol(unit)
+    }
+
+    fn entry(&self, kernels: &[String]) -> Entry {
+        let triple = TargetMachine::get_default_triple().as_str().to_string_lossy().into_owned();
+        Entry { triple, arch: NAME.into(), code: kernels.join("\n").into_bytes() }
+    }
+}

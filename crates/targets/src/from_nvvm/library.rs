@@ -1,0 +1,70 @@
+//! A device library: what NVVM intrinsics, libdevice and inline PTX call on one target, as LLVM bitcode.
+//!
+//! Naming, the same for every target: `llvm.nvvm.a.b.c` is `__regrain_llvm_nvvm_a_b_c`, libdevice functions keep their
+//! names, a PTX instruction is `__regrain_ptx_*`. Definitions are `linkonce_odr` and free of `target-cpu` and
+//! `target-features`.
+
+use std::sync::OnceLock;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+
+use super::inline_ptx::Library;
+use crate::Error;
+
+const INTRINSIC: &str = "__regrain_llvm_";
+const LIBDEVICE: &str = "__nv_";
+
+/// The library of one target.
+pub struct DeviceLibrary {
+    bitcode: &'static [u8],
+    runtime: &'static [&'static str],
+    signatures: OnceLock<Result<Library, String>>,
+}
+
+impl DeviceLibrary {
+    /// A library. `runtime` names the functions without parameters or result that inline PTX reaches in the target's
+    /// runtime without help of the library.
+    pub const fn new(bitcode: &'static [u8], runtime: &'static [&'static str]) -> Self {
+        Self { bitcode, runtime, signatures: OnceLock::new() }
+    }
+
+    /// The library as a module of `context`.
+    pub fn load<'ctx>(&self, context: &'ctx Context) -> Result<Module<'ctx>, Error> {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(self.bitcode, "device_library");
+        Module::parse_bitcode_from_buffer(&buffer, context)
+            .map_err(|e| Error::internal("reading the device library", e.to_string()))
+    }
+
+    /// The library's bitcode.
+    pub fn bitcode(&self) -> &'static [u8] {
+        self.bitcode
+    }
+
+    /// What inline PTX may call; read once.
+    pub(super) fn signatures(&self) -> Result<&Library, Error> {
+        let read = || {
+            let context = Context::create();
+            let module = self.load(&context).map_err(|e| e.to_string())?;
+            Ok(Library::of(&module, self.runtime))
+        };
+        self.signatures.get_or_init(read).as_ref().map_err(|e| Error::internal("reading the device library", e))
+    }
+}
+
+/// The library's function for an LLVM intrinsic that returns a scalar or nothing.
+pub fn intrinsic_symbol(intrinsic: &str) -> String {
+    format!("__regrain_{}", intrinsic.replace('.', "_"))
+}
+
+/// The library's function for an LLVM intrinsic that returns a struct: the address of the result comes first.
+pub fn struct_intrinsic_symbol(intrinsic: &str) -> String {
+    format!("{}_out", intrinsic_symbol(intrinsic))
+}
+
+/// What a user would call the function of a library with this symbol; `None` for any other symbol.
+pub(super) fn wanted_name(symbol: &str) -> Option<&str> {
+    let of_library = symbol.starts_with(INTRINSIC) || symbol.starts_with(LIBDEVICE);
+    of_library.then(|| symbol.trim_start_matches("__regrain_").trim_end_matches("_out"))
+}

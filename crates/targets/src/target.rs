@@ -1,0 +1,246 @@
+//! What a target is: everything in which processors differ, behind one trait.
+//!
+//! The compiler gives a target device code as clang made it for CUDA, and asks it for facts (limits, costs, what its assembler
+//! reported) and for code. Code comes in two kinds ([`Code`]): *kernels* that are assembled one by one and loaded when the program
+//! runs, as on GPUs, and *blocks*, functions that are linked into the program, as on the CPU.
+//!
+//! To add a target: a folder beside `nvptx` with an implementation of [`Target`], and its row in `lib.rs`.
+
+use std::fmt;
+use std::path::Path;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use regrain_tuning::Space;
+use regrain_tuning::model::Processor;
+
+use crate::Error;
+use crate::jobs::{Image, KernelOptions};
+use crate::offload::Entry;
+use crate::toolkit::{SmArch, Toolkit};
+
+/// A family of processors that device code is made for.
+pub trait Target: Sync {
+    /// As in `nvptx`. No two targets have one name.
+    fn name(&self) -> &'static str;
+
+    /// The architecture that `--offload-arch=` calls `name`, in its usual spelling. `None` if the name is not one of this
+    /// family's.
+    ///
+    /// # Errors
+    /// A name of this family that nobody knows.
+    fn arch(&self, name: &str) -> Option<Result<String, Error>>;
+
+    /// The architecture of the processor of this family in this machine, asked of the tools beside `clang`; `None` where there is
+    /// none.
+    fn installed(&self, clang: &Path) -> Option<String>;
+
+    /// The chip whose code clang makes for `arch`; `None` leaves the choice to the other targets of the program.
+    fn cuda_arch(&self, arch: &str) -> Option<SmArch>;
+
+    /// Whether code for `arch` can be made with `toolkit`.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn check(&self, arch: &str, toolkit: &Toolkit) -> Result<(), Error>;
+
+    /// What the cost model must know.
+    ///
+    /// # Errors
+    /// `arch` is not one of this family's.
+    fn processor(&self, arch: &str) -> Result<Processor<'static>, Error>;
+
+    /// What `archs` are called in a tuning database; `cpu` is the processor that the user names (`-fregrain-cpu=`).
+    fn record_name(&self, archs: &[&str], cpu: Option<&str>) -> String;
+
+    /// The grains that are tried where the user does not say, for launches with this block shape (`None`: not known).
+    fn usual_space(&self, block: Option<[u32; 3]>) -> Space;
+
+    /// What launches may ask for on each processor that runs code for `archs`, when the source saw the architecture `chip`.
+    ///
+    /// # Errors
+    /// One of `archs` is not one of this family's.
+    fn launch_limits(&self, archs: &[&str], chip: SmArch) -> Result<LaunchLimits, Error>;
+
+    /// How code is made.
+    fn code(&self) -> Code;
+
+    /// What runs the code: the number that the runtime's `__regrain_device_kind` gives.
+    fn device(&self) -> u32;
+
+    /// Whether programs for this target alone link the CUDA runtime of the chip's maker; else they link ours.
+    fn has_own_runtime(&self) -> bool {
+        false
+    }
+}
+
+/// What a launch may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchLimits {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of static shared memory of a block, and of all its shared memory without asking for more.
+    pub static_shared: u64,
+    /// Bytes of shared memory that a block may ask for.
+    pub dynamic_shared: u64,
+    /// Bytes of a kernel's parameters.
+    pub parameters: u64,
+}
+
+/// How code is made.
+#[derive(Clone, Copy)]
+pub enum Code {
+    /// Kernels that are assembled one by one, and loaded when the program runs.
+    Kernels(&'static dyn Kernels),
+    /// Functions for threads and blocks that are linked into the program.
+    Blocks(&'static dyn Blocks),
+}
+
+/// Making kernels.
+pub trait Kernels: Sync {
+    /// What assembly files end in, as in `ptx`.
+    fn text_extension(&self) -> &'static str;
+
+    /// What files of machine code end in, as in `cubin`.
+    fn code_extension(&self) -> &'static str;
+
+    /// A machine for passes over device code of clang's for `arch`.
+    ///
+    /// # Errors
+    /// LLVM does not have it.
+    fn machine(&self, arch: &str) -> Result<TargetMachine, Error>;
+
+    /// What code depends on beside the module and the options: the tools' versions.
+    fn stamp(&self, toolkit: &Toolkit) -> String;
+
+    /// Compiles device code of clang's, which is changed on the way, to an image; only to assembly with `text_only`.
+    ///
+    /// # Errors
+    /// What the back end or the assembler refuses, located where that is known.
+    fn compile(
+        &self,
+        module: &Module<'_>,
+        toolkit: &Toolkit,
+        options: &KernelOptions,
+        text_only: bool,
+    ) -> Result<Image, Error>;
+
+    /// Puts the images of a program for this target alone into the host module, for the runtime of the chip's maker.
+    ///
+    /// # Errors
+    /// The images are not of the expected form.
+    fn embed(&self, host: &Module<'_>, images: &[Image]) -> Result<(), Error>;
+
+    /// The images as parts of an image set, for programs that hold code for several targets.
+    ///
+    /// # Errors
+    /// The images are not of the expected form.
+    fn entries(&self, images: &[Image]) -> Result<Vec<Entry>, Error>;
+}
+
+/// Making blocks.
+pub trait Blocks: Sync {
+    /// Lowers device code of clang's: for each kernel a function that runs one thread, beside the functions of `split` that run
+    /// whole blocks, and a table of all.
+    ///
+    /// # Errors
+    /// What the target cannot express, located.
+    fn lower<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: Module<'ctx>,
+        split: Option<SplitForm<'ctx>>,
+        options: &BlockOptions,
+    ) -> Result<Module<'ctx>, Error>;
+
+    /// Optimises what [`lower`](Self::lower) made and writes an object to `output`.
+    ///
+    /// # Errors
+    /// As [`lower`](Self::lower), and a file that cannot be written.
+    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error>;
+
+    /// The symbol of the table in the object of translation unit `unit`.
+    fn image_symbol(&self, unit: &str) -> String;
+
+    /// The table as a part of an image set.
+    fn entry(&self, kernels: &[String]) -> Entry;
+}
+
+/// Block functions made from the parallel form.
+pub struct SplitForm<'ctx> {
+    /// Defines the block functions; everything else in it also stands in the original module.
+    pub module: Module<'ctx>,
+    /// What it defines.
+    pub blocks: Vec<BlockFunction>,
+}
+
+/// A function `void (void **args)` that runs the whole block that the thread state names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockFunction {
+    /// Mangled device name of the kernel.
+    pub kernel: String,
+    /// Symbol of the function (it starts with `__regrain_`).
+    pub symbol: String,
+    /// The only block shape it is for, or `None` for all.
+    pub shape: Option<[u32; 3]>,
+    /// What must be known of a kernel that the original module does not have.
+    pub version: Option<KernelFacts>,
+}
+
+/// What a launch must know of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// Sizes of the parameters, bytes.
+    pub parameter_sizes: Vec<u64>,
+    /// The most threads of a block, 0 without a limit.
+    pub max_threads: u32,
+    /// Static shared memory of a block, bytes.
+    pub static_shared: u64,
+}
+
+/// How blocks are made.
+#[derive(Clone, Debug)]
+pub struct BlockOptions {
+    /// Makes symbols that must be unique across the program unique: a hash of the translation unit, `[0-9a-f]+`.
+    pub unit: String,
+    /// Relocatable device code (`-fgpu-rdc`): device symbols stay visible to other translation units.
+    pub relocatable: bool,
+    /// What `__CUDA_ARCH__` is, divided by 10: 70 for sm_70.
+    pub cuda_arch: u32,
+    /// Optimisation level, 0 to 3.
+    pub level: u8,
+    /// Processor to make code for; `None` is the one that the compiler runs on.
+    pub cpu: Option<String>,
+    /// Whether the object says which source lines its code comes from.
+    pub lines: bool,
+}
+
+/// A target with one of its architectures.
+#[derive(Clone)]
+pub struct Arch {
+    /// The target.
+    pub target: &'static dyn Target,
+    /// The architecture, as in `sm_80`.
+    pub name: String,
+}
+
+impl PartialEq for Arch {
+    fn eq(&self, other: &Self) -> bool {
+        (self.target.name(), &self.name) == (other.target.name(), &other.name)
+    }
+}
+
+impl Eq for Arch {}
+
+impl fmt::Debug for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.target.name(), self.name)
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}

@@ -1,0 +1,16 @@
+//! Integers that stand in the IR.
+
+use mlir_bridge::ir::{Type, Value};
+
+/// The value of an integer constant.
+pub fn constant(value: Value<'_>) -> Option<i64> {
+    let op = value.defining_op()?;
+    matches!(op.name(), "llvm.mlir.constant" | "arith.constant")
+        .then(|| op.attr("value").and_then(|attr| attr.as_int()))
+        .flatten()
+}
+
+/// The width of an integer type of at most 64 bits, or of an index.
+pub fn width(ty: Type<'_>) -> Option<u32> {
+    if ty.is_index() { Some(64) } else { ty.int_width().filter(|bits| (1..=64).contains(bits)) }
+}

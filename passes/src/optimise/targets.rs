@@ -1,0 +1,31 @@
+//! What the optimisations of the parallel form run on.
+
+use mlir_bridge::ir::Op;
+use regrain_dialects::ops::GpuWrapper;
+
+use crate::coarsen::coarsening::{KEPT, ORIGINAL};
+
+/// Whether the kernel of a launch stays as it is.
+pub fn is_kept(wrapper: Op<'_>) -> bool {
+    wrapper.has_attr(ORIGINAL) || wrapper.has_attr(KEPT)
+}
+
+/// What a pass runs on: the launches in `root` that are no longer the original, and parallel loops outside of launches.
+pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
+    root.find_all(|op| match op.name() {
+        "regrain.gpu_wrapper" => !is_kept(op),
+        "scf.parallel" => {
+            let inside = |name| op.parent_of_name(name).is_some();
+            !inside("scf.parallel") && !inside("regrain.gpu_wrapper")
+        }
+        _ => false,
+    })
+}
+
+/// The loops over threads in a target: the block loop of a launch, or outside of launches the innermost parallel loops.
+pub fn thread_loops(target: Op<'_>) -> Vec<Op<'_>> {
+    if let Some(wrapper) = GpuWrapper::cast(target) {
+        return wrapper.block_loop().into_iter().collect();
+    }
+    target.find_all(|op| op.is("scf.parallel") && !op.contains(|inner| inner != op && inner.is("scf.parallel")))
+}
