@@ -32,6 +32,9 @@ pub(crate) fn device_side(
     }
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
+    if options.relocatable {
+        regrain_frontend::private_names::restore(&device);
+    }
     let splits = options.level > 0 && !source.options.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
     let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
@@ -71,6 +74,9 @@ pub(crate) fn device_only(
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     let options = block_options(source, chip, bitcode)?;
+    if options.relocatable {
+        regrain_frontend::private_names::restore(&device);
+    }
     let finished = source.scratch("device-only-blocks");
     let module = target.lower(&context, device, None, &options)?;
     if source.options.emit.text {

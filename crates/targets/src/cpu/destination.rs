@@ -48,6 +48,10 @@ impl Destination for BlockOptions {
         device_library()
     }
 
+    fn is_relocatable(&self) -> bool {
+        self.relocatable
+    }
+
     fn kernel_convention(&self) -> u32 {
         0
     }
@@ -76,21 +80,6 @@ impl Destination for BlockOptions {
 
     fn trap(&self) -> Option<&str> {
         Some(TRAP)
-    }
-
-    fn lack(&self, callee: &str) -> Option<String> {
-        let name = callee.strip_prefix(DEVICE_PREFIX)?;
-        // The second name is that of CUDA 12's headers.
-        let runtime = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"));
-        if let Some(function) = runtime.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())) {
-            let launches = ["LaunchDevice", "GetParameterBuffer"].iter().any(|launch| function.starts_with(launch));
-            return Some(match launches {
-                true => "a kernel is launched by device code, which the CPU target does not support".into(),
-                false => format!("the CPU target has no 'cuda{function}' for device code"),
-            });
-        }
-        // ptxas would say so of whole programs; their device code is linked with nothing else.
-        (!self.relocatable).then(|| format!("unresolved device function '{name}' (another file's? that needs -fgpu-rdc)"))
     }
 
     fn source_name<'n>(&self, symbol: &'n str) -> &'n str {

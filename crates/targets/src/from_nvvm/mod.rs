@@ -47,6 +47,9 @@ pub trait Destination {
     /// What intrinsics, libdevice and inline PTX become calls of.
     fn library(&self) -> &DeviceLibrary;
 
+    /// Whether other translation units may define what this one lacks (`-fgpu-rdc`).
+    fn is_relocatable(&self) -> bool;
+
     /// LLVM's number of the calling convention of kernels.
     fn kernel_convention(&self) -> u32;
 
@@ -61,9 +64,6 @@ pub trait Destination {
 
     /// The function that `llvm.trap` calls become calls of; `None` where the target's own trap is right.
     fn trap(&self) -> Option<&str>;
-
-    /// What it means that `callee`, which has no body, is called, if no other translation unit can have it.
-    fn lack(&self, callee: &str) -> Option<String>;
 
     /// The name that the program gave a function, from its symbol here.
     fn source_name<'n>(&self, symbol: &'n str) -> &'n str;
@@ -83,16 +83,12 @@ pub fn link_library<'ctx>(
 }
 
 /// Fails when code that is left after optimisation calls what nobody has: an intrinsic or libdevice function that the library
-/// lacks, or what the destination knows to be missing. The linker's words would name neither the kernel nor the line.
-///
-/// # Errors
-/// The first such call.
+/// lacks, CUDA's runtime for device code, or, in a whole program, a device function without a body. The linker's words would name
+/// neither the kernel nor the line.
 pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Result<(), Error> {
     let missing = |call: &InstructionValue<'_>| {
         let callee = llvm::callee(*call).filter(|f| f.get_first_basic_block().is_none())?;
-        let name = callee.get_name().to_string_lossy().into_owned();
-        let wanted = library::wanted_name(&name).map(|wanted| format!("{} has no '{wanted}'", destination.name()));
-        wanted.or_else(|| destination.lack(&name))
+        lack(&callee.get_name().to_string_lossy(), destination)
     };
     let blocks = module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
     let mut instructions = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>());
@@ -105,8 +101,29 @@ pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Res
     let function = function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned());
     Err(Error::Unsupported(Unsupported {
         function: destination.source_name(&function).to_owned(),
-        // The line of the function that the call was inlined into: what calls CUDA's runtime are functions of its headers.
+        // The line of the function that the call was inlined into: what calls the runtime are functions of CUDA's headers.
         location: llvm::source_frames(call).pop(),
         what,
     }))
+}
+
+/// What it means that `callee`, which has no body, is called, if another translation unit cannot have it.
+fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
+    let target = destination.name();
+    if let Some(name) = library::wanted_name(callee) {
+        return Some(format!("{target} has no '{name}'"));
+    }
+    let name = Some(destination.source_name(callee)).filter(|name| *name != callee)?;
+    // The second name is that of CUDA 12's headers.
+    let runtime = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"));
+    if let Some(function) = runtime.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())) {
+        let launches = ["LaunchDevice", "GetParameterBuffer"].iter().any(|launch| function.starts_with(launch));
+        return Some(match launches {
+            true => format!("a kernel is launched by device code, which {target} does not support"),
+            false => format!("{target} has no 'cuda{function}' for device code"),
+        });
+    }
+    // ptxas would say so of whole programs; their device code is linked with nothing else.
+    (!destination.is_relocatable())
+        .then(|| format!("unresolved device function '{name}' (another file's? that needs -fgpu-rdc)"))
 }
