@@ -30,7 +30,7 @@ use super::symbols::DEVICE_PREFIX;
 use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
-use crate::from_nvvm::{PTX_KERNEL, SHARED};
+use crate::nvvm::{KERNEL_CONVENTION, SHARED};
 
 /// First word of an image table: "RRGCPU01".
 const MAGIC: u64 = 0x3130_5550_4347_5252;
@@ -91,8 +91,9 @@ impl<'ctx> Kernel<'ctx> {
     pub(super) fn collect(module: &Module<'ctx>, options: &CpuOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
-        let is_kernel =
-            |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
+        let is_kernel = |f: &FunctionValue<'_>| {
+            f.get_call_conventions() == KERNEL_CONVENTION && f.get_first_basic_block().is_some()
+        };
         Ok(module
             .get_functions()
             .filter(is_kernel)
