@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::private_names;
+use regrain_targets::nvvm::KERNEL_CONVENTION;
 use regrain_targets::target::{BlockOptions, Blocks};
 use regrain_targets::toolkit::SmArch;
 
@@ -27,13 +28,10 @@ pub(crate) fn device_side(
     let source = stages.source;
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
-    if source.options.relocatable {
-        private_names::restore(&device);
-    }
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     if options.relocatable {
-        regrain_frontend::private_names::restore(&device);
+        private_names::restore(&device);
     }
     let splits = options.level > 0 && !source.options.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
@@ -75,7 +73,7 @@ pub(crate) fn device_only(
     let device = read_bitcode(&context, bitcode)?;
     let options = block_options(source, chip, bitcode)?;
     if options.relocatable {
-        regrain_frontend::private_names::restore(&device);
+        private_names::restore(&device);
     }
     let finished = source.scratch("device-only-blocks");
     let module = target.lower(&context, device, None, &options)?;
@@ -108,7 +106,7 @@ fn versions_are_internal(device: &Module<'_>, versions: &Versions) {
 /// The names of the kernels that a module defines.
 fn kernels_of(device: &Module<'_>) -> Vec<String> {
     let is_kernel = |f: &inkwell::values::FunctionValue<'_>| {
-        f.get_call_conventions() == regrain_frontend::clean::PTX_KERNEL && f.get_first_basic_block().is_some()
+        f.get_call_conventions() == KERNEL_CONVENTION && f.get_first_basic_block().is_some()
     };
     device.get_functions().filter(is_kernel).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
 }

@@ -26,7 +26,7 @@ pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
     cgscc(inline,function(sroa,early-cse,simplifycfg)),function(loop-simplify,lcssa),globaldce";
 
 /// Calling convention of `ptx_kernel` functions.
-pub const PTX_KERNEL: u32 = 71;
+const PTX_KERNEL: u32 = 71;
 
 /// The address space of `__shared__` variables.
 const SHARED: u16 = 3;

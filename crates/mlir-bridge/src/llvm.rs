@@ -221,7 +221,6 @@ pub fn set_constructor_priority(module: &Module<'_>, constructor: FunctionValue<
         LLVMConstArray2, LLVMConstInt, LLVMConstStructInContext, LLVMGetAggregateElement, LLVMGetArrayLength2,
         LLVMGetInitializer, LLVMGetModuleContext, LLVMSetInitializer,
     };
-    use llvm_sys::prelude::LLVMValueRef;
     let Some(list) = module.get_global("llvm.global_ctors") else { return };
     // SAFETY: a list that LLVM knows is an array of structs { i32 priority, ptr function, ptr data } with an initialiser; all
     // values are live constants of the module's context.

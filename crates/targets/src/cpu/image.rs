@@ -30,7 +30,7 @@ use super::symbols::DEVICE_PREFIX;
 use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
-use crate::from_nvvm::{PTX_KERNEL, SHARED};
+use crate::nvvm::{KERNEL_CONVENTION, SHARED};
 use crate::target::{BlockFunction, BlockOptions, KernelFacts};
 
 /// First word of an image table: "RRGCPU01".
@@ -60,8 +60,9 @@ impl<'ctx> Kernel<'ctx> {
     pub(super) fn collect(module: &Module<'ctx>, options: &BlockOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
-        let is_kernel =
-            |f: &FunctionValue<'_>| f.get_call_conventions() == PTX_KERNEL && f.get_first_basic_block().is_some();
+        let is_kernel = |f: &FunctionValue<'_>| {
+            f.get_call_conventions() == KERNEL_CONVENTION && f.get_first_basic_block().is_some()
+        };
         Ok(module
             .get_functions()
             .filter(is_kernel)

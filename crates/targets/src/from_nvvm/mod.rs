@@ -24,12 +24,6 @@ pub use retarget::retarget;
 
 use crate::{Error, Unsupported};
 
-/// LLVM's number of the `ptx_kernel` calling convention, which marks kernels in clang's device IR.
-pub const PTX_KERNEL: u32 = 71;
-
-/// The address space of block-shared memory in clang's device IR.
-pub const SHARED: u16 = 3;
-
 /// What differs between the targets that NVVM device IR is brought to.
 ///
 /// The numbers of the address spaces (1 global, 3 shared, 4 constant, 5 a thread's own) are those of NVVM and of LLVM's
@@ -127,3 +121,6 @@ fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     (!destination.is_relocatable())
         .then(|| format!("unresolved device function '{name}' (another file's? that needs -fgpu-rdc)"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,8 @@ use inkwell::values::{BasicMetadataValueEnum, CallSiteValue, FunctionValue, Inst
 use mlir_bridge::llvm;
 
 use super::library::{intrinsic_symbol, struct_intrinsic_symbol};
-use super::{Destination, PTX_KERNEL, SHARED, inline_ptx};
+use super::{Destination, inline_ptx};
+use crate::nvvm::{KERNEL_CONVENTION, SHARED};
 use crate::{Error, machines};
 
 /// Makes `module` IR of the destination, over its device library, which is not linked yet. Symbols keep their names.
@@ -74,7 +75,7 @@ fn drop_device_metadata(module: &Module<'_>) {
 
 /// Kernels get the destination's calling convention, everything else C's; what only means something to NVPTX goes.
 fn plain_function(function: FunctionValue<'_>, destination: &dyn Destination) {
-    let is_kernel = function.get_call_conventions() == PTX_KERNEL;
+    let is_kernel = function.get_call_conventions() == KERNEL_CONVENTION;
     function.set_call_conventions(if is_kernel { destination.kernel_convention() } else { 0 });
     for key in ["target-cpu", "target-features", "frame-pointer", "stack-protector-buffer-size"] {
         function.remove_string_attribute(AttributeLoc::Function, key);

@@ -17,8 +17,7 @@ use inkwell::values::GlobalValue;
 use mlir_bridge::llvm;
 
 use crate::Error;
-
-const SHARED: u16 = 3;
+use crate::nvvm::SHARED;
 
 /// Adds the kernels named `kernels` of `versions`, which was made from a copy of `original`, to `original`.
 pub fn merge<'ctx>(original: &Module<'ctx>, versions: Module<'ctx>, kernels: &HashSet<String>) -> Result<(), Error> {

@@ -16,6 +16,12 @@ pub use operations::Operations;
 /// The dialect of its operations.
 pub const DIALECT: &str = "nvvm";
 
+/// LLVM's number of the calling convention of kernels.
+pub const KERNEL_CONVENTION: u32 = 71;
+
+/// The address space of block-shared memory.
+pub const SHARED: u16 = 3;
+
 /// Bytes of static shared memory that every chip lets a block have.
 pub const STATIC_SHARED: u64 = 48 << 10;
 

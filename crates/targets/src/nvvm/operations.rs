@@ -8,10 +8,9 @@
 
 use mlir_bridge::ir::{Builder, Op, Type, Value};
 
-use super::DIALECT;
+use super::{DIALECT, SHARED};
 use crate::device_operations::{Axis, DeviceOperations, Place};
 
-const SHARED_SPACE: u32 = 3;
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
 /// How much dynamic shared memory the launch gave the block.
@@ -258,7 +257,7 @@ fn global<'c>(module: Op<'c>, name: &str, ty: Type<'c>, from: Op<'c>, linkage: &
         .attr("sym_name", ctx.str_attr(name))
         .attr("global_type", ctx.type_attr(ty))
         .attr("linkage", linkage.expect("a linkage of the llvm dialect"))
-        .attr("addr_space", ctx.i32_attr(SHARED_SPACE as i32))
+        .attr("addr_space", ctx.i32_attr(i32::from(SHARED)))
         .regions(1)
         .build();
     if let Some(alignment) = from.attr("alignment").and_then(|alignment| alignment.as_int()) {
@@ -280,7 +279,7 @@ fn replace_by_address(op: Op<'_>, name: &str) {
     let address = b
         .op("llvm.mlir.addressof")
         .attr("global_name", b.ctx().symbol_attr(name))
-        .result(b.ctx().ptr(SHARED_SPACE))
+        .result(b.ctx().ptr(SHARED.into()))
         .build();
     replace(op, &[address.result(0)]);
 }

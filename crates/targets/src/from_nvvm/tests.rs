@@ -1,0 +1,100 @@
+//! A destination that differs from the CPU in everything that may differ.
+
+use inkwell::memory_buffer::MemoryBuffer;
+
+use super::*;
+use crate::machines;
+
+/// As a GPU of another maker would have it.
+struct Other;
+
+impl Destination for Other {
+    fn name(&self) -> &str {
+        "the other target"
+    }
+    fn cuda_arch(&self) -> u32 {
+        80
+    }
+    fn machine(&self) -> Result<TargetMachine, Error> {
+        machines::host()
+    }
+    fn library(&self) -> &DeviceLibrary {
+        crate::cpu::device_library()
+    }
+    fn is_relocatable(&self) -> bool {
+        false
+    }
+
+    fn kernel_convention(&self) -> u32 {
+        91
+    }
+    fn keeps_convergent(&self) -> bool {
+        true
+    }
+    fn forbids_contraction(&self) -> bool {
+        false
+    }
+    fn place_shared<'ctx>(&self, _: &Module<'ctx>, _: GlobalValue<'ctx>) -> Option<PointerValue<'ctx>> {
+        None
+    }
+    fn trap(&self) -> Option<&str> {
+        None
+    }
+    fn source_name<'n>(&self, symbol: &'n str) -> &'n str {
+        symbol.strip_prefix("other.").unwrap_or(symbol)
+    }
+}
+
+const DEVICE: &str = r#"
+target triple = "nvptx64-nvidia-cuda"
+@tile = internal addrspace(3) global [4 x i32] undef
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) #0
+declare void @llvm.trap()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @other.k() #0 {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  store i32 %t, ptr addrspace(3) @tile
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0) #1
+  call void @llvm.trap()
+  ret void
+}
+attributes #0 = { convergent "target-cpu"="sm_80" }
+attributes #1 = { convergent }
+"#;
+
+fn device(context: &Context) -> Module<'_> {
+    let text = [DEVICE.as_bytes(), b"\0"].concat();
+    context.create_module_from_ir(MemoryBuffer::create_from_memory_range_copy(&text, "device")).expect("valid IR")
+}
+
+#[test]
+fn what_differs_is_the_destinations() {
+    let context = Context::create();
+    let module = device(&context);
+    retarget(&context, &module, &Other).expect("retargeted");
+    module.verify().expect("a valid module");
+    let text = module.print_to_string().to_string();
+    for kept in [
+        "define amdgpu_kernel void @other.k()",
+        "@tile = internal addrspace(3) global",
+        "call void @llvm.trap()",
+        "convergent",
+        "call void @__regrain_llvm_nvvm_barrier_cta_sync_aligned_all(i32 0)",
+    ] {
+        assert!(text.contains(kept), "{kept} in {text}");
+    }
+    for gone in ["sm_80", "llvm.nvvm", "ptx_kernel"] {
+        assert!(!text.contains(gone), "{gone} in {text}");
+    }
+}
+
+#[test]
+fn what_the_library_has_not_is_named_with_the_target() {
+    let context = Context::create();
+    let module = device(&context);
+    retarget(&context, &module, &Other).expect("retargeted");
+    let message = reject_missing(&module, &Other).expect_err("nothing is linked").to_string();
+    assert_eq!(message, "error: the other target has no 'llvm_nvvm_read_ptx_sreg_tid_x' in 'k'");
+    link_library(&context, &module, &Other).expect("linked");
+    reject_missing(&module, &Other).expect("all is there");
+}
