@@ -73,6 +73,7 @@ impl Relation {
 }
 
 /// x plus terms that are the same for all threads of the block, in 32 bits.
+/// No polynomial of `regrain_tuning`: the sum is made again as it was, term by term, and equal terms are not joined.
 #[derive(Clone, Default)]
 struct Linear<'c> {
     /// Each with whether it is subtracted.
