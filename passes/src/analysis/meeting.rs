@@ -30,7 +30,7 @@ struct Digit {
 /// How many cases the search looks at.
 const CASES: u32 = 4096;
 /// With more numbers than these, what the search leaves open is taken to meet.
-const MOST_VARIABLES: usize = 12;
+const MOST_VARIABLES: usize = 3;
 
 impl Meeting {
     pub fn new(constant: i128, any_thread: bool) -> Self {
