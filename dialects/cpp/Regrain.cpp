@@ -35,7 +35,7 @@ static LogicalResult verifyIvs(Operation *op, ValueRange ivs) {
   auto loop = first ? dyn_cast_or_null<scf::ParallelOp>(first.getOwner()->getParentOp()) : nullptr;
   if (!loop)
     return op->emitOpError("operand #0 is not an induction variable of an scf.parallel");
-  ValueRange expected = loop.getInductionVars();
+  SmallVector<Value> expected = loop.getInductionVars();
   if (ivs.size() != expected.size()) {
     InFlightDiagnostic diag = op->emitOpError("has ")
                               << ivs.size() << " induction variables, expected "

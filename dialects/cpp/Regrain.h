@@ -3,6 +3,7 @@
 #ifndef REGRAIN_H
 #define REGRAIN_H
 
+#include "mlir-c/IR.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,5 +19,10 @@
 
 #define GET_OP_CLASSES
 #include "RegrainOps.h.inc"
+
+extern "C" {
+// src/lib.rs
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Regrain, regrain);
+}
 
 #endif
