@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::abi::FatbinWrapper;
-use crate::device::choice::{device, device_if_chosen};
+use crate::device::choice::{arrived, device, device_if_chosen};
 use crate::images::image::{Images, open};
 use crate::images::registry::{self, Module};
 
@@ -18,6 +18,7 @@ unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatbinWrapper) -> *
         eprintln!("regrain runtime: error: {message}");
         Images::default()
     });
+    arrived(&images);
     std::ptr::from_ref(registry::add_module(images)).cast_mut().cast()
 }
 
