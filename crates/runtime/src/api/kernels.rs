@@ -21,7 +21,8 @@ extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize
     u32::from(CONFIGURATIONS.try_with(|stack| stack.borrow_mut().push((grid, block, shared, stream))).is_err())
 }
 
-/// Asked by host code before it launches a coarser version of a kernel: whether the program is to run the kernels that it wrote.
+/// Asked by host code before it launches a coarser version of a kernel: whether the program is to run the kernels that
+/// it wrote.
 #[unsafe(no_mangle)]
 extern "C" fn __regrain_keeps_grain() -> i32 {
     device().is_ok_and(|device| device.keeps_grain()).into()
@@ -54,7 +55,8 @@ unsafe fn attributes(config: &LaunchConfig) -> Result<&[LaunchAttribute]> {
 
 cuda_api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut *mut c_void) {
-        let top = CONFIGURATIONS.try_with(|stack| stack.borrow_mut().pop()).ok().flatten().ok_or(CudaError::MISSING_CONFIGURATION)?;
+        let top = CONFIGURATIONS.try_with(|stack| stack.borrow_mut().pop()).ok().flatten();
+        let top = top.ok_or(CudaError::MISSING_CONFIGURATION)?;
         put(grid, top.0)?;
         put(block, top.1)?;
         put(shared, top.2)?;
@@ -119,7 +121,9 @@ cuda_api! {
         if size.is_null() { Ok(()) } else { put(size, bytes) }
     }
 
-    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(count: *mut i32, stub: *const c_void, threads: i32, shared: usize) {
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        count: *mut i32, stub: *const c_void, threads: i32, shared: usize
+    ) {
         put(count, device()?.occupancy(function(stub)?, threads, shared, 0)?)
     }
 

@@ -1,8 +1,9 @@
 //! What clang's host code registers before `main`: images, kernels, variables.
 //!
-//! clang emits a constructor that calls `__cudaRegisterFatBinary(&wrapper)`, then `__cudaRegisterFunction` for every kernel stub and
-//! `__cudaRegisterVar` for every variable. Kernels and variables that an image lacks register without a word: versions of a kernel
-//! exist for one device and not for another. Using one that the chosen device's image lacks is the error.
+//! clang emits a constructor that calls `__cudaRegisterFatBinary(&wrapper)`, then `__cudaRegisterFunction` for every
+//! kernel stub and `__cudaRegisterVar` for every variable. Kernels and variables that an image lacks register without a
+//! word: versions of a kernel exist for one device and not for another. Using one that the chosen device's image lacks
+//! is the error.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -31,8 +32,8 @@ unsafe fn module(handle: *mut *mut c_void) -> &'static Module {
     unsafe { &*handle.cast::<Module>() }
 }
 
-/// All of a module is registered. The program may touch its managed variables from now on, so their storage must be there: the
-/// device is chosen here if there are any.
+/// All of a module is registered. The program may touch its managed variables from now on, so their storage must be
+/// there: the device is chosen here if there are any.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
     // SAFETY: the handle came from `__cudaRegisterFatBinary`.

@@ -1,7 +1,8 @@
 //! Which device this process uses: chosen at the first call that needs one, for good.
 //!
-//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the machine has.
-//! Where none can be had, every call returns the error, and one message says what was looked for and what was found.
+//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the
+//! machine has. Where none can be had, every call returns the error, and one message says what was looked for and what
+//! was found.
 
 use std::sync::OnceLock;
 
@@ -12,7 +13,8 @@ use crate::error::{CudaError, Result};
 use crate::images::image::Images;
 use crate::images::registry::{self, Module};
 
-/// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any image.
+/// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any
+/// image.
 static DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
 
 #[derive(Clone, Copy)]
@@ -51,8 +53,8 @@ pub fn kind() -> u32 {
     chosen().as_ref().map_or(cpu::machine::ROW.kind, |chosen| chosen.row.kind)
 }
 
-/// Says so where a translation unit comes too late to have a say in the choice, and holds nothing for the device: a constructor of the
-/// program has made a CUDA call before clang's own constructor registered the images.
+/// Says so where a translation unit comes too late to have a say in the choice, and holds nothing for the device: a
+/// constructor of the program has made a CUDA call before clang's own constructor registered the images.
 pub fn arrived(images: &Images) {
     if let Some(Ok(chosen)) = CHOSEN.get()
         && !images.is_empty()
@@ -60,7 +62,8 @@ pub fn arrived(images: &Images) {
     {
         let name = chosen.row.name;
         eprintln!(
-            "regrain runtime: error: images ({images}) were registered after a CUDA call had chosen the device '{name}', for which there is none among them; set REGRAIN_DEVICE"
+            "regrain runtime: error: images ({images}) were registered after a CUDA call had chosen the \
+             device '{name}', for which there is none among them; set REGRAIN_DEVICE"
         );
     }
 }

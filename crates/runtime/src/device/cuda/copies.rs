@@ -1,7 +1,7 @@
 //! Copies and fills.
 //!
-//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's own default
-//! stream it is the asynchronous function and a wait for that stream.
+//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's
+//! own default stream it is the asynchronous function and a wait for that stream.
 
 use std::ffi::c_void;
 

@@ -122,7 +122,8 @@ driver! {
         function_set_attribute = c"cuFuncSetAttribute" (Handle, u32, i32);
         function_set_cache = c"cuFuncSetCacheConfig" (Handle, u32);
         occupancy = c"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" (*mut i32, Handle, i32, usize, u32);
-        launch = c"cuLaunchKernel" (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void);
+        launch = c"cuLaunchKernel"
+            (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void);
         launch_cooperative = c"cuLaunchCooperativeKernel"
             (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void);
     }
