@@ -375,3 +375,17 @@ fn images_that_come_after_the_choice_are_said_to_be_of_no_use() {
     assert_eq!(run("set:cubin80", "early", &[("REGRAIN_DEVICE", "cuda")]).passes().out, ON_CUDA);
     assert_eq!(run(BOTH, "early", &[]).passes().out, ON_CPU);
 }
+
+#[test]
+fn arrays_hold_elements_of_several_channels() {
+    let run = run(BOTH, "arrays", &[]).passes();
+    run.records(&[
+        "cuArray3DCreate(5, 3, 0, 32:2, 0) = 0",
+        "cuMemcpy2DUnaligned(40, 3) = 0",
+        "cuMemcpy2DAsync(16, 2, legacy) = 0",
+        "cuMemcpy3D(32, 3, 2) = 0",
+        "cuMemcpy3D(16, 2, 1) = 0",
+        "cuArrayDestroy = 0",
+    ]);
+    assert_eq!(self::run("cpu", "arrays", &[]).out, "passed\n");
+}

@@ -34,26 +34,63 @@ EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdevice
   IS_STREAM(stream); TRANSFER(3, to, from, count); DONE(0);
 }
 
+// Arrays: rows without gaps.
+
+static size_t element(const struct handle *array) {
+  static const unsigned bytes[0x21] = {[1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2, [0xa] = 4, [0x10] = 2, [0x20] = 4};
+  return array->array.Format > 0x20 ? 0 : bytes[array->array.Format] * array->array.NumChannels;
+}
+static size_t row(CUarray array) { return find(array, ARRAY)->array.Width * element(find(array, ARRAY)); }
+static size_t rows(CUarray array) { return find(array, ARRAY)->array.Height ? find(array, ARRAY)->array.Height : 1; }
+EXPORT CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d) {
+  NEEDS_CONTEXT("cuArray3DCreate(%zu, %zu, %zu, %d:%u, %u)", d->Width, d->Height, d->Depth, d->Format, d->NumChannels, d->Flags);
+  struct handle *made = make(ARRAY);
+  made->array = *d;
+  size_t size = element(made) * d->Width * (d->Height ? d->Height : 1) * (d->Depth ? d->Depth : 1);
+  if (!size) MISUSE(CUDA_ERROR_INVALID_VALUE, "an empty array, or an unknown format");
+  made->storage = allocate(size, ON_DEVICE, 0);
+  if (!made->storage) DONE(CUDA_ERROR_OUT_OF_MEMORY);
+  *array = (CUarray)made;
+  DONE(0);
+}
+EXPORT CUresult cuArrayDestroy(CUarray array) {
+  NEEDS_CONTEXT("cuArrayDestroy"); IS(array, ARRAY);
+  drop(block_of(find(array, ARRAY)->storage));
+  find(array, ARRAY)->alive = 0;
+  DONE(0);
+}
+EXPORT CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *d, CUarray array) { NEEDS_CONTEXT("cuArray3DGetDescriptor"); IS(array, ARRAY); *d = find(array, ARRAY)->array; DONE(0); }
+
 // One side of a copy of rows.
-static char *side(CUmemorytype kind, const void *host, CUdeviceptr device) { return kind == CU_MEMORYTYPE_HOST ? (char *)host : (char *)device; }
-#define REGION(from, to, c, depth, from_slice, to_slice) \
-  if ((c)->srcArray || (c)->dstArray) MISUSE(CUDA_ERROR_INVALID_VALUE, "arrays are not in this stand-in"); \
-  if ((c)->WidthInBytes > (c)->srcPitch || (c)->WidthInBytes > (c)->dstPitch) MISUSE(CUDA_ERROR_INVALID_VALUE, "pitch"); \
+static char *side(CUmemorytype kind, const void *host, CUdeviceptr device, CUarray array) {
+  if (kind == CU_MEMORYTYPE_ARRAY) return find(array, ARRAY)->storage;
+  return kind == CU_MEMORYTYPE_HOST ? (char *)host : (char *)device;
+}
+#define REGION(from, to, c, depth, from_pitch, to_pitch, from_slice, to_slice) \
+  if ((c)->WidthInBytes > from_pitch || (c)->WidthInBytes > to_pitch) MISUSE(CUDA_ERROR_INVALID_VALUE, "pitch"); \
   for (size_t z = 0; z < (depth); z++) for (size_t y = 0; y < (c)->Height; y++) { \
-    char *source = from + z * (from_slice) + y * (c)->srcPitch, *target = to + z * (to_slice) + y * (c)->dstPitch; \
-    if ((c)->srcMemoryType == CU_MEMORYTYPE_DEVICE) REACHABLE(source, (c)->WidthInBytes); \
-    if ((c)->dstMemoryType == CU_MEMORYTYPE_DEVICE) REACHABLE(target, (c)->WidthInBytes); \
+    char *source = from + z * (from_slice) + y * from_pitch, *target = to + z * (to_slice) + y * to_pitch; \
+    if ((c)->srcMemoryType == CU_MEMORYTYPE_DEVICE || (c)->srcMemoryType == CU_MEMORYTYPE_ARRAY) REACHABLE(source, (c)->WidthInBytes); \
+    if ((c)->dstMemoryType == CU_MEMORYTYPE_DEVICE || (c)->dstMemoryType == CU_MEMORYTYPE_ARRAY) REACHABLE(target, (c)->WidthInBytes); \
     memmove(target, source, (c)->WidthInBytes); \
   }
+#define SIDES(c) \
+  if ((c)->srcMemoryType == CU_MEMORYTYPE_ARRAY) IS((c)->srcArray, ARRAY); \
+  if ((c)->dstMemoryType == CU_MEMORYTYPE_ARRAY) IS((c)->dstArray, ARRAY); \
+  size_t from_pitch = (c)->srcMemoryType == CU_MEMORYTYPE_ARRAY ? row((c)->srcArray) : (c)->srcPitch; \
+  size_t to_pitch = (c)->dstMemoryType == CU_MEMORYTYPE_ARRAY ? row((c)->dstArray) : (c)->dstPitch; \
+  char *from = side((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice, (c)->srcArray) + (c)->srcXInBytes + (c)->srcY * from_pitch; \
+  char *to = side((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice, (c)->dstArray) + (c)->dstXInBytes + (c)->dstY * to_pitch;
 #define FLAT(c) \
-  char *from = side((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice) + (c)->srcXInBytes + (c)->srcY * (c)->srcPitch; \
-  char *to = side((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice) + (c)->dstXInBytes + (c)->dstY * (c)->dstPitch; \
-  REGION(from, to, c, 1, 0, 0)
+  SIDES(c) \
+  REGION(from, to, c, 1, from_pitch, to_pitch, 0, 0)
 #define DEEP(c) \
-  size_t from_slice = (c)->srcPitch * (c)->srcHeight, to_slice = (c)->dstPitch * (c)->dstHeight; \
-  char *from = side((c)->srcMemoryType, (c)->srcHost, (c)->srcDevice) + (c)->srcXInBytes + (c)->srcY * (c)->srcPitch + (c)->srcZ * from_slice; \
-  char *to = side((c)->dstMemoryType, (c)->dstHost, (c)->dstDevice) + (c)->dstXInBytes + (c)->dstY * (c)->dstPitch + (c)->dstZ * to_slice; \
-  REGION(from, to, c, (c)->Depth, from_slice, to_slice)
+  SIDES(c) \
+  size_t from_slice = from_pitch * ((c)->srcMemoryType == CU_MEMORYTYPE_ARRAY ? rows((c)->srcArray) : (c)->srcHeight); \
+  size_t to_slice = to_pitch * ((c)->dstMemoryType == CU_MEMORYTYPE_ARRAY ? rows((c)->dstArray) : (c)->dstHeight); \
+  from += (c)->srcZ * from_slice; \
+  to += (c)->dstZ * to_slice; \
+  REGION(from, to, c, (c)->Depth, from_pitch, to_pitch, from_slice, to_slice)
 
 EXPORT CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *c) { NEEDS_CONTEXT("cuMemcpy2DUnaligned(%zu, %zu)", c->WidthInBytes, c->Height); FLAT(c) DONE(0); }
 EXPORT CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {

@@ -19,7 +19,7 @@ struct context {
   unsigned cache, banks, peers;
 };
 
-enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL };
+enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL, ARRAY };
 
 // What a handle leads to. Never freed, so that a stale handle is recognised.
 struct handle {
@@ -34,6 +34,8 @@ struct handle {
   uint32_t sizes[MAX_PARAMS];   // of a function's parameters
   int params;
   int attributes[16];
+  CUDA_ARRAY3D_DESCRIPTOR array;  // of an array, with its storage
+  void *storage;
 };
 
 struct variable {

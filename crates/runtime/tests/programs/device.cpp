@@ -79,8 +79,23 @@ static void memory() {
   OK(cudaMalloc(out(&m), 0)); CHECK(m == nullptr);
   OK(cudaMemGetInfo(&free_after, &total)); CHECK(free_before == free_after);
   IS(cudaMalloc(out(&m), total + 1), cudaErrorMemoryAllocation); IS(cudaGetLastError(), cudaErrorMemoryAllocation); IS(cudaGetLastError(), cudaSuccess);
-  cudaArray_t array; cudaChannelFormatDesc f = {32, 0, 0, 0, cudaChannelFormatKindFloat};
-  if (__regrain_device_kind() == 1) IS(cudaMallocArray(&array, &f, 5, 3, 0), cudaErrorNotSupported);
+}
+
+static void arrays() {
+  cudaArray_t array, cube; cudaChannelFormatDesc f = {32, 32, 0, 0, cudaChannelFormatKindFloat}, g, bad = {32, 16, 0, 0, cudaChannelFormatKindFloat}; cudaExtent e; unsigned flags;
+  float plane[3][10], part[2][4] = {}, solid[2][3][8], back[2][3][8] = {};
+  for (int i = 0; i < 30; i++) (&plane[0][0])[i] = float(i);
+  for (int i = 0; i < 48; i++) (&solid[0][0][0])[i] = float(i) / 2;
+  OK(cudaMallocArray(&array, &f, 5, 3, 0)); OK(cudaArrayGetInfo(&g, &e, &flags, array)); CHECK(g.x == 32 && g.y == 32 && g.z == 0 && g.f == cudaChannelFormatKindFloat && e.width == 5 && e.height == 3);
+  OK(cudaMemcpy2DToArray(array, 0, 0, plane, 40, 40, 3, cudaMemcpyHostToDevice));
+  OK(cudaMemcpy2DFromArrayAsync(part, 16, array, 8, 1, 16, 2, cudaMemcpyDeviceToHost, nullptr)); CHECK(part[0][0] == 12 && part[1][3] == 25);
+  IS(cudaMemcpy2DToArray(array, 0, 0, plane, 40, 40, 3, cudaMemcpyDeviceToHost), cudaErrorInvalidMemcpyDirection);
+  OK(cudaMalloc3DArray(&cube, &f, {4, 3, 2})); cudaMemcpy3DParms c = {};
+  c.srcPtr = {solid, 32, 4, 3}; c.dstArray = cube; c.extent = {4, 3, 2}; c.kind = cudaMemcpyHostToDevice; OK(cudaMemcpy3D(&c));
+  cudaMemcpy3DParms d = {}; d.srcArray = cube; d.srcPos = {1, 1, 1}; d.dstPtr = {back, 32, 4, 3}; d.extent = {2, 2, 1}; d.kind = cudaMemcpyDeviceToHost; OK(cudaMemcpy3D(&d));
+  CHECK(back[0][0][0] == solid[1][1][2] && back[0][1][3] == solid[1][2][5]); OK(cudaFreeArray(cube)); OK(cudaFreeArray(array)); OK(cudaFreeArray(nullptr));
+  if (__regrain_device_kind() == 1) IS(cudaMallocArray(&array, &bad, 5, 3), cudaErrorInvalidChannelDescriptor);
+  IS(cudaMalloc3DArray(&cube, &f, {4, 3, 2}, cudaArrayLayered), cudaErrorNotSupported);
 }
 
 // Memory that is not the device's, and freed twice: the stand-in's log calls it misuse.
@@ -233,7 +248,7 @@ int main(int, char **argv) {
   // As a constructor of the program does that runs before clang's own.
   if (!std::strcmp(argv[2], "early")) { cudaFree(nullptr); argv[2] = const_cast<char *>("kind"); }
   register_program(argv[1]);
-  struct { const char *name; void (*run)(); } parts[] = {{"kind", kind}, {"memory", memory}, {"misuse", misuse}, {"streams", streams}, {"symbols", symbols}, {"launches", launches},
+  struct { const char *name; void (*run)(); } parts[] = {{"kind", kind}, {"memory", memory}, {"arrays", arrays}, {"misuse", misuse}, {"streams", streams}, {"symbols", symbols}, {"launches", launches},
     {"sticky", sticky}, {"told", told}, {"reset", reset}, {"gpus", gpus}, {"threads", threads}, {"managed", managed}, {"profiled", profiled}};
   for (auto &part : parts) if (!std::strcmp(part.name, argv[2])) part.run();
   if (failures) std::printf("%d failed\n", failures); else std::printf("passed\n");

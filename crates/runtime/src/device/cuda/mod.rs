@@ -7,8 +7,9 @@
 //!
 //! `__managed__` variables: the image is loaded when all of its translation unit is registered, on the GPU that is
 //! current then, and the host's pointer is set to its managed storage. Such an image runs on that GPU alone; on another
-//! its kernels are `cudaErrorNotSupported`. CUDA arrays are `cudaErrorNotSupported`.
+//! its kernels are `cudaErrorNotSupported`.
 
+mod arrays;
 mod copies;
 mod events;
 mod figures;
