@@ -7,8 +7,8 @@
 //! __regrain_profile_end(&site, &token, error)
 //! ```
 //!
-//! [`kernel`] decides, [`device`] takes device time by events, [`clock`] the time of synchronous launches on the CPU,
-//! [`session`] knows the database. A site says which target its candidates are for; the events are those of whichever
+//! [`kernel`] decides, `device` takes device time by events, `clock` the time of synchronous launches on the CPU,
+//! `session` knows the database. A site says which target its candidates are for; the events are those of whichever
 //! runtime the program is linked with. Nothing here fails the program: what cannot be measured is not, and the original
 //! runs.
 //!

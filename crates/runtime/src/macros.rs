@@ -4,7 +4,7 @@
 /// error.
 ///
 /// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling that the header selects
-/// with `CUDA_API_PER_THREAD_DEFAULT_STREAM`. In the body, `on` is the [`Default`](crate::macros::Default) stream of
+/// with `CUDA_API_PER_THREAD_DEFAULT_STREAM`. In the body, `on` is the `Default` stream of
 /// that spelling.
 macro_rules! cuda_api {
     () => {};

@@ -42,7 +42,8 @@ static int read_lines(struct image *image, const char *text) {
     if (!word || !name) return known;
     if (!strcmp(word, "kernel")) {
       struct kernel *kernel = add_kernel(image, name, strlen(name));
-      for (char *size; kernel->params < MAX_PARAMS && (size = strtok(NULL, " "));) kernel->sizes[kernel->params++] = (uint32_t)atoi(size);
+      for (char *size; kernel->params < MAX_PARAMS && (size = strtok(NULL,
+          " "));) kernel->sizes[kernel->params++] = (uint32_t)atoi(size);
     } else if (!strcmp(word, "var") || !strcmp(word, "managed")) {
       char *size = strtok(NULL, " ");
       add_variable(image, name, size ? (size_t)atol(size) : 0, *word == 'm');
@@ -96,7 +97,8 @@ static unsigned size_of_type(const char *type) {
   return digits ? (unsigned)atoi(digits) / 8 : 1;
 }
 
-// `.global .align 4 .b8 <name>[16] = ...;`, `.const .f32 <name>;`; instructions have a dot behind the name of the memory.
+// `.global .align 4 .b8 <name>[16] = ...;`, `.const .f32 <name>;`; instructions have a dot behind the name of the
+// memory.
 static void read_ptx_variables(struct image *image, const char *text, const char *space) {
   for (const char *at = text; (at = strstr(at, space)) != NULL;) {
     const char *type = at += strlen(space);

@@ -121,6 +121,7 @@ CUresult on_managed(CUdeviceptr pointer, size_t count);
 #define IS(handle, kind) if (!find(handle, kind)) MISUSE(CUDA_ERROR_INVALID_HANDLE, "not a live " #kind)
 #define IS_STREAM(stream) if ((uintptr_t)(stream) > 2) IS(stream, STREAM)
 #define REACHABLE(pointer, size) \
-  if (!within((const void *)(uintptr_t)(pointer), size)) MISUSE(CUDA_ERROR_INVALID_VALUE, "not memory of a device, or beyond its end")
+  if (!within((const void *)(uintptr_t)(pointer), size)) MISUSE(CUDA_ERROR_INVALID_VALUE, \
+      "not memory of a device, or beyond its end")
 
 #endif
