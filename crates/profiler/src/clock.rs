@@ -1,7 +1,7 @@
 //! Time on the CPU target: a launch runs the grid to its end, so the clock before and after tells.
 //!
-//! Launches of other threads at the same time wait for each other in the runtime. Their times are no times of a kernel, so
-//! every launch is counted, and a sample with another launch beside it is told apart.
+//! Launches of other threads at the same time wait for each other in the runtime. Their times are no times of a kernel,
+//! so every launch is counted, and a sample with another launch beside it is told apart.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Time on a GPU: an event before the launch and one behind it, on its stream.
 //!
-//! The events are asked at later launches, never waited for, except at exit and before `cudaDeviceReset`. The program sees
-//! nothing of it: where it had no last error there is none, and its capture mode is as it was.
+//! The events are asked at later launches, never waited for, except at exit and before `cudaDeviceReset`. The program
+//! sees nothing of it: where it had no last error there is none, and its capture mode is as it was.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -171,8 +171,8 @@ pub fn collect() {
 /// Whether a launch is over; then its time, if there is one, is the kernel's.
 fn finish(pending: &Pending) -> bool {
     let (start, end) = (pending.start as *mut c_void, pending.end as *mut c_void);
-    // SAFETY: events made by `cudaEventCreate`. If the program reset the device behind our back they are stale, which CUDA
-    // answers with an error.
+    // SAFETY: events made by `cudaEventCreate`. If the program reset the device behind our back they are stale, which
+    // CUDA answers with an error.
     let answer = unsafe { cudaEventQuery(end) };
     if answer == NOT_READY {
         return false;

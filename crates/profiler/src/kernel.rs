@@ -1,9 +1,9 @@
 //! Which candidate the next launch of a kernel runs, and what has been measured so far.
 //!
-//! Each candidate's first launch in the process is *cold* and comes with loading and cold caches; it is kept apart, and the
-//! same candidate runs again at once where the program launches the kernel again. Then the candidate with the fewest samples
-//! is next, those of earlier runs included: so a program that launches a kernel once in a run converges over several runs.
-//! When every candidate has enough, the best runs.
+//! Each candidate's first launch in the process is *cold* and comes with loading and cold caches; it is kept apart, and
+//! the same candidate runs again at once where the program launches the kernel again. Then the candidate with the
+//! fewest samples is next, those of earlier runs included: so a program that launches a kernel once in a run converges
+//! over several runs. When every candidate has enough, the best runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -161,7 +161,8 @@ impl Kernel {
         Key { hash, block: launch.block, grid: launch.grid, shared: launch.shared, target, version }
     }
 
-    /// What this launch runs. `samples` are wanted of each candidate; `known` gives what earlier runs measured of a shape.
+    /// What this launch runs. `samples` are wanted of each candidate; `known` gives what earlier runs measured of a
+    /// shape.
     pub fn choose(&self, launch: Launch, samples: usize, known: &Known) -> Choice {
         let mut state = self.state();
         let shape = match state.index.get(&launch) {
@@ -286,8 +287,9 @@ fn settle(shape: &mut Measured, choice: &Choice) {
     *pending = pending.saturating_sub(1);
 }
 
-/// Whether an error of a launch says that this very version cannot be launched: bad value, bad configuration, bad function or
-/// image, no image for the device, too many resources, cooperative launch too large. Others have to do with earlier work.
+/// Whether an error of a launch says that this very version cannot be launched: bad value, bad configuration, bad
+/// function or image, no image for the device, too many resources, cooperative launch too large. Others have to do with
+/// earlier work.
 pub fn is_refusal(error: i32) -> bool {
     matches!(error, 1 | 9 | 98 | 200 | 209 | 701 | 720)
 }

@@ -1,5 +1,5 @@
-//! The profiler: linked into programs that are built with `-fregrain-profile-generate`, it chooses which candidate of a kernel a
-//! launch runs, times it, and writes the tuning database.
+//! The profiler: linked into programs that are built with `-fregrain-profile-generate`, it chooses which candidate of a
+//! kernel a launch runs, times it, and writes the tuning database.
 //!
 //! ```text
 //! n = __regrain_profile_begin(&site, grid, block, shared, stream, &token)
@@ -7,9 +7,10 @@
 //! __regrain_profile_end(&site, &token, error)
 //! ```
 //!
-//! [`kernel`] decides, [`device`] takes device time by events, [`clock`] the time of synchronous launches on the CPU,
-//! [`session`] knows the database. A site says which target its candidates are for; the events are those of whichever runtime the
-//! program is linked with. Nothing here fails the program: what cannot be measured is not, and the original runs.
+//! [`kernel`] decides, `device` takes device time by events, `clock` the time of synchronous launches on the CPU,
+//! `session` knows the database. A site says which target its candidates are for; the events are those of whichever
+//! runtime the program is linked with. Nothing here fails the program: what cannot be measured is not, and the original
+//! runs.
 //!
 //! | variable | meaning |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Links C++ programs that call the profiler, on a fake device, as the driver links a user's program, and looks at what they
-//! leave in the database.
+//! Links C++ programs that call the profiler, on a fake device, as the driver links a user's program, and looks at what
+//! they leave in the database.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,8 +1,9 @@
 //! The binary interface between generated code and this runtime.
 //!
-//! A translation unit hands over its images (through clang's own fat-binary registration): a [`CpuImage`], NVIDIA's fat binary, or an
-//! [`ImageSet`] with images for several devices. A [`CpuImage`] lists kernels and device variables. A kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from
-//! [`Tls`]; `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
+//! A translation unit hands over its images (through clang's own fat-binary registration): a [`CpuImage`], NVIDIA's fat
+//! binary, or an [`ImageSet`] with images for several devices. A [`CpuImage`] lists kernels and device variables. A
+//! kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from [`Tls`];
+//! `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
 
 use std::ffi::{c_char, c_void};
 
@@ -11,8 +12,9 @@ pub const FATBIN_WRAPPER_MAGIC: u32 = 0x4662_43b1;
 /// `RRGCPU01`, little endian.
 pub const IMAGE_MAGIC: u64 = 0x3130_5550_4347_5252;
 
-/// The kernel may reach a barrier or a warp operation. For tools: the thread form always runs in coroutines, which cost a thread
-/// that does not wait next to nothing, and so is right for threads that wait for one another through memory too.
+/// The kernel may reach a barrier or a warp operation. For tools: the thread form always runs in coroutines, which cost
+/// a thread that does not wait next to nothing, and so is right for threads that wait for one another through memory
+/// too.
 pub const FLAG_SYNCHRONISES: u32 = 1;
 /// The kernel may reach the grid-wide barrier.
 pub const FLAG_GRID_SYNC: u32 = 2;
@@ -108,8 +110,8 @@ const _: () = assert!(std::mem::offset_of!(ImageSet, cpu) == 8);
 const _: () = assert!(std::mem::offset_of!(ImageSet, offload) == 16);
 const _: () = assert!(std::mem::offset_of!(ImageSet, offload_size) == 24);
 
-/// What clang emits for `__cudaRegisterFatBinary`. `data` leads to a [`CpuImage`], an [`ImageSet`] or NVIDIA's fat binary, which
-/// their first words tell apart.
+/// What clang emits for `__cudaRegisterFatBinary`. `data` leads to a [`CpuImage`], an [`ImageSet`] or NVIDIA's fat
+/// binary, which their first words tell apart.
 #[repr(C)]
 pub struct FatbinWrapper {
     pub magic: u32,

@@ -1,8 +1,8 @@
 //! Error codes, the per-thread last error, and the frame around every `cuda*` entry point.
 //!
 //! Two kinds of error, as in CUDA: a *plain* one is reported by the call that met it and kept until `cudaGetLastError`
-//! reads it; a *sticky* one (a kernel failed) stays for the rest of the process or until `cudaDeviceReset`. The device knows the
-//! second kind.
+//! reads it; a *sticky* one (a kernel failed) stays for the rest of the process or until `cudaDeviceReset`. The device
+//! knows the second kind.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char};

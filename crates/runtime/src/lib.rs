@@ -1,9 +1,11 @@
-//! The runtime: the `cuda*` functions that a compiled CUDA program calls, carried out by a device that is chosen when the program runs.
+//! The runtime: the `cuda*` functions that a compiled CUDA program calls, carried out by a device that is chosen when
+//! the program runs.
 //!
 //! A program links `libregrain_rt.a` instead of NVIDIA's cudart. clang's own host code registers the compiler's images
 //! (`images/`); the functions of `api/` check arguments and call the device behind the seam (`device/seam.rs`):
 //!
-//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work is done synchronously: every call returns when its work
+//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work is done synchronously: every call returns
+//!   when its work
 //!   is finished, which satisfies the order of every stream;
 //! - `device/cuda`: NVIDIA's driver library, loaded at run time.
 //!
@@ -12,7 +14,7 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `REGRAIN_DEVICE` | `cpu` or `cuda`: the device to use (default: the first that the program has an image for and the machine has) |
+//! | `REGRAIN_DEVICE` | `cpu` or `cuda` (default: the first that the program has an image for and the machine has) |
 //! | `REGRAIN_CPU_THREADS` | OS threads that run blocks (default: all processors) |
 //! | `REGRAIN_CPU_MODE` | `coroutine`: always one coroutine per CUDA thread; `split` (default): the split form where there is one |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |

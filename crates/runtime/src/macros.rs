@@ -1,9 +1,11 @@
 //! `cuda_api!`: how every `cuda*` function of this runtime is written.
 
-/// Defines exported `cuda*` functions. The body is a `Result`; its error becomes the return value and the thread's last error.
+/// Defines exported `cuda*` functions. The body is a `Result`; its error becomes the return value and the thread's last
+/// error.
 ///
-/// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling that the header selects with
-/// `CUDA_API_PER_THREAD_DEFAULT_STREAM`. In the body, `on` is the [`Default`](crate::macros::Default) stream of that spelling.
+/// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling that the header selects
+/// with `CUDA_API_PER_THREAD_DEFAULT_STREAM`. In the body, `on` is the `Default` stream of
+/// that spelling.
 macro_rules! cuda_api {
     () => {};
     ($(#[$meta:meta])* fn $name:ident / $alias:ident [$on:ident] ($($arg:ident : $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
@@ -20,7 +22,8 @@ macro_rules! cuda_api {
         #[allow(clippy::too_many_arguments, reason = "CUDA's signatures")]
         #[allow(unused_unsafe, reason = "some bodies touch no pointer")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
-            // SAFETY: the caller keeps the contract of the CUDA function of this name; null pointers are checked by the body.
+            // SAFETY: the caller keeps the contract of the CUDA function of this name; null pointers are checked by the
+            // body.
             $crate::error::api(|| unsafe { $body })
         }
         cuda_api! { $($rest)* }

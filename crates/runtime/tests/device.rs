@@ -362,3 +362,30 @@ fn launches_on_the_gpu_are_timed_by_its_events() {
     assert_eq!((shapes.len(), samples.len()), (1, 2));
     assert_eq!(shapes[0].launches, 40);
 }
+
+#[test]
+fn images_that_come_after_the_choice_are_said_to_be_of_no_use() {
+    let late = run("set:cubin80", "early", &[]);
+    assert!(late.out.contains("0 1 cudaSuccess cudaSuccess cudaErrorInvalidKernelImage"), "{}", late.out);
+    assert!(
+        late.err.contains("images (cubin sm_80) were registered after a CUDA call had chosen the device 'cpu'"),
+        "{}",
+        late.err
+    );
+    assert_eq!(run("set:cubin80", "early", &[("REGRAIN_DEVICE", "cuda")]).passes().out, ON_CUDA);
+    assert_eq!(run(BOTH, "early", &[]).passes().out, ON_CPU);
+}
+
+#[test]
+fn arrays_hold_elements_of_several_channels() {
+    let run = run(BOTH, "arrays", &[]).passes();
+    run.records(&[
+        "cuArray3DCreate(5, 3, 0, 32:2, 0) = 0",
+        "cuMemcpy2DUnaligned(40, 3) = 0",
+        "cuMemcpy2DAsync(16, 2, legacy) = 0",
+        "cuMemcpy3D(32, 3, 2) = 0",
+        "cuMemcpy3D(16, 2, 1) = 0",
+        "cuArrayDestroy = 0",
+    ]);
+    assert_eq!(self::run("cpu", "arrays", &[]).out, "passed\n");
+}

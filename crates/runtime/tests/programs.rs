@@ -1,4 +1,5 @@
-//! Links C++ programs with hand-written kernels and image tables against the static library, with clang as a user's build does, and runs them.
+//! Links C++ programs with hand-written kernels and image tables against the static library, with clang as a user's
+//! build does, and runs them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -17,7 +17,9 @@ extern "C" fn cudaCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32) -
 }
 
 cuda_api! {
-    fn cudaMallocArray(handle: *mut *mut c_void, format: *const ChannelFormat, width: usize, height: usize, flags: u32) {
+    fn cudaMallocArray(
+        handle: *mut *mut c_void, format: *const ChannelFormat, width: usize, height: usize, flags: u32
+    ) {
         let format = *format.as_ref().ok_or(CudaError::INVALID_VALUE)?;
         put(handle, device()?.create_array(format, Extent { width, height, depth: 0 }, flags)?)
     }
@@ -37,18 +39,21 @@ cuda_api! {
         Ok(())
     }
 
-    fn cudaGetChannelDesc(format: *mut ChannelFormat, handle: *const c_void) { put(format, device()?.array_info(handle)?.0) }
+    fn cudaGetChannelDesc(format: *mut ChannelFormat, handle: *const c_void) {
+        put(format, device()?.array_info(handle)?.0)
+    }
 
     fn cudaMemcpy2DToArray / cudaMemcpy2DToArray_ptds [on] (
-        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: u32
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize,
+        kind: u32
     ) {
         let memory = from.cast_mut();
         device()?.copy_window(&Window { array, x, y, memory, pitch, width, height, kind, into_array: true }, on.now())
     }
 
     fn cudaMemcpy2DToArrayAsync / cudaMemcpy2DToArrayAsync_ptsz [on] (
-        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: u32,
-        stream: *mut c_void
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize,
+        kind: u32, stream: *mut c_void
     ) {
         let memory = from.cast_mut();
         let window = Window { array, x, y, memory, pitch, width, height, kind, into_array: true };
@@ -58,7 +63,8 @@ cuda_api! {
     fn cudaMemcpy2DFromArray / cudaMemcpy2DFromArray_ptds [on] (
         to: *mut c_void, pitch: usize, array: *const c_void, x: usize, y: usize, width: usize, height: usize, kind: u32
     ) {
-        device()?.copy_window(&Window { array, x, y, memory: to, pitch, width, height, kind, into_array: false }, on.now())
+        let window = Window { array, x, y, memory: to, pitch, width, height, kind, into_array: false };
+        device()?.copy_window(&window, on.now())
     }
 
     fn cudaMemcpy2DFromArrayAsync / cudaMemcpy2DFromArrayAsync_ptsz [on] (

@@ -76,8 +76,8 @@ cuda_api! {
     }
 
     fn cudaMemcpy2DAsync / cudaMemcpy2DAsync_ptsz [on] (
-        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: u32,
-        stream: *mut c_void
+        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize,
+        kind: u32, stream: *mut c_void
     ) {
         device()?.copy_2d(&Copy2d { to, to_pitch, from, from_pitch, width, height, kind }, on.later(stream))
     }
@@ -120,7 +120,9 @@ cuda_api! {
         device()?.fill_3d(to, value as u8, extent, on.now())
     }
 
-    fn cudaMemset3DAsync / cudaMemset3DAsync_ptsz [on] (to: PitchedPtr, value: i32, extent: Extent, stream: *mut c_void) {
+    fn cudaMemset3DAsync / cudaMemset3DAsync_ptsz [on] (
+        to: PitchedPtr, value: i32, extent: Extent, stream: *mut c_void
+    ) {
         device()?.fill_3d(to, value as u8, extent, on.later(stream))
     }
 

@@ -83,7 +83,9 @@ cuda_api! {
         check(!prop.is_null())?;
         put(prop, device()?.properties(index)?)
     }
-    fn cudaDeviceGetAttribute(value: *mut i32, which: u32, index: i32) { put(value, device()?.attribute(which, index)?) }
+    fn cudaDeviceGetAttribute(value: *mut i32, which: u32, index: i32) {
+        put(value, device()?.attribute(which, index)?)
+    }
     fn cudaChooseDevice(index: *mut i32, prop: *const DeviceProp) {
         check(!prop.is_null())?;
         put(index, choose(&*prop)?)

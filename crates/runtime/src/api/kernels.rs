@@ -28,7 +28,8 @@ extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize
     0
 }
 
-/// Asked by host code before it launches a coarser version of a kernel: whether the program is to run the kernels that it wrote.
+/// Asked by host code before it launches a coarser version of a kernel: whether the program is to run the kernels that
+/// it wrote.
 #[unsafe(no_mangle)]
 extern "C" fn __regrain_keeps_grain() -> i32 {
     device().is_ok_and(|device| device.keeps_grain()).into()
@@ -133,7 +134,9 @@ cuda_api! {
         if size.is_null() { Ok(()) } else { put(size, bytes) }
     }
 
-    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(count: *mut i32, stub: *const c_void, threads: i32, shared: usize) {
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        count: *mut i32, stub: *const c_void, threads: i32, shared: usize
+    ) {
         put(count, device()?.occupancy(function(stub)?, threads, shared, 0)?)
     }
 

@@ -1,5 +1,5 @@
-//! The `cuda*` functions that a compiled program calls: they check plain arguments, keep the last error and call the device, of
-//! which they know nothing.
+//! The `cuda*` functions that a compiled program calls: they check plain arguments, keep the last error and call the
+//! device, of which they know nothing.
 
 mod arrays;
 mod copies;

@@ -1,13 +1,14 @@
 //! What clang's host code registers before `main`: images, kernels, variables.
 //!
-//! clang emits a constructor that calls `__cudaRegisterFatBinary(&wrapper)`, then `__cudaRegisterFunction` for every kernel stub and
-//! `__cudaRegisterVar` for every variable. Kernels and variables that an image lacks register without a word: versions of a kernel
-//! exist for one device and not for another. Using one that the chosen device's image lacks is the error.
+//! clang emits a constructor that calls `__cudaRegisterFatBinary(&wrapper)`, then `__cudaRegisterFunction` for every
+//! kernel stub and `__cudaRegisterVar` for every variable. Kernels and variables that an image lacks register without a
+//! word: versions of a kernel exist for one device and not for another. Using one that the chosen device's image lacks
+//! is the error.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::abi::FatbinWrapper;
-use crate::device::choice::{device, device_if_chosen};
+use crate::device::choice::{arrived, device, device_if_chosen};
 use crate::images::image::{Images, open};
 use crate::images::registry::{self, Module};
 
@@ -18,6 +19,7 @@ unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const FatbinWrapper) -> *
         eprintln!("regrain runtime: error: {message}");
         Images::default()
     });
+    arrived(&images);
     std::ptr::from_ref(registry::add_module(images)).cast_mut().cast()
 }
 
@@ -30,8 +32,8 @@ unsafe fn module(handle: *mut *mut c_void) -> &'static Module {
     unsafe { &*handle.cast::<Module>() }
 }
 
-/// All of a module is registered. The program may touch its managed variables from now on, so their storage must be there: the
-/// device is chosen here if there are any.
+/// All of a module is registered. The program may touch its managed variables from now on, so their storage must be
+/// there: the device is chosen here if there are any.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
     // SAFETY: the handle came from `__cudaRegisterFatBinary`.

@@ -107,7 +107,9 @@ cuda_api! {
         device()?.record_event(event, on.stream(stream), 0)
     }
 
-    fn cudaEventRecordWithFlags / cudaEventRecordWithFlags_ptsz [on] (event: *mut c_void, stream: *mut c_void, flags: u32) {
+    fn cudaEventRecordWithFlags / cudaEventRecordWithFlags_ptsz [on] (
+        event: *mut c_void, stream: *mut c_void, flags: u32
+    ) {
         check(flags <= 1)?;
         device()?.record_event(event, on.stream(stream), flags)
     }

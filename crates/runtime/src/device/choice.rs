@@ -1,7 +1,8 @@
 //! Which device this process uses: chosen at the first call that needs one, for good.
 //!
-//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the machine has.
-//! Where none can be had, every call returns the error, and one message says what was looked for and what was found.
+//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the
+//! machine has. Where none can be had, every call returns the error, and one message says what was looked for and what
+//! was found.
 
 use std::sync::OnceLock;
 
@@ -9,15 +10,17 @@ use super::row::{Refusal, Row};
 use super::seam::Device;
 use super::{cpu, cuda};
 use crate::error::{CudaError, Result};
+use crate::images::image::Images;
 use crate::images::registry::{self, Module};
 
-/// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any image.
-const DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
+/// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any
+/// image.
+static DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
 
 #[derive(Clone, Copy)]
 struct Chosen {
     device: &'static dyn Device,
-    kind: u32,
+    row: &'static Row,
 }
 
 static CHOSEN: OnceLock<Result<Chosen>> = OnceLock::new();
@@ -47,11 +50,26 @@ pub fn device_if_chosen() -> Option<&'static dyn Device> {
 
 /// The kind of the device of this process; the CPU's where none can be had.
 pub fn kind() -> u32 {
-    chosen().as_ref().map_or(cpu::machine::ROW.kind, |chosen| chosen.kind)
+    chosen().as_ref().map_or(cpu::machine::ROW.kind, |chosen| chosen.row.kind)
 }
 
-fn open(row: &Row, modules: &[&'static Module]) -> std::result::Result<Chosen, Refusal> {
-    (row.open)(modules).map(|device| Chosen { device, kind: row.kind })
+/// Says so where a translation unit comes too late to have a say in the choice, and holds nothing for the device: a
+/// constructor of the program has made a CUDA call before clang's own constructor registered the images.
+pub fn arrived(images: &Images) {
+    if let Some(Ok(chosen)) = CHOSEN.get()
+        && !images.is_empty()
+        && !(chosen.row.holds)(images)
+    {
+        let name = chosen.row.name;
+        eprintln!(
+            "regrain runtime: error: images ({images}) were registered after a CUDA call had chosen the \
+             device '{name}', for which there is none among them; set REGRAIN_DEVICE"
+        );
+    }
+}
+
+fn open(row: &'static Row, modules: &[&'static Module]) -> std::result::Result<Chosen, Refusal> {
+    (row.open)(modules).map(|device| Chosen { device, row })
 }
 
 fn holds(row: &Row, modules: &[&'static Module]) -> bool {
@@ -59,7 +77,7 @@ fn holds(row: &Row, modules: &[&'static Module]) -> bool {
 }
 
 /// The images of a program, for messages.
-fn images(modules: &[&'static Module]) -> String {
+fn all_images(modules: &[&'static Module]) -> String {
     let mut names: Vec<String> = modules.iter().map(|module| module.images.to_string()).collect();
     names.sort_unstable();
     names.dedup();
@@ -69,10 +87,10 @@ fn images(modules: &[&'static Module]) -> String {
 
 fn choose(forced: &str, modules: &[&'static Module]) -> std::result::Result<Chosen, Refusal> {
     let bare = modules.iter().all(|module| module.images.is_empty());
-    let with_images = |text: &str| format!("{text}; the program holds: {}", images(modules));
+    let with_images = |text: &str| format!("{text}; the program holds: {}", all_images(modules));
     if !forced.is_empty() {
         let Some(row) = DEVICES.iter().find(|row| row.name == forced) else {
-            let names = DEVICES.map(|row| row.name).join(", ");
+            let names = DEVICES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
             let text = format!("REGRAIN_DEVICE: expected one of {names}, got '{forced}'");
             return Err(Refusal { error: CudaError::NO_DEVICE, text });
         };

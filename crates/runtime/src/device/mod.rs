@@ -1,5 +1,5 @@
-//! What carries out CUDA calls: [`seam`] says what a device must do, [`choice`] picks the one of this process, and each folder is one
-//! device.
+//! What carries out CUDA calls: [`seam`] says what a device must do, [`choice`] picks the one of this process, and each
+//! folder is one device.
 
 pub mod choice;
 pub mod cpu;

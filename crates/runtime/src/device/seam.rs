@@ -1,8 +1,8 @@
 //! The seam between the `cuda*` functions and what carries them out: one trait per subject, [`Device`] for all of them.
 //!
-//! The functions of `api/` check plain arguments (null pointers, known flags), keep the last error and call the device. Everything
-//! else is the device's. What a device does not carry out is [`CudaError::NOT_SUPPORTED`]; the methods with a body here are the
-//! ones that a device may leave at that.
+//! The functions of `api/` check plain arguments (null pointers, known flags), keep the last error and call the device.
+//! Everything else is the device's. What a device does not carry out is [`CudaError::NOT_SUPPORTED`]; the methods with
+//! a body here are the ones that a device may leave at that.
 
 use std::ffi::c_void;
 
@@ -15,7 +15,8 @@ use crate::types::{
     PointerAttributes, PoolProps,
 };
 
-/// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of the device.
+/// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of
+/// the device.
 pub type Stream = *mut c_void;
 /// The calling thread's own default stream.
 pub const PER_THREAD: Stream = 2 as Stream;

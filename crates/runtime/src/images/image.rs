@@ -66,7 +66,8 @@ pub unsafe fn open(wrapper: *const FatbinWrapper) -> Result<Images, String> {
             IMAGE_SET_MAGIC => open_set(&*wrapper.data.cast::<ImageSet>()),
             _ if magic as u32 == NVIDIA_FATBIN_MAGIC => open_fatbin(wrapper.data.cast()),
             _ => Err(format!(
-                "expected an image of a known kind (magic {IMAGE_MAGIC:#x}, {IMAGE_SET_MAGIC:#x} or {NVIDIA_FATBIN_MAGIC:#x}), got {magic:#x}"
+                "expected an image of a known kind (magic {IMAGE_MAGIC:#x}, {IMAGE_SET_MAGIC:#x} or \
+                 {NVIDIA_FATBIN_MAGIC:#x}), got {magic:#x}"
             )),
         }
     }

@@ -1,4 +1,5 @@
-//! LLVM's offload binaries (`llvm/Object/OffloadBinary.h`, version 1), one behind the other, as clang's tools read and write them.
+//! LLVM's offload binaries (`llvm/Object/OffloadBinary.h`, version 1), one behind the other, as clang's tools read and
+//! write them.
 
 use std::fmt;
 
@@ -127,4 +128,74 @@ fn entry(binary: Reader) -> Option<Offload> {
         *slot = binary.text(value)?;
     }
     Some(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An offload binary as LLVM writes it.
+    fn binary(kind: u16, language: u16, arch: &str, image: &[u8]) -> Vec<u8> {
+        let table = HEADER + ENTRY;
+        let mut strings = Vec::new();
+        let mut add = |text: &str| {
+            let at = table + 2 * STRING + strings.len();
+            strings.extend(text.bytes().chain([0]));
+            at as u64
+        };
+        let pairs = [add("triple"), add("nvptx64-nvidia-cuda"), add("arch"), add(arch)];
+        let start = (table + 2 * STRING + strings.len()).next_multiple_of(8);
+        let size = (start + image.len()).next_multiple_of(8);
+        let mut out = MAGIC.to_vec();
+        out.extend(VERSION.to_le_bytes());
+        out.extend([size as u64, HEADER as u64, ENTRY as u64].iter().flat_map(|word| word.to_le_bytes()));
+        out.extend([kind, language].iter().flat_map(|word| word.to_le_bytes()).chain([0; 4]));
+        out.extend([table as u64, 2, start as u64, image.len() as u64].iter().flat_map(|word| word.to_le_bytes()));
+        out.extend(pairs.iter().flat_map(|word| word.to_le_bytes()).chain(strings));
+        out.resize(start, 0);
+        out.extend(image);
+        out.resize(size, 0);
+        out
+    }
+
+    fn kept(bytes: Vec<u8>) -> &'static [u8] {
+        bytes.leak()
+    }
+
+    #[test]
+    fn reads_one_binary_behind_the_other() {
+        let mut bytes =
+            [binary(3, 2, "sm_80", b"machine"), binary(5, 2, "sm_90a", b"text"), binary(1, 4, "gfx90a", b"")].concat();
+        bytes.extend([0; 16]);
+        let images = parse(kept(bytes)).expect("three images");
+        let names: Vec<String> = images.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["cubin sm_80", "PTX sm_90a", "image of kind 1 for nvptx64-nvidia-cuda gfx90a"]);
+        assert_eq!((images[0].bytes, images[1].bytes, images[2].language), (&b"machine"[..], &b"text"[..], 4));
+        assert_eq!(parse(&[]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_cut_short_or_damaged_is_an_error_or_harmless() {
+        let whole = binary(3, 2, "sm_80", b"machine code");
+        for len in 1..whole.len() {
+            assert!(parse(kept(whole[..len].to_vec())).is_err(), "{len}");
+        }
+        // A number that is wrong leads out of the binary, or to other bytes in it, never beyond.
+        for at in 0..whole.len() {
+            for byte in [0, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                let range = kept(damaged);
+                for image in parse(range).into_iter().flatten() {
+                    assert!(range.as_ptr_range().contains(&image.bytes.as_ptr()) || image.bytes.is_empty());
+                }
+            }
+        }
+        let mut newer = whole;
+        newer[4] = 2;
+        assert_eq!(
+            parse(kept(newer)),
+            Err("the offload binary at byte 0 of an image set has version 2, expected 1".into())
+        );
+    }
 }

@@ -1,7 +1,8 @@
 //! What a program registers before `main`: modules (the images of one translation unit), kernels and variables.
 //!
-//! Registration knows no device, since none is chosen yet. Each entry has a [`Slot`] in which the chosen device keeps what it made of
-//! it. Entries are never freed: a program has a bounded number of them, and a launch needs no more than one look into a table.
+//! Registration knows no device, since none is chosen yet. Each entry has a [`Slot`] in which the chosen device keeps
+//! what it made of it. Entries are never freed: a program has a bounded number of them, and a launch needs no more than
+//! one look into a table.
 
 use std::any::Any;
 use std::collections::HashMap;

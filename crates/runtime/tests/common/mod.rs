@@ -12,7 +12,8 @@ pub fn cuda_include() -> PathBuf {
     std::env::var_os("CUDA_PATH").map_or_else(|| root().join(".toolchain/cuda"), PathBuf::from).join("include")
 }
 
-/// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up to where `cargo build` does.
+/// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up to where
+/// `cargo build` does.
 fn library() -> PathBuf {
     let exe = std::env::current_exe().expect("path of the test");
     let deps = exe.parent().expect("target folder").read_dir().expect("readable target folder");

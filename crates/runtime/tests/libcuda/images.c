@@ -42,7 +42,8 @@ static int read_lines(struct image *image, const char *text) {
     if (!word || !name) return known;
     if (!strcmp(word, "kernel")) {
       struct kernel *kernel = add_kernel(image, name, strlen(name));
-      for (char *size; kernel->params < MAX_PARAMS && (size = strtok(NULL, " "));) kernel->sizes[kernel->params++] = (uint32_t)atoi(size);
+      for (char *size; kernel->params < MAX_PARAMS && (size = strtok(NULL,
+          " "));) kernel->sizes[kernel->params++] = (uint32_t)atoi(size);
     } else if (!strcmp(word, "var") || !strcmp(word, "managed")) {
       char *size = strtok(NULL, " ");
       add_variable(image, name, size ? (size_t)atol(size) : 0, *word == 'm');
@@ -96,6 +97,25 @@ static unsigned size_of_type(const char *type) {
   return digits ? (unsigned)atoi(digits) / 8 : 1;
 }
 
+// `.global .align 4 .b8 <name>[16] = ...;`, `.const .f32 <name>;`; instructions have a dot behind the name of the
+// memory.
+static void read_ptx_variables(struct image *image, const char *text, const char *space) {
+  for (const char *at = text; (at = strstr(at, space)) != NULL;) {
+    const char *type = at += strlen(space);
+    if (!strncmp(type, ".align", 6)) {
+      type += 6;
+      type += strspn(type, " 0123456789");
+    }
+    const char *name = type + strcspn(type, " ");
+    name += strspn(name, " ");
+    size_t length = strcspn(name, " [;=\n");
+    char word[256];
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    size_t count = name[length] == '[' ? (size_t)atol(name + length + 1) : 1;
+    add_variable(image, word, count * size_of_type(type + 1), 0);
+  }
+}
+
 // `.entry <name>(.param .u64 <name>_param_0, .param .align 8 .b8 <name>_param_1[24], ...)`
 static void read_ptx(struct image *image, const char *text) {
   for (const char *at = text; (at = strstr(at, ".entry ")) != NULL;) {
@@ -137,7 +157,11 @@ struct image *standin_read(const void *data) {
   } else if (!memcmp(bytes, "//", 2) || !memcmp(bytes, ".version", 8)) {
     const char *line = strchr((const char *)bytes, '\n');
     image->what = "ptx";
-    if (!line || !read_lines(image, line + 1)) read_ptx(image, (const char *)bytes);
+    if (!line || !read_lines(image, line + 1)) {
+      read_ptx(image, (const char *)bytes);
+      read_ptx_variables(image, (const char *)bytes, ".global ");
+      read_ptx_variables(image, (const char *)bytes, ".const ");
+    }
   } else {
     free(image);
     return NULL;

@@ -59,7 +59,9 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute whi
   find(function, FUNCTION)->attributes[which] = value;
   DONE(0);
 }
-EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) { NEEDS_CONTEXT("cuFuncSetCacheConfig(%d)", config); IS(function, FUNCTION); DONE(0); }
+EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+  NEEDS_CONTEXT("cuFuncSetCacheConfig(%d)", config); IS(function, FUNCTION); DONE(0);
+}
 EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
   NEEDS_CONTEXT("cuFuncGetParamInfo(%zu)", index); IS(function, FUNCTION);
   struct handle *of = find(function, FUNCTION);
@@ -73,31 +75,38 @@ EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
   *size = of->sizes[index];
   DONE(0);
 }
-EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int threads, size_t shared, unsigned flags) {
-  NEEDS_CONTEXT("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(%d, %zu, %u)", threads, shared, flags); IS(function, FUNCTION);
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction function, int threads,
+    size_t shared, unsigned flags) {
+  NEEDS_CONTEXT("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(%d, %zu, %u)", threads, shared, flags);
+  IS(function, FUNCTION);
   if (threads <= 0) DONE(CUDA_ERROR_INVALID_VALUE);
   *count = 2048 / threads;
   DONE(0);
 }
 EXPORT CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *size, CUfunction function, int count, int threads) {
-  NEEDS_CONTEXT("cuOccupancyAvailableDynamicSMemPerBlock(%d, %d)", count, threads); IS(function, FUNCTION); GIVEN(count);
+  NEEDS_CONTEXT("cuOccupancyAvailableDynamicSMemPerBlock(%d, %d)", count, threads); IS(function, FUNCTION);
+  GIVEN(count);
   *size = (size_t)(166912 / count);
   DONE(0);
 }
 
 // What a launch has in common, whichever function starts it.
-static CUresult start(char *call, size_t room, CUfunction function, const unsigned dims[6], unsigned shared, CUstream stream, void **params) {
+static CUresult start(char *call, size_t room, CUfunction function, const unsigned dims[6], unsigned shared,
+    CUstream stream, void **params) {
   struct handle *kernel = find(function, FUNCTION);
   if (!kernel) MISUSE(CUDA_ERROR_INVALID_HANDLE, "not a live kernel");
   if (kernel->gpu != current->gpu) MISUSE(CUDA_ERROR_INVALID_HANDLE, "a kernel of another GPU");
   IS_STREAM(stream);
-  if ((uintptr_t)stream > 2 && find(stream, STREAM)->gpu != current->gpu) MISUSE(CUDA_ERROR_INVALID_HANDLE, "a stream of another GPU");
+  if ((uintptr_t)stream > 2 && find(stream, STREAM)->gpu != current->gpu)
+    MISUSE(CUDA_ERROR_INVALID_HANDLE, "a stream of another GPU");
   size_t length = strlen(call);
-  length += (size_t)snprintf(call + length, room - length, "(%s, grid %u %u %u, block %u %u %u, shared %u, %s, args", kernel->name, dims[0], dims[1],
+  length += (size_t)snprintf(call + length, room - length, "(%s, grid %u %u %u, block %u %u %u, shared %u, %s, args",
+      kernel->name, dims[0], dims[1],
                              dims[2], dims[3], dims[4], dims[5], shared, stream_name(stream));
   for (int at = 0; at < 6; at++)
     if (!dims[at]) MISUSE(CUDA_ERROR_INVALID_VALUE, "an empty dimension");
-  if (dims[3] > 1024 || dims[4] > 1024 || dims[5] > 64 || (uint64_t)dims[3] * dims[4] * dims[5] > 1024) MISUSE(CUDA_ERROR_INVALID_VALUE, "block too large");
+  if (dims[3] > 1024 || dims[4] > 1024 || dims[5] > 64 || (uint64_t)dims[3] * dims[4] * dims[5] > 1024)
+    MISUSE(CUDA_ERROR_INVALID_VALUE, "block too large");
   if (shared > (unsigned)kernel->attributes[8]) DONE(CUDA_ERROR_INVALID_VALUE);
   if (kernel->params && !params) MISUSE(CUDA_ERROR_INVALID_VALUE, "no parameters");
   for (int at = 0; at < kernel->params && length + 40 < room; at++) {
@@ -110,7 +119,8 @@ static CUresult start(char *call, size_t room, CUfunction function, const unsign
     }
     uint64_t value;
     memcpy(&value, bytes, 8);
-    length += (size_t)snprintf(call + length, room - length, size > 8 ? " 0x%llx..." : " %lld", (long long)(size == 4 ? (uint64_t)(int64_t)(int32_t)value : value));
+    length += (size_t)snprintf(call + length, room - length, size > 8 ? " 0x%llx..." : " %lld",
+        (long long)(size == 4 ? (uint64_t)(int64_t)(int32_t)value : value));
   }
   snprintf(call + length, room - length, ")");
   const char *fails = setting("LIBCUDA_KERNEL_FAIL", "");
@@ -119,13 +129,15 @@ static CUresult start(char *call, size_t room, CUfunction function, const unsign
   DONE(0);
 }
 
-EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+    unsigned bz, unsigned shared,
                                CUstream stream, void **params, void **extra) {
   NEEDS_CONTEXT("cuLaunchKernel");
   if (extra) MISUSE(CUDA_ERROR_INVALID_VALUE, "extra");
   return start(call, sizeof call, function, (unsigned[]){gx, gy, gz, bx, by, bz}, shared, stream, params);
 }
-EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+    unsigned by, unsigned bz,
                                           unsigned shared, CUstream stream, void **params) {
   NEEDS_CONTEXT("cuLaunchCooperativeKernel");
   return start(call, sizeof call, function, (unsigned[]){gx, gy, gz, bx, by, bz}, shared, stream, params);
@@ -133,7 +145,9 @@ EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsi
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **params, void **extra) {
   NEEDS_CONTEXT("cuLaunchKernelEx");
   if (extra) MISUSE(CUDA_ERROR_INVALID_VALUE, "extra");
-  for (unsigned at = 0; at < c->numAttrs; at++) snprintf(call + strlen(call), sizeof call - strlen(call), "[%d:%u]", c->attrs[at].id, c->attrs[at].value.clusterDim.x);
-  return start(call, sizeof call, function, (unsigned[]){c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes,
+  for (unsigned at = 0; at < c->numAttrs; at++) snprintf(call + strlen(call), sizeof call - strlen(call), "[%d:%u]",
+      c->attrs[at].id, c->attrs[at].value.clusterDim.x);
+  return start(call, sizeof call, function,
+      (unsigned[]){c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes,
                c->hStream, params);
 }

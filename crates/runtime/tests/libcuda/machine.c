@@ -9,15 +9,18 @@ EXPORT CUresult cuInit(unsigned flags) {
   int told = told_to_fail(__func__);
   if (told) DONE(told);
   if (flags) MISUSE(CUDA_ERROR_INVALID_VALUE, "flags");
-  if (gpu_count() == 0 && setting("LIBCUDA_INIT_FAILS", NULL)) DONE(CUDA_ERROR_NO_DEVICE);
   initialised = 1;
   for (int gpu = 0; gpu < MAX_GPUS; gpu++) contexts[gpu].gpu = gpu;
   DONE(0);
 }
 
-EXPORT CUresult cuDriverGetVersion(int *version) { BARE("cuDriverGetVersion"); GIVEN(version); *version = 12090; DONE(0); }
+EXPORT CUresult cuDriverGetVersion(int *version) {
+  BARE("cuDriverGetVersion"); GIVEN(version); *version = 12090; DONE(0);
+}
 EXPORT CUresult cuDeviceGetCount(int *count) { BARE("cuDeviceGetCount"); GIVEN(count); *count = gpu_count(); DONE(0); }
-EXPORT CUresult cuDeviceGet(CUdevice *device, int index) { BARE("cuDeviceGet(%d)", index); DEVICE(index); *device = index; DONE(0); }
+EXPORT CUresult cuDeviceGet(CUdevice *device, int index) {
+  BARE("cuDeviceGet(%d)", index); DEVICE(index); *device = index; DONE(0);
+}
 EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   BARE("cuDeviceGetName(%d)", device); DEVICE(device); GIVEN(name);
   snprintf(name, (size_t)length, "Stand-in GPU %d", device);
@@ -28,7 +31,9 @@ EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
   memset(uuid, device, sizeof *uuid);
   DONE(0);
 }
-EXPORT CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) { BARE("cuDeviceTotalMem(%d)", device); DEVICE(device); *bytes = memory_size(); DONE(0); }
+EXPORT CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
+  BARE("cuDeviceTotalMem(%d)", device); DEVICE(device); *bytes = memory_size(); DONE(0);
+}
 EXPORT CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
   BARE("cuDeviceGetPCIBusId(%d)", device); DEVICE(device);
   snprintf(text, (size_t)length, "0000:%02x:00.0", device + 1);
@@ -86,7 +91,9 @@ EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   if (--contexts[device].users == 0) destroy(&contexts[device]);
   DONE(0);
 }
-EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) { BARE("cuDevicePrimaryCtxReset(%d)", device); DEVICE(device); destroy(&contexts[device]); DONE(0); }
+EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  BARE("cuDevicePrimaryCtxReset(%d)", device); DEVICE(device); destroy(&contexts[device]); DONE(0);
+}
 EXPORT CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags) {
   BARE("cuDevicePrimaryCtxSetFlags(%d, %u)", device, flags); DEVICE(device);
   contexts[device].flags = (int)flags;
@@ -103,11 +110,14 @@ EXPORT CUresult cuCtxGetCurrent(CUcontext *context) { *context = (CUcontext)curr
 EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
   struct context *given = (struct context *)context;
   BARE("cuCtxSetCurrent(%d)", given ? given->gpu : -1);
-  if (given && (given < contexts || given >= contexts + MAX_GPUS || !given->users)) MISUSE(CUDA_ERROR_INVALID_CONTEXT, "not a live context");
+  if (given && (given < contexts || given >= contexts + MAX_GPUS || !given->users))
+    MISUSE(CUDA_ERROR_INVALID_CONTEXT, "not a live context");
   current = given;
   DONE(0);
 }
-EXPORT CUresult cuCtxGetDevice(CUdevice *device) { BARE("cuCtxGetDevice"); if (!current) DONE(CUDA_ERROR_INVALID_CONTEXT); *device = current->gpu; DONE(0); }
+EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
+  BARE("cuCtxGetDevice"); if (!current) DONE(CUDA_ERROR_INVALID_CONTEXT); *device = current->gpu; DONE(0);
+}
 EXPORT CUresult cuCtxSynchronize(void) { NEEDS_CONTEXT("cuCtxSynchronize"); DONE(0); }
 EXPORT CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
   NEEDS_CONTEXT("cuCtxGetLimit(%d)", limit);
@@ -121,9 +131,15 @@ EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   current->limits[limit] = value;
   DONE(0);
 }
-EXPORT CUresult cuCtxGetCacheConfig(CUfunc_cache *config) { NEEDS_CONTEXT("cuCtxGetCacheConfig"); *config = current->cache; DONE(0); }
-EXPORT CUresult cuCtxSetCacheConfig(CUfunc_cache config) { NEEDS_CONTEXT("cuCtxSetCacheConfig(%d)", config); current->cache = config; DONE(0); }
-EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) { NEEDS_CONTEXT("cuCtxGetStreamPriorityRange"); *least = 0; *greatest = -5; DONE(0); }
+EXPORT CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
+  NEEDS_CONTEXT("cuCtxGetCacheConfig"); *config = current->cache; DONE(0);
+}
+EXPORT CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  NEEDS_CONTEXT("cuCtxSetCacheConfig(%d)", config); current->cache = config; DONE(0);
+}
+EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  NEEDS_CONTEXT("cuCtxGetStreamPriorityRange"); *least = 0; *greatest = -5; DONE(0);
+}
 EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
   struct context *other = (struct context *)peer;
   NEEDS_CONTEXT("cuCtxEnablePeerAccess(%d)", other->gpu);

@@ -29,7 +29,8 @@ EXPORT CUresult cuMemAllocPitch(CUdeviceptr *pointer, size_t *pitch, size_t widt
 EXPORT CUresult cuMemFree(CUdeviceptr pointer) {
   NEEDS_CONTEXT("cuMemFree");
   struct block *block = block_of((void *)pointer);
-  if (!block || block->start != (void *)pointer || block->kind > MANAGED) MISUSE(CUDA_ERROR_INVALID_VALUE, "not the start of an allocation");
+  if (!block || block->start != (void *)pointer || block->kind > MANAGED)
+    MISUSE(CUDA_ERROR_INVALID_VALUE, "not the start of an allocation");
   drop(block);
   DONE(0);
 }
@@ -41,7 +42,8 @@ EXPORT CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags) {
 EXPORT CUresult cuMemFreeHost(void *pointer) {
   NEEDS_CONTEXT("cuMemFreeHost");
   struct block *block = block_of(pointer);
-  if (!block || block->start != pointer || block->kind != HOST) MISUSE(CUDA_ERROR_INVALID_VALUE, "not the start of an allocation");
+  if (!block || block->start != pointer || block->kind != HOST)
+    MISUSE(CUDA_ERROR_INVALID_VALUE, "not the start of an allocation");
   drop(block);
   DONE(0);
 }
@@ -64,7 +66,9 @@ EXPORT CUresult cuMemHostGetDevicePointer(CUdeviceptr *pointer, void *host, unsi
   *pointer = (CUdeviceptr)host;
   DONE(0);
 }
-EXPORT CUresult cuMemHostGetFlags(unsigned *flags, void *host) { NEEDS_CONTEXT("cuMemHostGetFlags"); REACHABLE(host, 1); *flags = block_of(host)->flags; DONE(0); }
+EXPORT CUresult cuMemHostGetFlags(unsigned *flags, void *host) {
+  NEEDS_CONTEXT("cuMemHostGetFlags"); REACHABLE(host, 1); *flags = block_of(host)->flags; DONE(0);
+}
 EXPORT CUresult cuMemGetInfo(size_t *available, size_t *total) {
   NEEDS_CONTEXT("cuMemGetInfo");
   *total = memory_size();
@@ -72,13 +76,15 @@ EXPORT CUresult cuMemGetInfo(size_t *available, size_t *total) {
   DONE(0);
 }
 
-EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer) {
+EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data,
+    CUdeviceptr pointer) {
   NEEDS_CONTEXT("cuPointerGetAttributes(%u)", count);
   struct block *block = block_of((void *)pointer);
   int on_host = block && block->kind != ON_DEVICE;
   for (unsigned at = 0; at < count; at++) {
     switch ((int)attributes[at]) {
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)data[at] = !block ? 0 : block->kind == HOST || block->kind == REGISTERED ? 1 : 2; break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)data[at] = !block ? 0
+        : block->kind == HOST || block->kind == REGISTERED ? 1 : 2; break;
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(CUdeviceptr *)data[at] = block ? pointer : 0; break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER: *(void **)data[at] = on_host ? (void *)pointer : NULL; break;
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)data[at] = block && block->kind == MANAGED; break;
@@ -97,8 +103,10 @@ EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t count, CUdevice t
   NEEDS_CONTEXT("cuMemPrefetchAsync(%zu, %d, %s)", count, to, stream_name(stream)); IS_STREAM(stream);
   DONE(on_managed(pointer, count));
 }
-EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t count, CUmemLocation to, unsigned flags, CUstream stream) {
-  NEEDS_CONTEXT("cuMemPrefetchAsync_v2(%zu, %d:%d, %u, %s)", count, to.type, to.id, flags, stream_name(stream)); IS_STREAM(stream);
+EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t count, CUmemLocation to, unsigned flags,
+    CUstream stream) {
+  NEEDS_CONTEXT("cuMemPrefetchAsync_v2(%zu, %d:%d, %u, %s)", count, to.type, to.id, flags, stream_name(stream));
+  IS_STREAM(stream);
   DONE(on_managed(pointer, count));
 }
 EXPORT CUresult cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise advice, CUdevice device) {

@@ -19,7 +19,7 @@ struct context {
   unsigned cache, banks, peers;
 };
 
-enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL };
+enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL, ARRAY };
 
 // What a handle leads to. Never freed, so that a stale handle is recognised.
 struct handle {
@@ -34,6 +34,8 @@ struct handle {
   uint32_t sizes[MAX_PARAMS];   // of a function's parameters
   int params;
   int attributes[16];
+  CUDA_ARRAY3D_DESCRIPTOR array;  // of an array, with its storage
+  void *storage;
 };
 
 struct variable {
@@ -119,6 +121,7 @@ CUresult on_managed(CUdeviceptr pointer, size_t count);
 #define IS(handle, kind) if (!find(handle, kind)) MISUSE(CUDA_ERROR_INVALID_HANDLE, "not a live " #kind)
 #define IS_STREAM(stream) if ((uintptr_t)(stream) > 2) IS(stream, STREAM)
 #define REACHABLE(pointer, size) \
-  if (!within((const void *)(uintptr_t)(pointer), size)) MISUSE(CUDA_ERROR_INVALID_VALUE, "not memory of a device, or beyond its end")
+  if (!within((const void *)(uintptr_t)(pointer), size)) MISUSE(CUDA_ERROR_INVALID_VALUE, \
+      "not memory of a device, or beyond its end")
 
 #endif

@@ -1,16 +1,18 @@
-// A stand-in for NVIDIA's driver library, for tests on machines without a GPU. It records calls, checks their arguments, and keeps device
-// memory in host memory, so that copies round-trip. Kernels do nothing. NVIDIA's header gives the prototypes and the names that the
-// symbols have (cuMemAlloc is cuMemAlloc_v2).
+// A stand-in for NVIDIA's driver library, for tests on machines without a GPU. It records calls, checks their
+// arguments, and keeps device memory in host memory, so that copies round-trip. Kernels do nothing. NVIDIA's header
+// gives the prototypes and the names that the symbols have (cuMemAlloc is cuMemAlloc_v2).
 //
-// Build:  cc -shared -fPIC -fvisibility=hidden -I <CUDA>/include -o libcuda.so.1 crates/runtime/tests/libcuda/*.c -lpthread
+// Build:  cc -shared -fPIC -fvisibility=hidden -I <CUDA>/include -o libcuda.so.1 crates/runtime/tests/libcuda/*.c
 // Use:    LD_LIBRARY_PATH=<folder of libcuda.so.1>
 //
-// LIBCUDA_LOG          file to which each call is appended, as "t<thread> g<GPU> <call> = <code>"; a wrong call gives a line with "MISUSE"
+// LIBCUDA_LOG          file to which each call is appended, as "t<thread> g<GPU> <call> = <code>"; a wrong call gives a
+//                      line with "MISUSE"
 // LIBCUDA_GPUS         number of GPUs (1)
 // LIBCUDA_CAPABILITY   their compute capabilities, as in "80,90": the last one holds for the rest (80)
 // LIBCUDA_MEMORY       bytes of memory of each (1 GiB)
 // LIBCUDA_FAIL         "cuInit=100,cuMemAlloc=2@3": calls that fail with a code; the third call alone
-// LIBCUDA_KERNEL_FAIL  "name=719": that kernel fails when it runs: what follows on its GPU returns the code, until the GPU is reset
+// LIBCUDA_KERNEL_FAIL  "name=719": that kernel fails when it runs: what follows on its GPU returns the code, until the
+//                      GPU is reset
 #include "standin.h"
 
 #include <stdarg.h>
@@ -88,7 +90,8 @@ CUresult leave(CUresult code, const char *call) {
 struct handle *make(enum kind kind) {
   struct handle *made = &handles[handle_count];
   memset(made, 0, sizeof *made);
-  *made = (struct handle){.kind = kind, .id = handle_count++, .gpu = current->gpu, .alive = 1, .generation = current->generation};
+  *made = (struct handle){.kind = kind, .id = handle_count++, .gpu = current->gpu, .alive = 1,
+      .generation = current->generation};
   return made;
 }
 

@@ -19,8 +19,12 @@ EXPORT CUresult cuStreamDestroy(CUstream stream) {
   find(stream, STREAM)->alive = 0;
   DONE(0);
 }
-EXPORT CUresult cuStreamSynchronize(CUstream stream) { ALIVE_STREAM(stream, "cuStreamSynchronize(%s)", stream_name(stream)); DONE(0); }
-EXPORT CUresult cuStreamQuery(CUstream stream) { ALIVE_STREAM(stream, "cuStreamQuery(%s)", stream_name(stream)); DONE(0); }
+EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+  ALIVE_STREAM(stream, "cuStreamSynchronize(%s)", stream_name(stream)); DONE(0);
+}
+EXPORT CUresult cuStreamQuery(CUstream stream) {
+  ALIVE_STREAM(stream, "cuStreamQuery(%s)", stream_name(stream)); DONE(0);
+}
 EXPORT CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
   ALIVE_STREAM(stream, "cuStreamGetFlags(%s)", stream_name(stream));
   *flags = (uintptr_t)stream <= 2 ? 0 : find(stream, STREAM)->flags;
@@ -31,7 +35,9 @@ EXPORT CUresult cuStreamGetPriority(CUstream stream, int *priority) {
   *priority = (uintptr_t)stream <= 2 ? 0 : find(stream, STREAM)->priority;
   DONE(0);
 }
-EXPORT CUresult cuStreamGetId(CUstream stream, unsigned long long *id) { ALIVE_STREAM(stream, "cuStreamGetId(%s)", stream_name(stream)); *id = (uintptr_t)stream; DONE(0); }
+EXPORT CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
+  ALIVE_STREAM(stream, "cuStreamGetId(%s)", stream_name(stream)); *id = (uintptr_t)stream; DONE(0);
+}
 EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
   ALIVE_STREAM(stream, "cuStreamGetCtx(%s)", stream_name(stream));
   *context = (CUcontext)((uintptr_t)stream <= 2 ? current : &contexts[find(stream, STREAM)->gpu]);
@@ -45,7 +51,9 @@ EXPORT CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr pointer, siz
   ALIVE_STREAM(stream, "cuStreamAttachMemAsync(%s, %zu, %u)", stream_name(stream), length, flags);
   DONE(on_managed(pointer, length ? length : 1));
 }
-EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) { ALIVE_STREAM(stream, "cuStreamIsCapturing(%s)", stream_name(stream)); *status = 0; DONE(0); }
+EXPORT CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  ALIVE_STREAM(stream, "cuStreamIsCapturing(%s)", stream_name(stream)); *status = 0; DONE(0);
+}
 EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
   static _Thread_local CUstreamCaptureMode kept;
   BARE("cuThreadExchangeStreamCaptureMode(%d)", *mode);
@@ -93,11 +101,14 @@ EXPORT CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned 
 }
 EXPORT CUresult cuEventQuery(CUevent event) { NEEDS_CONTEXT("cuEventQuery"); IS(event, EVENT); DONE(0); }
 EXPORT CUresult cuEventSynchronize(CUevent event) { NEEDS_CONTEXT("cuEventSynchronize"); IS(event, EVENT); DONE(0); }
-EXPORT CUresult cuEventDestroy(CUevent event) { NEEDS_CONTEXT("cuEventDestroy"); IS(event, EVENT); find(event, EVENT)->alive = 0; DONE(0); }
+EXPORT CUresult cuEventDestroy(CUevent event) {
+  NEEDS_CONTEXT("cuEventDestroy"); IS(event, EVENT); find(event, EVENT)->alive = 0; DONE(0);
+}
 EXPORT CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
   NEEDS_CONTEXT("cuEventElapsedTime"); IS(start, EVENT); IS(end, EVENT);
   struct handle *from = find(start, EVENT), *to = find(end, EVENT);
-  if ((from->flags | to->flags) & CU_EVENT_DISABLE_TIMING || from->time < 0 || to->time < 0) DONE(CUDA_ERROR_INVALID_HANDLE);
+  if ((from->flags | to->flags) & CU_EVENT_DISABLE_TIMING || from->time < 0 || to->time < 0)
+    DONE(CUDA_ERROR_INVALID_HANDLE);
   *milliseconds = (float)(to->time - from->time);
   DONE(0);
 }

@@ -1,4 +1,5 @@
-// Images for tests, in the forms that a fat-binary wrapper may lead to. The device code is the short form of the stand-in for libcuda
+// Images for tests, in the forms that a fat-binary wrapper may lead to. The device code is the short form of the
+// stand-in for libcuda
 // (tests/libcuda/images.c).
 #pragma once
 #include "abi.h"
@@ -6,13 +7,21 @@
 #include <string>
 #include <vector>
 
-struct regrain_image_set { uint64_t magic; const regrain_cpu_image *cpu; const unsigned char *offload; uint64_t offload_size; };
+struct regrain_image_set {
+  uint64_t magic;
+  const regrain_cpu_image *cpu;
+  const unsigned char *offload;
+  uint64_t offload_size;
+};
 enum { CUBIN = 3, PTX = 5, OBJECT = 1, CUDA = 2, HIP = 4 };
 
-template <class T> void append(std::string &to, T value) { to.append(reinterpret_cast<const char *>(&value), sizeof value); }
+template <class T> void append(std::string &to,
+    T value) { to.append(reinterpret_cast<const char *>(&value), sizeof value); }
 
-// One offload binary as LLVM writes it (llvm/Object/OffloadBinary.h, version 1): header, entry, table of strings, strings, image.
-inline std::string offload(uint16_t kind, uint16_t language, const std::string &arch, const std::string &image, const std::string &triple = "nvptx64-nvidia-cuda") {
+// One offload binary as LLVM writes it (llvm/Object/OffloadBinary.h, version 1): header, entry, table of strings,
+// strings, image.
+inline std::string offload(uint16_t kind, uint16_t language, const std::string &arch, const std::string &image,
+    const std::string &triple = "nvptx64-nvidia-cuda") {
   const uint64_t table = 32 + 40, text = table + 32;
   std::string strings;
   auto add = [&](const std::string &s) { uint64_t at = text + strings.size(); strings += s + '\0'; return at; };
@@ -37,14 +46,16 @@ inline std::string cubin() { return "\177ELF" + device_text + "end\n"; }
 inline std::string ptx() { return "// PTX\n" + device_text + "end"; }
 inline std::string fatbin() {
   std::string body = device_text + "end\n", out;
-  append<uint32_t>(out, 0xba55ed50); append<uint16_t>(out, 1); append<uint16_t>(out, 16); append<uint64_t>(out, body.size());
+  append<uint32_t>(out, 0xba55ed50); append<uint16_t>(out, 1); append<uint16_t>(out, 16);
+  append<uint64_t>(out, body.size());
   return out + body;
 }
 
 static void add(void **args) { **static_cast<int **>(args[0]) += *static_cast<int *>(args[1]); }
 static int scale_on_cpu[4] = {1, 2, 3, 4};
 static const uint32_t add_params[] = {8, 4, 8, 2};
-static const regrain_cpu_kernel cpu_kernels[] = {{"add", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0}, {"only_cpu", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0}};
+static const regrain_cpu_kernel cpu_kernels[] = {{"add", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0},
+    {"only_cpu", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0}};
 static const regrain_cpu_var cpu_vars[] = {{"scale", scale_on_cpu, 16}, {"managed", scale_on_cpu, 16}};
 static const regrain_cpu_image cpu_image = {0x3130555043475252, cpu_kernels, 2, 2, cpu_vars};
 
@@ -65,13 +76,15 @@ inline const void *image(const std::string &name) {
     if (part == "cpu") set->cpu = &cpu_image;
     else if (part.rfind("cubin", 0) == 0) bytes += offload(CUBIN, CUDA, "sm_" + part.substr(5), cubin());
     else if (part.rfind("ptx", 0) == 0) bytes += offload(PTX, CUDA, "sm_" + part.substr(3), ptx());
-    else if (part.rfind("managed", 0) == 0) bytes += offload(CUBIN, CUDA, "sm_" + part.substr(7), "\177ELF" + device_text + "managed managed 16\nend\n");
+    else if (part.rfind("managed", 0) == 0) bytes += offload(CUBIN, CUDA, "sm_" + part.substr(7),
+        "\177ELF" + device_text + "managed managed 16\nend\n");
     else if (part == "broken") bytes += offload(CUBIN, CUDA, "sm_80", cubin()).substr(0, 60);
     else bytes += offload(OBJECT, HIP, part, "code", "amdgcn-amd-amdhsa");
     at = end + 1;
   }
   kept->push_back(bytes);
-  if (!bytes.empty()) { set->offload = reinterpret_cast<const unsigned char *>(kept->back().data()); set->offload_size = bytes.size(); }
+  if (!bytes.empty()) { set->offload
+      = reinterpret_cast<const unsigned char *>(kept->back().data()); set->offload_size = bytes.size(); }
   return set;
 }
 
@@ -81,9 +94,11 @@ inline void **register_program(const std::string &name) {
   auto *wrapper = new fatbin_wrapper{0x466243b1, 1, image(name), nullptr};
   void **handle = __cudaRegisterFatBinary(wrapper);
   const char *kernels[] = {"add", "only_gpu", "only_cpu", "nowhere"};
-  for (int i = 0; i < 4; i++) __cudaRegisterFunction(handle, stubs + i, stubs + i, kernels[i], -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  for (int i = 0; i < 4; i++) __cudaRegisterFunction(handle, stubs + i, stubs + i, kernels[i], -1, nullptr, nullptr,
+      nullptr, nullptr, nullptr);
   __cudaRegisterVar(handle, scale, scale, "scale", 0, 16, 0, 0);
-  if (name.find("managed") != std::string::npos) __cudaRegisterManagedVar(handle, reinterpret_cast<void **>(&managed_pointer), nullptr, "managed", 0, 16, 0, 0);
+  if (name.find("managed") != std::string::npos) __cudaRegisterManagedVar(handle,
+      reinterpret_cast<void **>(&managed_pointer), nullptr, "managed", 0, 16, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
   return handle;
 }

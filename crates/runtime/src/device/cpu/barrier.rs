@@ -1,8 +1,9 @@
 //! Block barriers: the sixteen named ones, with thread counts and reductions, and the block's part of the grid barrier.
 //!
-//! A barrier of the whole block opens when every live thread waits at it: threads that have returned count as arrived, as on hardware. Waiting threads
-//! at different source lines are let through, as hardware does, with one warning per kernel and line; `REGRAIN_CPU_CHECK=1` turns both
-//! into a failed kernel. A barrier with a count opens when that many threads have arrived; those that returned do not count there.
+//! A barrier of the whole block opens when every live thread waits at it: threads that have returned count as arrived,
+//! as on hardware. Waiting threads at different source lines are let through, as hardware does, with one warning per
+//! kernel and line; `REGRAIN_CPU_CHECK=1` turns both into a failed kernel. A barrier with a count opens when that many
+//! threads have arrived; those that returned do not count there.
 
 use super::report;
 use super::state::{Barrier, GRID, Mode, State, Worker, current, take_site};

@@ -8,7 +8,8 @@ use crate::device::seam::{Copy2d, Fill};
 use crate::error::{CudaError, Result};
 use crate::types::{DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE};
 
-/// Checks a copy's direction and that its device sides are device memory. `span` is what the copy touches from each pointer on.
+/// Checks a copy's direction and that its device sides are device memory. `span` is what the copy touches from each
+/// pointer on.
 pub fn check_copy(to: *const c_void, to_span: usize, from: *const c_void, from_span: usize, kind: u32) -> Result {
     if kind > DEFAULT {
         return Err(CudaError::INVALID_MEMCPY_DIRECTION);

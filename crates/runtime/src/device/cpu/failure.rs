@@ -1,5 +1,5 @@
-//! Failures of kernels. A launch does not return the failure of its own kernel: as on a GPU it surfaces at the next call that
-//! synchronises or touches the device, and stays.
+//! Failures of kernels. A launch does not return the failure of its own kernel: as on a GPU it surfaces at the next
+//! call that synchronises or touches the device, and stays.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

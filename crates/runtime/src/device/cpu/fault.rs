@@ -1,7 +1,9 @@
-//! Memory faults in kernels: says which kernel, block and thread touched which address, then lets the fault take its course.
+//! Memory faults in kernels: says which kernel, block and thread touched which address, then lets the fault take its
+//! course.
 //!
-//! A GPU would report `cudaErrorIllegalAddress`. On the CPU the wild access may as well have hit the host's memory, so the process
-//! ends with the signal as any program does; the message says where. Faults outside kernels are left to whoever handled them before.
+//! A GPU would report `cudaErrorIllegalAddress`. On the CPU the wild access may as well have hit the host's memory, so
+//! the process ends with the signal as any program does; the message says where. Faults outside kernels are left to
+//! whoever handled them before.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -109,7 +111,8 @@ pub fn prepare_thread() {
         return;
     }
     install();
-    // SAFETY: `old` is written by the call; the new stack lives as long as the process, as the thread may be the program's own.
+    // SAFETY: `old` is written by the call; the new stack lives as long as the process, as the thread may be the
+    // program's own.
     unsafe {
         let mut old: libc::stack_t = std::mem::zeroed();
         libc::sigaltstack(std::ptr::null(), &raw mut old);

@@ -1,7 +1,8 @@
-//! Allocation: device, managed and host memory are all host memory here, tracked so that wrong pointers get CUDA's errors.
+//! Allocation: device, managed and host memory are all host memory here, tracked so that wrong pointers get CUDA's
+//! errors.
 //!
-//! Device memory is aligned to 256 bytes. A copy whose device side does not lie in an allocation (or a device variable) is
-//! `cudaErrorInvalidValue`, as on a GPU.
+//! Device memory is aligned to 256 bytes. A copy whose device side does not lie in an allocation (or a device variable)
+//! is `cudaErrorInvalidValue`, as on a GPU.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;

@@ -1,11 +1,13 @@
-//! Hints of generated code that other threads should run: in loops that spin, and between the accesses of a warp in lockstep.
+//! Hints of generated code that other threads should run: in loops that spin, and between the accesses of a warp in
+//! lockstep.
 
 use super::state::{Mode, Worker, current};
 use super::switch::{leave, yield_now};
 
 const SPINS_PER_YIELD: u32 = 32;
 
-/// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another lets it run.
+/// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another
+/// lets it run.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_spin_hint() {
     let worker = current();
@@ -23,8 +25,8 @@ unsafe extern "C" fn __regrain_spin_hint() {
     }
 }
 
-/// Generated code calls this after each volatile access: the lanes of a warp go in step from one to the next, as code of
-/// the time before `__syncwarp` takes for granted. It also lets a thread run that this one waits for.
+/// Generated code calls this after each volatile access: the lanes of a warp go in step from one to the next, as code
+/// of the time before `__syncwarp` takes for granted. It also lets a thread run that this one waits for.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_lockstep() {
     let worker = current();

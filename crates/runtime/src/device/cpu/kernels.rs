@@ -1,6 +1,7 @@
 //! Attributes of kernels and occupancy.
 //!
-//! Occupancy is CUDA's arithmetic over threads, blocks and shared memory of a multiprocessor; registers do not limit it here.
+//! Occupancy is CUDA's arithmetic over threads, blocks and shared memory of a multiprocessor; registers do not limit it
+//! here.
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! Kernel launches: checks with CUDA's own codes, and the choice of form.
 //!
-//! A launch runs the grid to its end before it returns. Stream order holds trivially. A failure of the kernel itself is not the
-//! launch's result; it surfaces at the next call that uses the device, as on a GPU.
+//! A launch runs the grid to its end before it returns. Stream order holds trivially. A failure of the kernel itself is
+//! not the launch's result; it surfaces at the next call that uses the device, as on a GPU.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -53,8 +53,8 @@ pub fn keeps_grain() -> bool {
     forms() == Forms::Coroutine
 }
 
-/// How many blocks an OS thread is to take at once. Holds for the next launch of the calling thread, whether that succeeds or not,
-/// and changes no result: a task runs its blocks one after the other.
+/// How many blocks an OS thread is to take at once. Holds for the next launch of the calling thread, whether that
+/// succeeds or not, and changes no result: a task runs its blocks one after the other.
 pub fn set_blocks_per_task(blocks: u32) {
     let _ = TASKS.try_with(|tasks| tasks.set(blocks));
 }

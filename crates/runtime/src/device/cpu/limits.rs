@@ -1,7 +1,7 @@
 //! What the CPU can take, in CUDA's terms.
 //!
-//! Limits follow the architecture that the source saw as `__CUDA_ARCH__`: a kernel written for 96 KiB of shared memory gets them.
-//! One multiprocessor per worker thread.
+//! Limits follow the architecture that the source saw as `__CUDA_ARCH__`: a kernel written for 96 KiB of shared memory
+//! gets them. One multiprocessor per worker thread.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,7 +76,8 @@ pub fn max_blocks_per_sm(kernel: &Kernel, threads: u32, dynamic_shared: usize) -
 }
 
 const LIMIT_COUNT: usize = 7;
-/// `cudaLimit` values 0 to 6 with CUDA's defaults: stack, printf fifo, heap, sync depth, pending launches, L2 granularity, persisting L2.
+/// `cudaLimit` values 0 to 6 with CUDA's defaults: stack, printf fifo, heap, sync depth, pending launches, L2
+/// granularity, persisting L2.
 static LIMITS: [AtomicUsize; LIMIT_COUNT] = [
     AtomicUsize::new(1024),
     AtomicUsize::new(1 << 20),

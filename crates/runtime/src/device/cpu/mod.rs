@@ -1,9 +1,10 @@
-//! The CPU as a device: memory is the host's, work is done when the call that asks for it returns, and kernels run block by block over
-//! a pool of OS threads.
+//! The CPU as a device: memory is the host's, work is done when the call that asks for it returns, and kernels run
+//! block by block over a pool of OS threads.
 //!
-//! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks (`state`), switches
-//! between CUDA threads (`switch`), what they wait at (`barrier`, `warp`), the order in which they run (`scheduler`), blocks
-//! (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
+//! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks
+//! (`state`), switches between CUDA threads (`switch`), what they wait at (`barrier`, `warp`), the order in which they
+//! run (`scheduler`), blocks (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`,
+//! `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;

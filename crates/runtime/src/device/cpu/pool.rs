@@ -1,5 +1,5 @@
-//! The persistent thread pool. The launching thread takes part; one grid runs at a time. Cooperative launches run all blocks at once, on
-//! one OS thread each.
+//! The persistent thread pool. The launching thread takes part; one grid runs at a time. Cooperative launches run all
+//! blocks at once, on one OS thread each.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,10 @@ pub fn threads() -> usize {
             Ok(text) => match text.trim().parse::<usize>() {
                 Ok(count) if (1..=4096).contains(&count) => count,
                 _ => {
-                    eprintln!("regrain runtime: warning: expected REGRAIN_CPU_THREADS to be a number from 1 to 4096, got '{text}'");
+                    eprintln!(
+                        "regrain runtime: warning: expected REGRAIN_CPU_THREADS to be a number from 1 to 4096, \
+                         got '{text}'"
+                    );
                     available
                 }
             },
@@ -79,7 +82,8 @@ fn take_part(job: &Job) {
     // In static destructors of the program the thread's own worker may be gone already.
     let kept = WORKER.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
     let mut worker = kept.unwrap_or_else(Worker::new);
-    // SAFETY: the worker is this OS thread's own and runs nothing; the launch keeps the job valid until all workers are done.
+    // SAFETY: the worker is this OS thread's own and runs nothing; the launch keeps the job valid until all workers are
+    // done.
     unsafe { run(&raw mut *worker, job) };
     let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
 }

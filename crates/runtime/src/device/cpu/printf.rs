@@ -1,7 +1,8 @@
 //! Device `printf`: CUDA's `vprintf(format, packed arguments)`.
 //!
-//! Arguments lie in a buffer with natural alignment. Each conversion is formatted by libc with exactly the program's specification, and the
-//! whole line goes to C's `stdout` with one `fwrite`, so that it mixes rightly with the host's own `printf`.
+//! Arguments lie in a buffer with natural alignment. Each conversion is formatted by libc with exactly the program's
+//! specification, and the whole line goes to C's `stdout` with one `fwrite`, so that it mixes rightly with the host's
+//! own `printf`.
 
 use std::ffi::{CStr, c_char, c_void};
 

@@ -1,7 +1,7 @@
 //! The CPU's `cudaDeviceProp` and attributes.
 //!
-//! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Texture limits are those
-//! of the arrays that can be allocated. Clock rates are nominal: the device clock counts nanoseconds.
+//! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Texture
+//! limits are those of the arrays that can be allocated. Clock rates are nominal: the device clock counts nanoseconds.
 
 use std::ffi::c_int;
 

@@ -2,9 +2,11 @@
 //!
 //! Two ways to run a block:
 //! - *split*: `block_entry` runs the whole block;
-//! - *coroutines*: `thread_entry` runs every thread, in as many stackful coroutines as threads wait at once (`scheduler.rs`).
+//! - *coroutines*: `thread_entry` runs every thread, in as many stackful coroutines as threads wait at once
+//!   (`scheduler.rs`).
 //!
-//! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from any depth.
+//! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from
+//! any depth.
 
 use corosensei::{Coroutine, Yielder};
 

@@ -1,8 +1,9 @@
 //! The coroutine form: every CUDA thread of a block is a stackful coroutine, all on one OS thread.
 //!
-//! Order is deterministic: warps in order, lanes in order, each until it waits. A warp runs on until none of its lanes is ready, which keeps
-//! warp collectives within one warp's working set. A coroutine is made when a thread is to start and none is free to run it: one whose
-//! thread has returned goes on with the next, so a block whose threads do not wait needs one coroutine and no switch.
+//! Order is deterministic: warps in order, lanes in order, each until it waits. A warp runs on until none of its lanes
+//! is ready, which keeps warp collectives within one warp's working set. A coroutine is made when a thread is to start
+//! and none is free to run it: one whose thread has returned goes on with the next, so a block whose threads do not
+//! wait needs one coroutine and no switch.
 //!
 //! When no thread can run and some wait, the block is stuck: `report.rs` says where, and the kernel fails.
 
@@ -138,8 +139,8 @@ unsafe fn create(worker: *mut Worker, job: &Job) -> Option<u32> {
     }
 }
 
-/// What a coroutine does: the current thread, then as many threads after it as can start now. A thread that never waits so
-/// costs no switch.
+/// What a coroutine does: the current thread, then as many threads after it as can start now. A thread that never waits
+/// so costs no switch.
 ///
 /// # Safety
 /// In a coroutine of `worker`.

@@ -1,8 +1,8 @@
 //! Stacks for coroutines: mapped in arenas, committed lazily by the kernel, reused in last-in-first-out order.
 //!
-//! Each stack has a guard page while the process is well below `vm.max_map_count` (a guard splits a mapping in two); beyond that,
-//! a canary word at the low end is checked when the stack is given back. Tops are staggered so that the frames of a block's threads do
-//! not all fall into the same cache sets.
+//! Each stack has a guard page while the process is well below `vm.max_map_count` (a guard splits a mapping in two);
+//! beyond that, a canary word at the low end is checked when the stack is given back. Tops are staggered so that the
+//! frames of a block's threads do not all fall into the same cache sets.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,8 @@ pub struct Slot {
     guarded: bool,
 }
 
-// SAFETY: base and limit bound a mapping that outlives the slot (the pool unmaps only when all slots are back), both 16-aligned.
+// SAFETY: base and limit bound a mapping that outlives the slot (the pool unmaps only when all slots are back), both
+// 16-aligned.
 unsafe impl Stack for Slot {
     fn base(&self) -> StackPointer {
         self.base

@@ -1,8 +1,8 @@
-//! The state of one OS thread that runs blocks: its worker, the threads and warps of the block at hand, its barriers. Data alone;
-//! what changes it stands in the files above.
+//! The state of one OS thread that runs blocks: its worker, the threads and warps of the block at hand, its barriers.
+//! Data alone; what changes it stands in the files above.
 //!
-//! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references: coroutines and
-//! scheduler take turns on it on one OS thread.
+//! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references:
+//! coroutines and scheduler take turns on it on one OS thread.
 
 use corosensei::{Coroutine, Yielder};
 

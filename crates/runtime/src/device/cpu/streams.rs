@@ -1,5 +1,5 @@
-//! Streams. All work is done when the call that submits it returns, which is a correct order for every stream; a stream is then
-//! a checked handle with flags and a priority. Host functions and callbacks run at once, in the calling thread.
+//! Streams. All work is done when the call that submits it returns, which is a correct order for every stream; a stream
+//! is then a checked handle with flags and a priority. Host functions and callbacks run at once, in the calling thread.
 
 use std::collections::HashMap;
 use std::ffi::c_void;

@@ -1,26 +1,28 @@
 //! Warp collectives and the active mask.
 //!
-//! A collective names lanes by a mask. Each named, live lane deposits a value and waits; when all have, everyone gets all deposits.
-//! A lane that takes no part (it has returned, lies beyond the block or is not named) deposits 0: PTX leaves undefined what a shuffle reads
-//! from it, hardware gives 0, and widely used reductions over partial warps count on that.
-//! Collectives with disjoint masks of one warp do not disturb each other.
+//! A collective names lanes by a mask. Each named, live lane deposits a value and waits; when all have, everyone gets
+//! all deposits. A lane that takes no part (it has returned, lies beyond the block or is not named) deposits 0: PTX
+//! leaves undefined what a shuffle reads from it, hardware gives 0, and widely used reductions over partial warps count
+//! on that. Collectives with disjoint masks of one warp do not disturb each other.
 //!
-//! `__activemask` asks which lanes run together. Coroutines run one at a time, so the question is answered by waiting: when no lane of
-//! the warp can run any more, those that ask at the same source line go on together and see each other. That is the convergence a
-//! programmer expects after a divergent branch.
+//! `__activemask` asks which lanes run together. Coroutines run one at a time, so the question is answered by waiting:
+//! when no lane of the warp can run any more, those that ask at the same source line go on together and see each other.
+//! That is the convergence a programmer expects after a divergent branch.
 
 use super::state::{Mode, State, Worker, current, take_site};
 use super::switch::{leave, wait};
 use crate::error::CudaError;
 
-/// Every named, live lane deposits `value`; `out` (may be null) gets 32 deposits, 0 for lanes that took no part. Returns the participants.
+/// Every named, live lane deposits `value`; `out` (may be null) gets 32 deposits, 0 for lanes that took no part.
+/// Returns the participants.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_warp_exchange(mask: u32, value: u64, out: *mut u64) -> u32 {
     let worker = current();
     if worker.is_null() {
         return 0;
     }
-    // SAFETY: a non-null worker belongs to this OS thread and runs this thread; `out` is null or has room for 32 values.
+    // SAFETY: a non-null worker belongs to this OS thread and runs this thread; `out` is null or has room for 32
+    // values.
     unsafe {
         if (*worker).mode != Mode::Coroutines {
             return alone(worker, value, out);
@@ -138,10 +140,12 @@ unsafe extern "C" fn __regrain_active_mask() -> u32 {
     }
 }
 
-/// Turns that asking lanes wait for lanes that yielded in a spin loop: those may be on their way, or wait for an asking lane.
+/// Turns that asking lanes wait for lanes that yielded in a spin loop: those may be on their way, or wait for an asking
+/// lane.
 const PATIENCE: u32 = 64;
 
-/// Answers the lanes that ask for the active mask at the first asking lane's site. Called when no lane of the warp is ready.
+/// Answers the lanes that ask for the active mask at the first asking lane's site. Called when no lane of the warp is
+/// ready.
 ///
 /// # Safety
 /// From the scheduler, while no coroutine runs.

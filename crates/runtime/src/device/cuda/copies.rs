@@ -1,11 +1,11 @@
 //! Copies and fills.
 //!
-//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's own default
-//! stream it is the asynchronous function and a wait for that stream.
+//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's
+//! own default stream it is the asynchronous function and a wait for that stream.
 
 use std::ffi::c_void;
 
-use super::layout::{Code, DEVICE, HOST, Handle, Memcpy2d, Memcpy3d, Pointer, Side2d, Side3d, UNIFIED};
+use super::layout::{ARRAY, Code, DEVICE, HOST, Handle, Memcpy2d, Memcpy3d, Pointer, Side2d, Side3d, UNIFIED};
 use super::state::Cuda;
 use crate::device::seam::{Copies, Copy2d, Fill, Order};
 use crate::error::{CudaError, Result};
@@ -30,31 +30,41 @@ fn side_2d(kind: u32, pointer: *mut c_void, pitch: usize) -> Side2d {
     Side2d { x: 0, y: 0, kind, host: pointer, device, array, pitch }
 }
 
-/// One side of a three-dimensional copy of linear memory.
-fn side_3d(kind: u32, array: *mut c_void, ptr: PitchedPtr, pos: Pos, context: Handle) -> Result<Side3d> {
-    if !array.is_null() {
-        return Err(CudaError::NOT_SUPPORTED);
-    }
-    Ok(Side3d {
-        x: pos.x,
-        y: pos.y,
-        z: pos.z,
-        level: 0,
-        kind,
-        host: ptr.ptr,
-        device: ptr.ptr as Pointer,
-        array,
-        context,
-        pitch: ptr.pitch,
-        height: ptr.ysize,
-    })
-}
-
 fn is_empty(extent: Extent) -> bool {
     extent.width == 0 || extent.height == 0 || extent.depth == 0
 }
 
 impl Cuda {
+    /// One side of a three-dimensional copy. Positions in an array are in elements.
+    fn side_3d(&self, kind: u32, array: *mut c_void, ptr: PitchedPtr, pos: Pos, context: Handle) -> Result<Side3d> {
+        if !array.is_null() && !ptr.ptr.is_null() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        let (kind, x) = if array.is_null() { (kind, pos.x) } else { (ARRAY, pos.x * self.element(array)?) };
+        let (host, device) = (ptr.ptr, ptr.ptr as Pointer);
+        let (y, z, pitch, height) = (pos.y, pos.z, ptr.pitch, ptr.ysize);
+        Ok(Side3d { x, y, z, level: 0, kind, host, device, array, context, pitch, height })
+    }
+
+    /// Bytes of a row of a three-dimensional copy: with an array on a side, its width is in elements.
+    fn width(&self, extent: Extent, from: *mut c_void, to: *mut c_void) -> Result<usize> {
+        match if from.is_null() { to } else { from } {
+            array if array.is_null() => Ok(extent.width),
+            array => Ok(extent.width * self.element(array)?),
+        }
+    }
+
+    /// Copies rows.
+    ///
+    /// # Safety
+    /// Both sides are valid.
+    pub unsafe fn copy_region(&self, region: &Memcpy2d, order: Order) -> Result {
+        // SAFETY: by contract; the driver reads the region before it returns.
+        unsafe {
+            self.ordered(order, || (self.driver.copy_2d)(region), |stream| (self.driver.copy_2d_async)(region, stream))
+        }
+    }
+
     /// Does something at once, or on a stream; `order` says which.
     fn ordered(&self, order: Order, now: impl FnOnce() -> Code, later: impl FnOnce(Handle) -> Code) -> Result {
         let legacy = (order.stream as usize) < 2;
@@ -115,14 +125,8 @@ impl Copies for Cuda {
             width: copy.width,
             height: copy.height,
         };
-        // SAFETY: by contract; the driver reads the region before it returns.
-        unsafe {
-            self.ordered(
-                order,
-                || (self.driver.copy_2d)(&raw const region),
-                |stream| (self.driver.copy_2d_async)(&raw const region, stream),
-            )
-        }
+        // SAFETY: by contract.
+        unsafe { self.copy_region(&region, order) }
     }
 
     unsafe fn copy_3d(&self, copy: &Copy3d, order: Order) -> Result {
@@ -130,9 +134,9 @@ impl Copies for Cuda {
         let (from, to) = sides(copy.kind)?;
         let null = std::ptr::null_mut();
         let region = Memcpy3d {
-            from: side_3d(from, copy.src_array, copy.src_ptr, copy.src_pos, null)?,
-            to: side_3d(to, copy.dst_array, copy.dst_ptr, copy.dst_pos, null)?,
-            width: copy.extent.width,
+            from: self.side_3d(from, copy.src_array, copy.src_ptr, copy.src_pos, null)?,
+            to: self.side_3d(to, copy.dst_array, copy.dst_ptr, copy.dst_pos, null)?,
+            width: self.width(copy.extent, copy.src_array, copy.dst_array)?,
             height: copy.extent.height,
             depth: copy.extent.depth,
         };
@@ -176,9 +180,9 @@ impl Copies for Cuda {
         let (to, from) = (self.context(self.gpu(copy.dst_device)?)?, self.context(self.gpu(copy.src_device)?)?);
         self.enter()?;
         let region = Memcpy3d {
-            from: side_3d(DEVICE, copy.src_array, copy.src_ptr, copy.src_pos, from)?,
-            to: side_3d(DEVICE, copy.dst_array, copy.dst_ptr, copy.dst_pos, to)?,
-            width: copy.extent.width,
+            from: self.side_3d(DEVICE, copy.src_array, copy.src_ptr, copy.src_pos, from)?,
+            to: self.side_3d(DEVICE, copy.dst_array, copy.dst_ptr, copy.dst_pos, to)?,
+            width: self.width(copy.extent, copy.src_array, copy.dst_array)?,
             height: copy.extent.height,
             depth: copy.extent.depth,
         };

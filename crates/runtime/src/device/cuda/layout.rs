@@ -17,6 +17,8 @@ pub type Callback = unsafe extern "C" fn(Handle, Code, *mut c_void);
 pub const HOST: u32 = 1;
 /// See [`HOST`].
 pub const DEVICE: u32 = 2;
+/// See [`HOST`].
+pub const ARRAY: u32 = 3;
 /// The pointer tells.
 pub const UNIFIED: u32 = 4;
 
@@ -70,6 +72,19 @@ pub struct Memcpy3d {
     pub depth: usize,
 }
 
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    /// `CUarray_format`, of one channel.
+    pub format: u32,
+    pub channels: u32,
+    pub flags: u32,
+}
+
 /// `CUlaunchConfig`.
 #[repr(C)]
 pub struct LaunchConfig {
@@ -82,6 +97,7 @@ pub struct LaunchConfig {
     pub count: u32,
 }
 
+const _: () = assert!(size_of::<ArrayDescriptor>() == 40);
 const _: () = assert!(size_of::<Memcpy2d>() == 128);
 const _: () = assert!(size_of::<Memcpy3d>() == 200);
 const _: () = assert!(size_of::<LaunchConfig>() == 56);

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::layout::{Callback, Code, Handle, LaunchConfig, Memcpy2d, Memcpy3d, Pointer};
+use super::layout::{ArrayDescriptor, Callback, Code, Handle, LaunchConfig, Memcpy2d, Memcpy3d, Pointer};
 use crate::types::{Location, PoolProps};
 
 /// Tried in this order; the first is found by the loader's own rules.
@@ -115,6 +115,9 @@ driver! {
         event_synchronize = c"cuEventSynchronize" (Handle);
         event_destroy = c"cuEventDestroy_v2" (Handle);
         event_elapsed = c"cuEventElapsedTime" (*mut f32, Handle, Handle);
+        array_create = c"cuArray3DCreate_v2" (*mut Handle, *const ArrayDescriptor);
+        array_destroy = c"cuArrayDestroy" (Handle);
+        array_descriptor = c"cuArray3DGetDescriptor_v2" (*mut ArrayDescriptor, Handle);
         module_load = c"cuModuleLoadData" (*mut Handle, *const c_void);
         module_function = c"cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
         module_variable = c"cuModuleGetGlobal_v2" (*mut Pointer, *mut usize, Handle, *const c_char);
@@ -122,7 +125,8 @@ driver! {
         function_set_attribute = c"cuFuncSetAttribute" (Handle, u32, i32);
         function_set_cache = c"cuFuncSetCacheConfig" (Handle, u32);
         occupancy = c"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" (*mut i32, Handle, i32, usize, u32);
-        launch = c"cuLaunchKernel" (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void);
+        launch = c"cuLaunchKernel"
+            (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void, *mut *mut c_void);
         launch_cooperative = c"cuLaunchCooperativeKernel"
             (Handle, u32, u32, u32, u32, u32, u32, u32, Handle, *mut *mut c_void);
     }

@@ -7,7 +7,7 @@ use super::modules;
 use super::pick::{is_nvidia, pick};
 use super::state::{Cuda, Gpu, describe, translate};
 use crate::device::row::{Refusal, Row};
-use crate::device::seam::{Arrays, Device, Machine};
+use crate::device::seam::{Device, Machine};
 use crate::error::{self, CudaError, Result};
 use crate::images::image::Images;
 use crate::images::registry::Module;
@@ -17,8 +17,6 @@ use crate::properties::DeviceProp;
 pub const ROW: Row = Row { name: "cuda", kind: 1, holds, open };
 
 impl Device for Cuda {}
-/// Not carried out: each is `cudaErrorNotSupported`.
-impl Arrays for Cuda {}
 
 fn holds(images: &Images) -> bool {
     images.fatbin.is_some() || images.offload.iter().any(is_nvidia)

@@ -20,7 +20,8 @@ impl Arch {
         let number: u32 = digits.parse().ok().filter(|number| *number >= 10)?;
         let exact = match &text[digits.len()..] {
             "" => false,
-            // For one chip ("a"), or a family ("f"), whose rules of its own are not tried: taken on that very chip alone.
+            // For one chip ("a"), or a family ("f"), whose rules of its own are not tried: taken on that very chip
+            // alone.
             _ => true,
         };
         Some(Self { capability: (number / 10, number % 10), exact })
@@ -42,8 +43,8 @@ pub fn is_nvidia(image: &Offload) -> bool {
     image.language == KIND_CUDA && matches!(image.kind, ImageKind::Cubin | ImageKind::Ptx)
 }
 
-/// The image to load on a GPU: machine code of the same major version and the largest minor one that is not above the GPU's, else the
-/// PTX of the largest architecture that is not above it.
+/// The image to load on a GPU: machine code of the same major version and the largest minor one that is not above the
+/// GPU's, else the PTX of the largest architecture that is not above it.
 pub fn pick(images: &[Offload], gpu: Capability) -> Option<&Offload> {
     let best = |kind: ImageKind, fits: fn(Arch, Capability) -> bool| {
         let known = images.iter().filter(|image| is_nvidia(image) && image.kind == kind);

@@ -152,8 +152,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Sees to it that the calling thread has a GPU's context, and gives the index of that GPU. Another library may have changed the
-    /// thread's context: that GPU is then the current one.
+    /// Sees to it that the calling thread has a GPU's context, and gives the index of that GPU. Another library may
+    /// have changed the thread's context: that GPU is then the current one.
     pub fn enter(&self) -> Result<usize> {
         let context = self.current_context()?;
         let seen = SEEN.get();

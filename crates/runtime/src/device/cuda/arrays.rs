@@ -1,0 +1,112 @@
+//! CUDA arrays of one, two and three dimensions: the driver's own. Layered and cubemap arrays, and copies that wrap at the end of a row,
+//! are `cudaErrorNotSupported`.
+
+use std::ffi::c_void;
+
+use super::layout::{ARRAY, ArrayDescriptor, DEVICE, HOST, Memcpy2d, Side2d, UNIFIED};
+use super::state::Cuda;
+use crate::device::seam::{Arrays, Order, Window};
+use crate::error::{CudaError, Result};
+use crate::types::{ChannelFormat, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE};
+
+/// (`cudaChannelFormatKind`, bits of a channel, `CUarray_format`)
+const FORMATS: [(u32, i32, u32); 8] = [
+    (0, 8, 0x08),
+    (0, 16, 0x09),
+    (0, 32, 0x0a),
+    (1, 8, 0x01),
+    (1, 16, 0x02),
+    (1, 32, 0x03),
+    (2, 16, 0x10),
+    (2, 32, 0x20),
+];
+/// Surface load and store, texture gather.
+const KNOWN_FLAGS: u32 = 2 | 8;
+
+/// The driver's format, and the number of channels, which all have one size.
+fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
+    let channels = format.bits.iter().take_while(|bits| **bits != 0).count();
+    let (used, rest) = format.bits.split_at(channels);
+    let fits =
+        matches!(channels, 1 | 2 | 4) && used.iter().all(|bits| *bits == used[0]) && rest.iter().all(|bits| *bits == 0);
+    let known = FORMATS.iter().find(|known| fits && (known.0, known.1) == (format.kind, used[0]));
+    known.map(|known| (known.2, channels as u32)).ok_or(CudaError::INVALID_CHANNEL_DESCRIPTOR)
+}
+
+/// The runtime's format of an array.
+fn from_driver(descriptor: &ArrayDescriptor) -> Result<ChannelFormat> {
+    let known = FORMATS.iter().find(|known| known.2 == descriptor.format).ok_or(CudaError::NOT_SUPPORTED)?;
+    let mut bits = [0; 4];
+    bits.iter_mut().take(descriptor.channels as usize).for_each(|channel| *channel = known.1);
+    Ok(ChannelFormat { bits, kind: known.0 })
+}
+
+impl Cuda {
+    /// What an array is.
+    fn descriptor(&self, array: *const c_void) -> Result<ArrayDescriptor> {
+        let mut descriptor = ArrayDescriptor::default();
+        if array.is_null() {
+            return Err(CudaError::INVALID_RESOURCE_HANDLE);
+        }
+        // SAFETY: valid for a write; an array of the program's.
+        self.done(unsafe { (self.driver.array_descriptor)(&raw mut descriptor, array.cast_mut()) })?;
+        Ok(descriptor)
+    }
+
+    /// Bytes of an array's element.
+    pub fn element(&self, array: *const c_void) -> Result<usize> {
+        let format = from_driver(&self.descriptor(array)?)?;
+        Ok(format.bits.iter().sum::<i32>() as usize / 8)
+    }
+}
+
+impl Arrays for Cuda {
+    fn create_array(&self, format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
+        self.enter()?;
+        let (format, channels) = to_driver(format)?;
+        if flags & !KNOWN_FLAGS != 0 {
+            return Err(CudaError::NOT_SUPPORTED);
+        }
+        let Extent { width, height, depth } = extent;
+        let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags };
+        let mut array = std::ptr::null_mut();
+        // SAFETY: valid for a write and a read.
+        self.done(unsafe { (self.driver.array_create)(&raw mut array, &raw const descriptor) })?;
+        Ok(array)
+    }
+
+    fn free_array(&self, array: *mut c_void) -> Result {
+        self.enter()?;
+        // SAFETY: an array of the program's.
+        if array.is_null() { Ok(()) } else { self.done(unsafe { (self.driver.array_destroy)(array) }) }
+    }
+
+    fn array_info(&self, array: *const c_void) -> Result<(ChannelFormat, Extent, u32)> {
+        self.enter()?;
+        let found = self.descriptor(array)?;
+        let extent = Extent { width: found.width, height: found.height, depth: found.depth };
+        Ok((from_driver(&found)?, extent, found.flags))
+    }
+
+    unsafe fn copy_window(&self, window: &Window, order: Order) -> Result {
+        self.enter()?;
+        let kind = match (window.kind, window.into_array) {
+            (HOST_TO_DEVICE, true) | (DEVICE_TO_HOST, false) => HOST,
+            (DEVICE_TO_DEVICE, _) => DEVICE,
+            (DEFAULT, _) => UNIFIED,
+            _ => return Err(CudaError::INVALID_MEMCPY_DIRECTION),
+        };
+        if window.width == 0 || window.height == 0 {
+            return Ok(());
+        }
+        let null = std::ptr::null_mut();
+        let (host, device, pitch) = (window.memory, window.memory as u64, window.pitch);
+        let memory = Side2d { x: 0, y: 0, kind, host, device, array: null, pitch };
+        let array = window.array.cast_mut();
+        let array = Side2d { x: window.x, y: window.y, kind: ARRAY, host: null, device: 0, array, pitch: 0 };
+        let (from, to) = if window.into_array { (memory, array) } else { (array, memory) };
+        let region = Memcpy2d { from, to, width: window.width, height: window.height };
+        // SAFETY: by contract; the driver reads the region before it returns.
+        unsafe { self.copy_region(&region, order) }
+    }
+}
