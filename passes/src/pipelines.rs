@@ -24,6 +24,10 @@ pub const OPTIMIZE_PARALLEL: &str = "regrain-merge-common-values,regrain-forward
     regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-forward-stores,\
     regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-hoist-to-host";
 
+/// Structured control flow, and what the other passes leave of arith, index and ub, to the llvm dialect.
+pub const TO_LLVM: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+    convert-ub-to-llvm,reconcile-unrealized-casts";
+
 /// All pipelines.
 pub static PIPELINES: &[Pipeline] = &[
     Pipeline { name: "regrain-raise", summary: "from imported LLVM functions to parallel loops", passes: RAISE },

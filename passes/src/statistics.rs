@@ -24,13 +24,16 @@ use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::{
+    attributes::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, tasks},
+    ops::{DynamicShared, GpuWrapper},
+};
 use regrain_tuning::expr::Expr;
 use regrain_tuning::limits::{CpuLimits, limits};
 use regrain_tuning::model::{self, Candidate, Shape, Target};
 use regrain_tuning::statistics::Statistics;
 
-use crate::coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
+use crate::coarsen::coarsening::static_shared_bytes;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -54,7 +57,7 @@ fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
         arch if arch.starts_with("sm_") => Some(Target::Gpu(limits(arch))),
         other => return Err(format!("option 'target' is '{other}', expected cpu or an architecture as sm_80").into()),
     };
-    for wrapper in root.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+    for wrapper in GpuWrapper::all(root) {
         match statistics(wrapper) {
             Some(found) => {
                 wrapper.op().remark(found.to_string());
@@ -92,9 +95,7 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
         ..Statistics::default()
     };
     // Memory that nobody asks for is not given out.
-    if let Some(bytes) =
-        wrapper.shared_bytes().filter(|_| !wrapper.op().find_named("regrain.dynamic_shared").is_empty())
-    {
+    if let Some(bytes) = wrapper.shared_bytes().filter(|_| !DynamicShared::all(wrapper.op()).is_empty()) {
         made.dynamic_shared = symbolic.expr(bytes).unwrap_or_else(|| Expr::symbol("sharedBytes"));
     }
     let mut lanes = lanes::Lanes::new(nest);

@@ -119,6 +119,16 @@ unsafe extern "C" {
     pub(crate) fn regrainLLVMArrayLength(ty: MlirType) -> i64;
     pub(crate) fn regrainTypeLayout(op: MlirOperation, ty: MlirType, size: *mut u64, alignment: *mut u64);
     pub(crate) fn regrainRegionParent(region: MlirRegion) -> MlirOperation;
+    // structure.cpp
+    pub(crate) fn regrainStructure(
+        roots: *const MlirOperation,
+        num_roots: usize,
+        module: MlirOperation,
+        left_out: *const MlirStringRef,
+        num_left_out: usize,
+        sink: Sink,
+        user: *mut c_void,
+    );
     // opt.cpp
     pub(crate) fn regrainOptMain(argc: c_int, argv: *mut *mut c_char, tool: *const c_char) -> c_int;
 }

@@ -17,9 +17,12 @@ use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::Alternatives;
+use regrain_dialects::{
+    attributes::{CONTENT, HOST},
+    ops::Alternatives,
+};
 
-use crate::{alternatives::content_hash::CONTENT, launch::isolate_launches::HOST, launch::launch_function::kernel_of_launch};
+use crate::launch::launch_function::kernel_of;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -50,8 +53,8 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 
 /// Lowers the alternatives of every launch function of a module.
 pub fn profile_all(module: Op<'_>, target: &str, version: &str) -> Result<(), String> {
-    for op in module.find_named("regrain.alternatives") {
-        let Some(alternatives) = Alternatives::cast(op) else { continue };
+    for alternatives in Alternatives::all(module) {
+        let op = alternatives.op();
         let function = op.parent_of_name("llvm.func").filter(|function| function.body().num_args() == 9);
         if let Some(function) = function.filter(|_| op.num_results() == 1 && op.result(0).ty().is_int(32)) {
             lower(module, function, alternatives, target, version)?;
@@ -68,7 +71,7 @@ fn lower<'c>(
     version: &str,
 ) -> Result<(), String> {
     let name = function.symbol_name().unwrap_or_default();
-    let (kernel, _) = kernel_of_launch(name).unwrap_or((name, None));
+    let kernel = kernel_of(function).unwrap_or(name);
     let content = function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default();
     let site = format!("__regrain_site.{name}");
     let text = globals(&site, &[kernel, content, target, version], &alternatives.descriptions());
@@ -79,8 +82,7 @@ fn lower<'c>(
     let op = alternatives.op();
     let b = Builder::before(op);
     let ptr = b.ctx().ptr(0);
-    let site =
-        b.op("llvm.mlir.addressof").attr("global_name", b.ctx().symbol_attr(&site)).result(ptr).build().result(0);
+    let site = b.llvm_addressof(&site);
     let bytes = b.ctx().int(8);
     let start = Builder::at_start(function.body(), op.loc());
     let token = start

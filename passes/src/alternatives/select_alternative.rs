@@ -14,7 +14,7 @@ use mlir_bridge::{
     ir::{Builder, Op},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::Alternatives;
+use regrain_dialects::ops::{Alternatives, Yield};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -32,10 +32,8 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     let wanted = pass.option("grain");
-    for op in root.find_named("regrain.alternatives") {
-        if let Some(alternatives) = Alternatives::cast(op) {
-            select(alternatives, |names| names.iter().position(|name| *name == wanted).unwrap_or(0));
-        }
+    for alternatives in Alternatives::all(root) {
+        select(alternatives, |names| names.iter().position(|name| *name == wanted).unwrap_or(0));
     }
     Ok(())
 }
@@ -46,8 +44,8 @@ pub fn select<'c>(alternatives: Alternatives<'c>, choose: impl FnOnce(&[&'c str]
     let body = alternatives.choices()[choose(&alternatives.descriptions())].entry();
     let mut results = Vec::new();
     for inner in body.ops() {
-        if inner.is("regrain.yield") {
-            results = inner.operands();
+        if let Some(end) = Yield::cast(inner) {
+            results = end.values();
             inner.erase();
         } else {
             inner.move_before(op);

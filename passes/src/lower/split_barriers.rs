@@ -41,10 +41,10 @@ use plan::Plan;
 pub use plan::{BARRIERS, STRUCTURES, UNCHANGING, WARP};
 
 /// On a wrapper that is not split: why.
-pub const NOT_SPLIT: &str = "regrain.not_split";
+pub use regrain_dialects::attributes::NOT_SPLIT;
 
 /// On stack memory that all threads of a block use one after the other.
-pub const REUSED: &str = "regrain.reused";
+pub use regrain_dialects::attributes::REUSED;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];

@@ -10,11 +10,12 @@ use inkwell::module::Module;
 use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
+use regrain_dialects::attributes::SPACE;
 use regrain_frontend::dispatch::Dispatcher;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, Launch};
 use regrain_passes::alternatives::expand_alternatives::{self, Omission};
-use regrain_passes::launch::isolate_launches::{self, Version};
+use regrain_passes::launch::isolate_launches::{self, Limits, Version};
 use regrain_passes::launch::keep_launches;
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::raise::form_parallel::Shapes;
@@ -32,6 +33,9 @@ use crate::dump::Dump;
 
 /// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
 const STATED_OPERATIONS: i64 = 64_000;
+
+/// What every chip gives a kernel unasked.
+const LIMITS: Limits = Limits { shared: 48 << 10, parameters: 4 << 10 };
 
 /// The most threads that CUDA allows in a block.
 const MOST_THREADS: u32 = 1024;
@@ -204,7 +208,7 @@ impl Stages<'_> {
                 self.expand(module, search)
             }
         };
-        isolate_launches::isolate_launches(op);
+        isolate_launches::isolate_launches(op, LIMITS);
         self.show("isolated", module);
         let host = host_module(mlir, "module {}")?;
         isolate_launches::take_host(op, module_op(&host));
@@ -267,11 +271,11 @@ impl Stages<'_> {
             // Where the program is seen to launch a kernel with constant shapes, others are not worth versions.
             let is_rare = shape.is_none() && self.survey.shapes.get(kernel).is_some_and(|shapes| !shapes.is_empty());
             let space = if is_rare { Space::none() } else { search.space(shape) };
-            function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+            function.set_attr(SPACE, op.ctx().str_attr(&space.to_string()));
         }
         let request = expand_alternatives::Request {
             space: Space::none(),
-            shared_limit: isolate_launches::SHARED_LIMIT as i64,
+            shared_limit: LIMITS.shared as i64,
             dynamic_shared_limit: self.dynamic_shared_limit(),
             operation_limit: if self.compilation.session.args.alternatives.is_some() {
                 STATED_OPERATIONS

@@ -19,13 +19,14 @@
 
 use mlir_bridge::ir::{Block, Builder, Op, Region, Value};
 
+use regrain_dialects::ops::{DynamicShared, is_barrier};
+
 use super::emit::Emitter;
-use crate::lower::split_barriers::BARRIERS;
 
 /// The one region of a conditional that holds barriers.
 pub fn region_with_barriers(op: Op<'_>) -> Option<usize> {
     let holds = |region: &Region<'_>| {
-        region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(|inner| BARRIERS.contains(&inner.name())))
+        region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(is_barrier))
     };
     let holding: Vec<_> = op.regions().iter().enumerate().filter(|(_, region)| holds(region)).map(|(n, _)| n).collect();
     if holding.len() == 1 && op.is("scf.if") { holding.first().copied() } else { None }
@@ -126,7 +127,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// What all copies do together, masks or not.
     fn is_for_all(&self, op: Op<'c>) -> bool {
-        self.plan.jammed.contains(&op) || BARRIERS.contains(&op.name()) || op.is("regrain.dynamic_shared")
+        self.plan.jammed.contains(&op) || is_barrier(op) || DynamicShared::is(op)
     }
 
     fn masked_run(&mut self, run: &[Op<'c>], b: Builder<'c>) {

@@ -6,19 +6,9 @@ use std::collections::{HashMap, HashSet};
 use mlir_bridge::ir::{Block, Op, Value};
 
 use crate::analysis::uniformity::{Trust, Uniformity, computes};
+pub use regrain_dialects::ops::{BARRIERS, WARP, is_synchronising as synchronises};
 pub use crate::analysis::uniformity::{UNCHANGING, free_values, may_trap, repeatable};
 
-/// Operations that bound a thread loop.
-pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
-/// Warp operations with operands and results.
-pub const WARP: &[&str] = &[
-    "regrain.shuffle",
-    "regrain.vote",
-    "regrain.match",
-    "regrain.warp_reduce",
-    "regrain.active_mask",
-    "regrain.warp_barrier",
-];
 /// Control flow that can hold synchronising operations.
 pub const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
 
@@ -27,11 +17,6 @@ const INTEGER_LIMIT: u32 = 40;
 const FLOAT_LIMIT: u32 = 6;
 /// What one division costs beside one addition.
 const DIVISION_COST: u32 = 10;
-
-/// Whether an operation itself bounds a thread loop.
-pub fn synchronises(op: Op<'_>) -> bool {
-    BARRIERS.contains(&op.name()) || WARP.contains(&op.name())
-}
 
 /// The facts about one block loop.
 pub struct Plan<'c> {
