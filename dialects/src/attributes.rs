@@ -109,6 +109,11 @@ pub fn symbol<'c>(op: Op<'c>, name: &str) -> Option<&'c str> {
     op.attr(name)?.as_symbol()
 }
 
+/// The text of an attribute.
+pub fn text<'c>(op: Op<'c>, name: &str) -> Option<&'c str> {
+    op.attr(name)?.as_str()
+}
+
 /// The number that an attribute holds, if it is none below 0.
 pub fn count(op: Op<'_>, name: &str) -> Option<u64> {
     op.attr(name)?.as_int()?.try_into().ok()

@@ -5,12 +5,12 @@ use mlir_bridge::{
     melior::{Context, ir::Module},
     module_op, new_context, parse_module,
 };
-use regrain_dialects::{LaunchBounds, attributes};
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
     Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
     synchronised_loop, yield_results,
 };
+use regrain_dialects::{LaunchBounds, attributes};
 
 fn context() -> Context {
     regrain_dialects::register();
@@ -112,6 +112,10 @@ fn alternatives_read_back() {
     assert!(root.verify(), "{root}");
     assert_eq!(choice.descriptions(), ["original", "block 2"]);
     assert_eq!(choice.choices().len(), 2);
+    let left = choice.retain(|at, name| at == 1 && name == "block 2");
+    assert_eq!(left.descriptions(), ["block 2"]);
+    left.select(0);
+    assert!(root.verify() && Alternatives::all(root).is_empty(), "{root}");
 }
 
 #[test]

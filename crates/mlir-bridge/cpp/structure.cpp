@@ -155,8 +155,15 @@ private:
   }
 
   void attributes(Operation *op) {
+    // Properties hold more than the inherent attributes do: overflow flags, for one.
+    SmallVector<NamedAttribute> all(op->getDiscardableAttrs());
+    Attribute properties = op->getPropertiesAsAttribute();
+    if (auto dictionary = dyn_cast_or_null<DictionaryAttr>(properties))
+      llvm::append_range(all, dictionary);
+    else if (properties)
+      all.emplace_back(StringAttr::get(op->getContext(), "properties"), properties);
     SmallVector<NamedAttribute> counted;
-    for (NamedAttribute named : op->getAttrDictionary()) {
+    for (NamedAttribute named : all) {
       if (leftOut.contains(named.getName().getValue()))
         continue;
       if (named.getName() == "passthrough")

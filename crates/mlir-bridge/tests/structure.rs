@@ -69,7 +69,10 @@ fn names_and_places_count_for_nothing() {
         // Locations, and what was left out.
         ("overflow<nsw> : i32", "overflow<nsw> : i32 loc(\"a.cu\":3:1)"),
         ("left.out = 1 : i32", "left.out = 2 : i32"),
-        ("left.out = 1 : i32", "target_cpu = \"sm_90\", passthrough = [[\"target-cpu\", \"sm_90\"]], left.out = 1 : i32"),
+        (
+            "left.out = 1 : i32",
+            "target_cpu = \"sm_90\", passthrough = [[\"target-cpu\", \"sm_90\"]], left.out = 1 : i32",
+        ),
         ("mustProgress = true>", "startLoc = loc(fused<1 : i32>[\"a.cu\":1:1]), mustProgress = true>"),
     ];
     let original = structure(SOURCE);

@@ -189,6 +189,36 @@ impl<'c> Alternatives<'c> {
     pub fn choices(self) -> Vec<Region<'c>> {
         self.0.regions()
     }
+
+    /// Puts the alternative of this number in the place of all.
+    pub fn select(self, number: usize) {
+        let mut results = Vec::new();
+        for inner in self.choices()[number].entry().ops() {
+            match Yield::cast(inner) {
+                Some(end) => {
+                    results = end.values();
+                    inner.erase();
+                }
+                None => inner.move_before(self.0),
+            }
+        }
+        self.0.replace_with(&results);
+    }
+
+    /// Keeps the alternatives that `keep` says, by number and description; the order stays. At least one must be kept.
+    pub fn retain(self, mut keep: impl FnMut(usize, &str) -> bool) -> Self {
+        let names = self.descriptions();
+        let kept: Vec<usize> = (0..names.len()).filter(|at| keep(*at, names[*at])).collect();
+        let names: Vec<&str> = kept.iter().map(|at| names[*at]).collect();
+        let types: Vec<_> = self.0.results().into_iter().map(|result| result.ty()).collect();
+        let made = Self::create(Builder::before(self.0), &names, &types);
+        for (to, at) in made.choices().into_iter().zip(kept) {
+            to.entry().erase();
+            to.take_blocks(self.choices()[at]);
+        }
+        self.0.replace_with(&made.0.results());
+        made
+    }
 }
 
 fn texts<'c>(b: Builder<'c>, list: &[&str]) -> Attr<'c> {

@@ -87,14 +87,8 @@ pub use warp::{
 pub const BARRIERS: &[&str] = &[Barrier::NAME, BarrierReduce::NAME];
 
 /// Operations by which the lanes of a warp wait for one another or exchange values.
-pub const WARP: &[&str] = &[
-    Shuffle::NAME,
-    Vote::NAME,
-    Match::NAME,
-    WarpReduce::NAME,
-    ActiveMask::NAME,
-    WarpBarrier::NAME,
-];
+pub const WARP: &[&str] =
+    &[Shuffle::NAME, Vote::NAME, Match::NAME, WarpReduce::NAME, ActiveMask::NAME, WarpBarrier::NAME];
 
 /// Whether all threads of a block wait here.
 pub fn is_barrier(op: Op<'_>) -> bool {

@@ -10,7 +10,6 @@ use regrain_dialects::{
 use regrain_tuning::{Grain, statistics::Statistics};
 
 use crate::{
-    alternatives::select_alternative,
     launch::{isolate_launches::Handles, launch_function::kernel_of},
     statistics::statistics,
 };
@@ -54,7 +53,7 @@ fn launch(alternatives: Alternatives<'_>) -> Option<Launch> {
         symbol: symbol.to_owned(),
         kernel: kernel.to_owned(),
         shape: attributes::block_shape(function),
-        content: function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default().to_owned(),
+        content: attributes::text(function, CONTENT).unwrap_or_default().to_owned(),
         candidates: regions.filter_map(|(region, name)| candidate(region, name.parse().ok()?)).collect(),
     })
 }
@@ -113,12 +112,12 @@ pub fn retain(module: Op<'_>, kept: &Kept) {
             wanted => name.parse().is_ok_and(|grain: Grain| wanted.contains(&grain)),
         };
         if !alternatives.descriptions().iter().enumerate().any(|(at, name)| stays(at, name)) {
-            select_alternative::select(alternatives, |_| 0);
+            alternatives.select(0);
             continue;
         }
-        let left = select_alternative::retain(alternatives, stays);
+        let left = alternatives.retain(stays);
         if left.choices().len() == 1 {
-            select_alternative::select(left, |_| 0);
+            left.select(0);
         }
     }
 }

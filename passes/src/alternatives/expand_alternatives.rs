@@ -56,12 +56,12 @@ pub const PASS: PassInfo = PassInfo {
         },
         PassOption {
             name: "shared-limit",
-            default: "49152",
-            description: "the most bytes of static shared memory of a block",
+            default: "0",
+            description: "the most bytes of static shared memory of a block; 0 without a limit",
         },
         PassOption {
             name: "dynamic-shared-limit",
-            default: "49152",
+            default: "0",
             description: "the same for dynamic shared memory, checked by the launch",
         },
         PassOption {
@@ -82,9 +82,9 @@ pub const USUAL_OPERATIONS: i64 = 8_000;
 pub struct Request {
     /// The grains.
     pub space: Space,
-    /// The most bytes of static shared memory that a block may take.
+    /// The most bytes of static shared memory that a block may take; 0 without a limit.
     pub shared_limit: i64,
-    /// The most bytes of dynamic shared memory that a coarser block may take.
+    /// The most bytes of dynamic shared memory that a coarser block may take; 0 without a limit.
     pub dynamic_shared_limit: i64,
     /// The most operations that the body of an alternative may have.
     pub operation_limit: i64,
@@ -184,7 +184,7 @@ pub fn grains(wrapper: GpuWrapper<'_>, space: &Space) -> Result<Vec<Grain>, Refu
 /// Puts the alternatives in the place of a launch; gives what was left out.
 fn expand<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut Functions<'c>) -> Vec<(Grain, LeftOut)> {
     let stated =
-        wrapper.op().parent_of_name("llvm.func").and_then(|function| function.attr(SPACE)?.as_str()?.parse().ok());
+        wrapper.op().parent_of_name("llvm.func").and_then(|function| attributes::text(function, SPACE)?.parse().ok());
     let space = stated.as_ref().unwrap_or(&request.space);
     let grains = match grains(wrapper, space) {
         Ok(grains) => grains,
@@ -299,7 +299,7 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
         return Err(LeftOut::MayWait);
     }
     let needed = static_shared_bytes(wrapper.op()) * grain.block_total();
-    if grain.block_total() > 1 && needed > request.shared_limit {
+    if grain.block_total() > 1 && request.shared_limit != 0 && needed > request.shared_limit {
         return Err(LeftOut::SharedMemory { needed, limit: request.shared_limit });
     }
     let copies = grain.block_total() * grain.thread_total();

@@ -55,8 +55,8 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "factors", default: "", description: "how much coarser in each dimension, as X,Y,Z" },
         PassOption {
             name: "dynamic-shared-limit",
-            default: "49152",
-            description: "the most bytes of dynamic shared memory that a coarser block may take",
+            default: "0",
+            description: "the most bytes of dynamic shared memory that a coarser block may take; 0 without a limit",
         },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
@@ -67,7 +67,7 @@ pub const PASS: PassInfo = PassInfo {
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub factors: Factors,
-    /// The most bytes of dynamic shared memory that a coarser block may take.
+    /// The most bytes of dynamic shared memory that a coarser block may take; 0 without a limit.
     pub dynamic_shared_limit: i64,
 }
 
@@ -160,7 +160,7 @@ fn align_alike(wrapper: Op<'_>) {
 }
 
 /// Gives a coarse block the dynamic shared memory of its original blocks; whether that is within the limit, or `None` if
-/// there is none to multiply.
+/// there is none to multiply or no limit.
 fn multiply_shared<'c>(
     b: Builder<'c>,
     wrapper: GpuWrapper<'c>,
@@ -173,6 +173,9 @@ fn multiply_shared<'c>(
     let factor = split.factors.iter().product();
     let total = b.arith("muli", round_up(b, bytes, alignment), b.const_int(bytes.ty(), factor));
     coarse.set_shared_bytes(total);
+    if limit == 0 {
+        return None;
+    }
     // Static shared memory takes its part. The sizes of regions are checked before they are multiplied, so that nothing wraps.
     let limit = (limit - static_shared_bytes(coarse.op())).max(0);
     Some(b.cmpi("ule", bytes, b.const_int(bytes.ty(), (limit / factor) & -alignment)))

@@ -7,17 +7,15 @@ use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::PassRun,
 };
+pub use regrain_dialects::attributes::{KEPT, ORIGINAL};
 use regrain_dialects::{
     attributes::{EPILOGUE, factors},
     ops::{GpuWrapper, Shared, is_shared_memory, is_synchronising},
 };
-pub use regrain_dialects::attributes::{KEPT, ORIGINAL};
 pub use regrain_tuning::grain::{Factors, balance};
 
 use crate::{
-    analysis::facts::constant,
-    coarsen::unroll_and_interleave::Refusal,
-    launch::launch_function::subject,
+    analysis::facts::constant, coarsen::unroll_and_interleave::Refusal, launch::launch_function::subject,
     raise::kernel_checks::Functions,
 };
 
@@ -70,11 +68,7 @@ pub fn loops<'c>(wrapper: GpuWrapper<'c>) -> Result<Loops<'c>, Refusal> {
         return Err(Refusal::BlockShape);
     }
     let computes = |op: &Op<'_>| {
-        *op == grid
-            || *op == block
-            || op.is_terminator()
-            || is_shared_memory(*op)
-            || op.is_memory_effect_free()
+        *op == grid || *op == block || op.is_terminator() || is_shared_memory(*op) || op.is_memory_effect_free()
     };
     let beside = wrapper.body().ops().into_iter().chain(grid.body().ops());
     if beside.into_iter().all(|op| computes(&op)) {

@@ -245,7 +245,7 @@ func.func @asm(%p: !llvm.ptr) {
 
 // -----
 
-// expected-error @below {{attribute 'regrain.grid_constant' of argument #0 is 1 : i64, expected no value}}
+// expected-error @below {{attribute 'regrain.grid_constant' is 1 : i64, expected no value}}
 llvm.func @f(!llvm.ptr {regrain.grid_constant = 1})
 
 // -----

@@ -211,6 +211,12 @@ impl<'c> Builder<'c> {
         spec.result(ctx.ptr(0)).build().result(0)
     }
 
+    /// `llvm.insertvalue`: `aggregate` with another value as its element of this number.
+    pub fn llvm_insertvalue(self, value: Value<'c>, aggregate: Value<'c>, number: usize) -> Value<'c> {
+        let spec = self.op("llvm.insertvalue").operands(&[aggregate, value]).result(aggregate.ty());
+        spec.attr("position", self.ctx().i64_array_attr(&[number as i64])).build().result(0)
+    }
+
     /// The address of an element of an array, by its constant number.
     pub fn llvm_element(self, array: Value<'c>, element: Type<'c>, number: usize) -> Value<'c> {
         let ctx = self.ctx();

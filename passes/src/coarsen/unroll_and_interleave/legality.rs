@@ -6,10 +6,10 @@ use std::{
     fmt,
 };
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::ir::{Block, Op, Region, Value};
 use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier};
 
-use super::{Unroll, masks, trips, warps};
+use super::{Unroll, trips, warps};
 use crate::{
     raise::kernel_checks::Functions,
     lower::split_barriers::{STRUCTURES, may_wait},
@@ -224,7 +224,7 @@ impl<'c> Check<'_, 'c> {
             return Ok(true);
         }
         // On a GPU a warp operation may name lanes that left, but not lanes that wait for another copy.
-        if masks::region_with_barriers(op).is_some() && !op.contains(is_warp_operation) {
+        if region_with_barriers(op).is_some() && !op.contains(is_warp_operation) {
             self.masked.insert(op);
             return Ok(true);
         }
@@ -304,6 +304,15 @@ impl<'c> Check<'_, 'c> {
             false => op.parent_of_name("scf.parallel") == Some(self.nest),
         }
     }
+}
+
+/// The one region of a conditional that holds barriers.
+pub fn region_with_barriers(op: Op<'_>) -> Option<usize> {
+    let holds = |region: &Region<'_>| {
+        region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(is_barrier))
+    };
+    let holding: Vec<_> = op.regions().iter().enumerate().filter(|(_, region)| holds(region)).map(|(n, _)| n).collect();
+    if holding.len() == 1 && op.is("scf.if") { holding.first().copied() } else { None }
 }
 
 /// The values that decide how often the regions of a structure run.

@@ -17,20 +17,11 @@
 //! Declines where both branches hold barriers, and where a warp operation is within: it may name lanes that have left, but
 //! not lanes that wait for another copy.
 
-use mlir_bridge::ir::{Block, Builder, Op, Region, Value};
+use mlir_bridge::ir::{Block, Builder, Op, Value};
 
 use regrain_dialects::ops::{DynamicShared, is_barrier};
 
-use super::emit::Emitter;
-
-/// The one region of a conditional that holds barriers.
-pub fn region_with_barriers(op: Op<'_>) -> Option<usize> {
-    let holds = |region: &Region<'_>| {
-        region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(is_barrier))
-    };
-    let holding: Vec<_> = op.regions().iter().enumerate().filter(|(_, region)| holds(region)).map(|(n, _)| n).collect();
-    if holding.len() == 1 && op.is("scf.if") { holding.first().copied() } else { None }
-}
+use super::{emit::Emitter, legality::region_with_barriers};
 
 impl<'c> Emitter<'_, 'c> {
     /// A conditional that some copies take.

@@ -26,8 +26,7 @@ use super::{
     versions::{retain_versions, versions},
 };
 use crate::{
-    alternatives::select_alternative, coarsen::coarsening::static_shared_bytes, launch::launch_function::dispatched,
-    pipelines,
+    coarsen::coarsening::static_shared_bytes, launch::launch_function::dispatched, pipelines,
 };
 
 /// Beginning of the names of what stands for kernels in launches; the front end finds them by it.
@@ -167,7 +166,7 @@ fn argument_array<'c>(
 pub(super) fn fall_back<'c>(dispatch: Op<'c>, op: Op<'c>) -> bool {
     match region_of(op) {
         Some((alternatives, region)) if alternatives.choices().len() > 1 => {
-            select_alternative::retain(alternatives, |at, _| at != region);
+            alternatives.retain(|at, _| at != region);
             true
         }
         _ => {

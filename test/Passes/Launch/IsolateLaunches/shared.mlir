@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s --regrain-keep-launches --regrain-coarsen-blocks='factor=2' \
+// RUN: %regrain-opt %s --regrain-keep-launches --regrain-coarsen-blocks='factor=2 dynamic-shared-limit=49152' \
 // RUN:   --regrain-isolate-launches='shared-limit=49152' | FileCheck %s
 
 // A coarse block has the dynamic shared memory of two, and must know where the second region begins: the original size is a
