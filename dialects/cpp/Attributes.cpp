@@ -214,7 +214,7 @@ static LogicalResult verifyValue(Operation *op, const Row &row, Attribute value)
   return op->emitOpError("attribute '") << row.name << "' is " << value << ", expected " << expected;
 }
 
-/// A launch function takes what a launch is given: arguments, grid, block, shared memory, stream.
+/// What must stand beside the attribute, and what must not.
 static LogicalResult verifyContext(Operation *op, const Row &row) {
   if (!row.beside[0].empty() && llvm::none_of(row.beside, [&](StringRef other) {
         return !other.empty() && op->hasAttr(other);

@@ -1,15 +1,15 @@
 //===- structure.cpp - what operations are, as bytes ---------------------------===//
 //
 // Two operations give the same bytes if they do the same by their structure, in whatever process and context. Covered:
-// the names of operations, operands and blocks by number, types, attributes (inherent ones too), successors, regions, and the
-// functions and globals that are reached by name. Not covered: locations and debug information, what names the chip, comdats, the
-// attributes that the caller leaves out, and names that nobody outside sees: those of the roots, and of internal and
-// private symbols, which are numbered. Other symbols count by name.
+// the names of operations, operands and blocks by number, types, attributes (inherent ones too), successors, regions,
+// and the functions and globals that are reached by name. Not covered: locations and debug information, what names the
+// chip, comdats, the attributes that the caller leaves out, and names that nobody outside sees: those of the roots, and
+// of internal and private symbols, which are numbered. Other symbols count by name.
 //
 // Attributes and types of the builtin dialect, loop annotations and other attributes that the llvm dialect can write as
-// bytecode are written by the dialect's own bytecode interface, of version 6, into a writer of ours. What the llvm dialect cannot
-// write so is opened here, as are the flags of arith. An attribute or type that nobody opens is written as it prints; of those
-// that reach us in device code, only enumerations of dialects such as nvvm.
+// bytecode are written by the dialect's own bytecode interface, of version 6, into a writer of ours. What the llvm
+// dialect cannot write so is opened here, as are the flags of arith. An attribute or type that nobody opens is written
+// as it prints; of those that reach us in device code, only enumerations of dialects such as nvvm.
 //
 //===--------------------------------------------------------------------------===//
 
@@ -201,7 +201,8 @@ private:
   // Attributes and types
   //===--------------------------------------------------------------------===//
 
-  /// Writes an item once, and its number from then on. Items are the same if their bytes are, as those that differ in locations.
+  /// Writes an item once, and its number from then on. Items are the same if their bytes are, as those that differ in
+  /// locations.
   template <typename Write> void interned(const void *pointer, Write write) {
     auto [known, isNew] = pointers.try_emplace(pointer, 0);
     if (isNew) {

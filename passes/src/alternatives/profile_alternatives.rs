@@ -122,8 +122,8 @@ fn site_type(ctx: Ctx<'_>) -> Type<'_> {
     ctx.llvm_struct(&[ptr, ptr, ptr, ptr, word, word, ptr, ptr], false)
 }
 
-/// A site, with its strings and the table of its grains. It is written to by the profiler, which keeps its own state behind the
-/// last field.
+/// A site, with its strings and the table of its grains. It is written to by the profiler, which keeps its own state
+/// behind the last field.
 struct Globals<'c> {
     module: Op<'c>,
     site: String,

@@ -1,7 +1,7 @@
 //! Launch bounds as NVVM has them: items of a function's `passthrough`, such as `["nvvm.maxntid", "256"]`.
 //!
-//! While a kernel is in parallel form they are neutral attributes of the dialect (`LaunchBounds`): `regrain-form-parallel`
-//! moves them there, and `regrain-outline-kernels` back.
+//! While a kernel is in parallel form they are neutral attributes of the dialect (`LaunchBounds`):
+//! `regrain-form-parallel` moves them there, and `regrain-outline-kernels` back.
 
 use mlir_bridge::ir::{Attr, Op};
 use regrain_dialects::LaunchBounds;

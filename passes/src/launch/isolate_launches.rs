@@ -20,13 +20,14 @@
 //! Launch functions made here are as `regrain-form-parallel` makes them, so that every lowering takes them as any other
 //! kernel. What a wrapper takes from outside is computed again where it follows from constants, arguments and the sizes of
 //! its own launch, and is cheap; the rest becomes further parameters behind those of the original kernel. With a constant block shape the
-//! declaration says so (`regrain.block_shape`: the shape that the original is launched with). Names are labels that show the same.
+//! declaration says so (`regrain.block_shape`: the shape that the original is launched with). Names are labels that
+//! show the same.
 //!
 //! A wrapper that is still `regrain.original` becomes a launch of the original kernel. How many blocks a task has (`regrain.tasks`)
 //! is a matter of the launch alone: kernels that differ in nothing else are one. Where one wrapper cannot be isolated
 //! (`Refusal` lists the reasons), the region of `regrain.alternatives` that it stands in goes; without alternatives, or
-//! where it was the last, the dispatch function goes, and the launch keeps its grain. How much static shared memory and how many
-//! bytes of parameters a kernel may have is the request's to say (0: any number).
+//! where it was the last, the dispatch function goes, and the launch keeps its grain. How much static shared memory and
+//! how many bytes of parameters a kernel may have is the request's to say (0: any number).
 
 mod host;
 mod parameters;
@@ -325,8 +326,9 @@ fn version_max_threads(bounds: &LaunchBounds, wrapper: GpuWrapper<'_>) -> Option
     bounds.most_threads().map(|most| (most / threads).max(1))
 }
 
-/// The bounds of a version. Those of the kernel speak of original threads and blocks: a coarser version has fewer threads, and
-/// its blocks are another number in a multiprocessor. A constant block shape is required of launches, and says it all.
+/// The bounds of a version. Those of the kernel speak of original threads and blocks: a coarser version has fewer
+/// threads, and its blocks are another number in a multiprocessor. A constant block shape is required of launches, and
+/// says it all.
 fn version_bounds(bounds: &LaunchBounds, wrapper: GpuWrapper<'_>) -> LaunchBounds {
     let shape: Option<Vec<i64>> = wrapper.block_shape().into_iter().map(constant).collect();
     let most = version_max_threads(bounds, wrapper).filter(|_| shape.is_none());

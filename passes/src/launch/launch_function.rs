@@ -12,8 +12,8 @@
 //!     llvm.return %err : i32
 //!   }
 //!
-//! With a constant block shape (`regrain.block_shape`) the block sizes are constants; the caller must launch it with exactly
-//! that shape. Names are labels: whose launch a function is, its attributes say.
+//! With a constant block shape (`regrain.block_shape`) the block sizes are constants; the caller must launch it with
+//! exactly that shape. Names are labels: whose launch a function is, its attributes say.
 
 use mlir_bridge::ir::{Builder, Op, Type, Value};
 use regrain_dialects::{
@@ -84,7 +84,8 @@ pub fn described(kernel: &str, shape: Option<[u32; 3]>) -> String {
     }
 }
 
-/// The functions of a module that carry attribute `role` ([`LAUNCH`] or [`DISPATCH`]), with their kernels and constant block shapes.
+/// The functions of a module that carry attribute `role` ([`LAUNCH`] or [`DISPATCH`]), with their kernels and constant
+/// block shapes.
 fn host_functions<'c>(module: Op<'c>, role: &str) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
     let of = |function: Op<'c>| {
         let kernel = attributes::symbol(function, role)?;

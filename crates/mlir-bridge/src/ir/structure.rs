@@ -4,8 +4,8 @@ use super::Op;
 use crate::ffi;
 
 impl<'c> Op<'c> {
-    /// Bytes that say what `roots`, functions or globals directly in this module, do with all that they reach; the same in
-    /// every process and context. Locations, names that nobody outside sees, what names the chip, and the attributes
+    /// Bytes that say what `roots`, functions or globals directly in this module, do with all that they reach; the same
+    /// in every process and context. Locations, names that nobody outside sees, what names the chip, and the attributes
     /// `left_out` count for nothing (`cpp/structure.cpp` has the whole list).
     pub fn structure(self, roots: &[Op<'c>], left_out: &[&str]) -> Vec<u8> {
         let roots: Vec<_> = roots.iter().map(|root| root.raw).collect();

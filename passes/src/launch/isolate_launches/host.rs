@@ -57,7 +57,8 @@ pub(super) struct Host<'c> {
 }
 
 impl<'c> Host<'c> {
-    /// Launches kernel `name` in place of a wrapper, with the first `count` arguments of the dispatch function and `extras`.
+    /// Launches kernel `name` in place of a wrapper, with the first `count` arguments of the dispatch function and
+    /// `extras`.
     pub fn launch(&self, wrapper: GpuWrapper<'c>, name: &str, count: usize, extras: &[Value<'c>]) -> Value<'c> {
         let b = Builder::before(wrapper.op());
         let (ctx, parameters) = (b.ctx(), self.dispatch.body().args());
