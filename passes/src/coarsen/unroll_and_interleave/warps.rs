@@ -29,10 +29,10 @@ fn same<'c>(value: Value<'c>, block: Op<'c>, depth: usize) -> bool {
     }
     let operands = op.operands();
     match op.name() {
-        "arith.cmpi" | "llvm.icmp" => {
-            if is_linear_index(operands[0], block, DEPTH) && divides_at_warp(op, operands[1]) {
-                return true;
-            }
+        "arith.cmpi" | "llvm.icmp"
+            if is_linear_index(operands[0], block, DEPTH) && divides_at_warp(op, operands[1]) =>
+        {
+            return true;
         }
         "llvm.lshr" | "arith.shrui" if is_linear_index(operands[0], block, DEPTH) => {
             return constant(operands[1]).is_some_and(|bits| bits >= 5);
