@@ -1,4 +1,4 @@
-//! Generates the dialect's C++ with mlir-tblgen into OUT_DIR and compiles `cpp/Regrain.cpp`.
+//! Generates the dialect's C++ with mlir-tblgen into OUT_DIR and compiles `cpp/*.cpp`.
 
 use std::{
     env,
@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .flag(&out)
         .include("cpp")
         .file("cpp/Regrain.cpp")
+        .file("cpp/Attributes.cpp")
         .try_compile("regrain_dialect")?;
     Ok(())
 }

@@ -37,7 +37,65 @@ def Regrain_Dialect : Dialect {
     ```
 
     Warps are 32 lanes wide on every target, in CUDA's linear thread order.
+
+    ## Attributes
+
+    Facts of kernels, launches and values are discardable attributes. The dialect verifies each: the operation that it
+    stands on, the type and the range of its value, and what it needs beside it. An attribute `regrain.*` that is not in
+    this list is an error. Names of functions are unique labels, nothing is read from them.
+
+    On the host function (`llvm.func`) that holds a launch:
+
+    | attribute | value | meaning |
+    |---|---|---|
+    | `regrain.launch` | `@k` | launches kernel `k` as the program does |
+    | `regrain.dispatch` | `@k` | launches versions of kernel `k`; its launches may be changed |
+    | `regrain.block_shape` | `array<i64: x, y, z>` | the only block shape that it is for (also on a version) |
+    | `regrain.content` | 32 hexadecimal digits | hash of what the kernel does |
+    | `regrain.space` | text | the grains that are tried for its launch |
+    | `regrain.host` | unit | it belongs to the host's half (also on `llvm.mlir.global`) |
+
+    On the declaration (`llvm.func`) of a kernel:
+
+    | attribute | value | meaning |
+    |---|---|---|
+    | `regrain.version_of` | `@k` | it was made of a changed launch of kernel `k` |
+    | `regrain.grain`, `regrain.thread_grain` | `array<i64: x, y, z>` | how many original blocks one of its blocks is, and threads one of its threads |
+    | `regrain.rest` | dimension, i64 | it runs what coarse blocks leave over in this dimension |
+    | `regrain.static_shared` | bytes, i64 | static shared memory of a block (on a dispatch function: of its versions, the most) |
+    | `regrain.max_threads` | `array<i64: n>` | launch bound: the most threads of a block, one to three factors |
+    | `regrain.required_threads` | `array<i64: x, y, z>` | launch bound: the shape that blocks must have |
+    | `regrain.min_blocks` | i64 | launch bound: blocks that are to be resident at once |
+    | `regrain.cluster_shape` | `array<i64: x, y, z>` | blocks of a cluster |
+    | `regrain.max_cluster` | i64 | the most blocks of a cluster |
+    | `regrain.linkage`, `regrain.comdat` | those of `llvm.func` | what its definition had |
+    | `regrain.not_raised` | text | why it has no parallel form |
+
+    On `regrain.gpu_wrapper`:
+
+    | attribute | value | meaning |
+    |---|---|---|
+    | `regrain.grain`, `regrain.thread_grain` | `array<i64: x, y, z>` | as above |
+    | `regrain.tasks` | i32 | how many of its blocks a CPU's thread takes at once |
+    | `regrain.epilogue` | unit | it runs the blocks that a coarse launch beside it leaves over |
+    | `regrain.original` | unit | it is the launch that the program wrote, in a function that may be changed |
+    | `regrain.kept` | unit | nothing may change it |
+    | `regrain.optimised` | unit | it was optimised |
+    | `regrain.not_split` | text | why its block loop cannot be split at barriers |
+
+    Elsewhere:
+
+    | attribute | on | value | meaning |
+    |---|---|---|---|
+    | `regrain.handle` | `llvm.mlir.global` | `@k` | its address stands for kernel `k` in launches; with `regrain.rest` if that kernel has it |
+    | `regrain.kernel_arg` | an operation with one result | number, i64 | the result is this argument of the kernel |
+    | `regrain.unchanging` | a load | unit | nothing writes that memory while the kernel runs |
+    | `regrain.reused` | `llvm.alloca` | unit | threads of a block use this memory in turn |
+    | `regrain.asm_attributes` | `llvm.inline_asm` | text | attributes of the call that MLIR has no place for |
+    | `regrain.grid_constant` | an argument of `llvm.func` | unit | a `__grid_constant__` parameter |
   }];
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 

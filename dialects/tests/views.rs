@@ -10,6 +10,7 @@ use regrain_dialects::ops::{
     Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
     synchronised_loop, yield_results,
 };
+use regrain_dialects::{LaunchBounds, attributes};
 
 fn context() -> Context {
     regrain_dialects::register();
@@ -111,4 +112,43 @@ fn alternatives_read_back() {
     assert!(root.verify(), "{root}");
     assert_eq!(choice.descriptions(), ["original", "block 2"]);
     assert_eq!(choice.choices().len(), 2);
+    let left = choice.retain(|at, name| at == 1 && name == "block 2");
+    assert_eq!(left.descriptions(), ["block 2"]);
+    left.select(0);
+    assert!(root.verify() && Alternatives::all(root).is_empty(), "{root}");
+}
+
+#[test]
+fn the_verifier_knows_every_attribute() {
+    let context = context();
+    for name in attributes::ALL {
+        // A module carries none of them, so each is an error, but not that of a name that is not known.
+        let source = format!("module attributes {{{name}}} {{}}");
+        let said = parse_module(&context, &source, "m.mlir").expect_err(name).to_string();
+        assert!(said.contains(name) && said.contains("stands on 'builtin.module'"), "{said}");
+    }
+    let said = parse_module(&context, "module attributes {regrain.other} {}", "m.mlir").unwrap_err().to_string();
+    assert!(said.contains("attribute 'regrain.other' is not known to the regrain dialect"), "{said}");
+}
+
+#[test]
+fn launch_bounds_read_back() {
+    let context = context();
+    let module = parse_module(&context, "llvm.func @k()", "k.mlir").unwrap();
+    let root = module_op(&module);
+    let kernel = root.lookup_symbol("k").unwrap();
+    assert_eq!(LaunchBounds::of(kernel), LaunchBounds::default());
+    let bounds = LaunchBounds {
+        max_threads: vec![16, 16],
+        required_threads: vec![16, 8, 1],
+        min_blocks: Some(2),
+        cluster_shape: vec![2],
+        max_cluster: Some(8),
+    };
+    bounds.put(kernel);
+    assert!(root.verify(), "{root}");
+    assert_eq!(LaunchBounds::of(kernel), bounds);
+    assert_eq!(bounds.most_threads(), Some(256));
+    LaunchBounds::default().put(kernel);
+    assert!(attributes::ALL.iter().all(|name| !kernel.has_attr(name)), "{root}");
 }

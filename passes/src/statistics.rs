@@ -24,13 +24,16 @@ use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::{
+    attributes::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, tasks},
+    ops::{DynamicShared, GpuWrapper},
+};
 use regrain_targets::processor;
 use regrain_tuning::expr::Expr;
 use regrain_tuning::model::{self, Candidate, Shape};
 use regrain_tuning::statistics::Statistics;
 
-use crate::coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN, factors, static_shared_bytes, tasks};
+use crate::coarsen::coarsening::static_shared_bytes;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -51,7 +54,7 @@ fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
         "" => None,
         name => Some(processor(name).map_err(|error| format!("option 'target' is '{name}': {error}"))?),
     };
-    for wrapper in root.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+    for wrapper in GpuWrapper::all(root) {
         match statistics(wrapper) {
             Some(found) => {
                 wrapper.op().remark(found.to_string());
@@ -89,9 +92,7 @@ pub fn statistics(wrapper: GpuWrapper<'_>) -> Option<Statistics> {
         ..Statistics::default()
     };
     // Memory that nobody asks for is not given out.
-    if let Some(bytes) =
-        wrapper.shared_bytes().filter(|_| !wrapper.op().find_named("regrain.dynamic_shared").is_empty())
-    {
+    if let Some(bytes) = wrapper.shared_bytes().filter(|_| !DynamicShared::all(wrapper.op()).is_empty()) {
         made.dynamic_shared = symbolic.expr(bytes).unwrap_or_else(|| Expr::symbol("sharedBytes"));
     }
     let mut lanes = lanes::Lanes::new(nest);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use regrain_passes::alternatives::candidates::{Kept, Launch};
 use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
-use regrain_passes::launch::launch_function::{described, kernel_of_launch};
+use regrain_passes::launch::launch_function::described;
 use regrain_targets::image::Image;
 use regrain_targets::target::Code;
 use regrain_targets::{Arch, Report, Target};
@@ -151,12 +151,11 @@ impl Search for Searcher<'_> {
         for (omission, target) in
             omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target)))
         {
-            let Some((kernel, shape)) = kernel_of_launch(&omission.launch) else { continue };
             let decision = match omission.reason {
                 LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
                 _ => Decision::Pruned,
             };
-            let mut row = Row::new(&self.source, kernel, shape, target, omission.grain, decision);
+            let mut row = Row::new(&self.source, &omission.kernel, omission.shape, target, omission.grain, decision);
             row.reason = Some(omission.reason.to_string());
             self.rows.borrow_mut().push(row);
         }

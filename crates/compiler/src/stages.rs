@@ -10,6 +10,7 @@ use inkwell::module::Module;
 use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
+use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, Launch};
 use regrain_passes::alternatives::{content_hash, expand_alternatives};
@@ -129,7 +130,7 @@ impl Stages<'_> {
                 self.expand(module, search)
             }
         };
-        isolate_launches::isolate_launches(op);
+        isolate_launches::isolate_launches(op, self.isolation_limits());
         self.show("isolated", module);
         let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
         isolate_launches::take_host(op, module_op(&host));
@@ -185,11 +186,11 @@ impl Stages<'_> {
         while !open.is_empty() && !search.is_over() {
             let now: Vec<_> = open.drain(..most.min(open.len())).collect();
             for (function, space) in &now {
-                function.set_attr(expand_alternatives::SPACE, op.ctx().str_attr(&space.to_string()));
+                function.set_attr(attributes::SPACE, op.ctx().str_attr(&space.to_string()));
             }
             search.left_out(&expand_alternatives::expand_all(op, &self.request()));
             for (function, _) in now {
-                function.remove_attr(expand_alternatives::SPACE);
+                function.remove_attr(attributes::SPACE);
             }
             optimise::optimise_changed(op);
             most *= 2;
@@ -220,6 +221,10 @@ impl Stages<'_> {
         }
         found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(function.find_all(|_| true).len()));
         found
+    }
+
+    fn isolation_limits(&self) -> isolate_launches::Limits {
+        isolate_launches::Limits { shared: self.limits.static_shared, parameters: self.limits.parameters }
     }
 
     fn request(&self) -> expand_alternatives::Request {

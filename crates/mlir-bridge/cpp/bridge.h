@@ -243,6 +243,15 @@ bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTarg
                             void *user);
 
 /*===----------------------------------------------------------------------------===*
+ * structure.cpp: what operations are, as bytes
+ *===----------------------------------------------------------------------------===*/
+
+/* The structure of the roots and of what they reach in the module, as bytes that depend on no printed form, name of ours, location or
+ * context. Attributes named in `left_out` count for nothing. */
+void regrainStructure(const MlirOperation *roots, size_t num_roots, MlirOperation module, const MlirStringRef *left_out,
+                      size_t num_left_out, RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
  * transforms.cpp: MLIR's own transformations and sets
  *===----------------------------------------------------------------------------===*/
 

@@ -61,7 +61,7 @@ pub trait DeviceOperations: Sync {
     fn lower(&self, module: Op<'_>, kernel: Op<'_>) -> Result<(), String>;
 
     /// Says that a kernel is only launched with blocks of this shape.
-    fn require_block(&self, kernel: Op<'_>, shape: [i32; 3]);
+    fn require_block(&self, kernel: Op<'_>, shape: [u32; 3]);
 }
 
 /// The operations that kernels are lowered to: those of clang's device code, which every target reads.

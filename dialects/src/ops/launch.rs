@@ -47,6 +47,24 @@ impl<'c> GpuWrapper<'c> {
         segment(self.0, 3).first().copied()
     }
 
+    /// Changes the number of blocks in a dimension.
+    pub fn set_grid(self, axis: usize, size: Value<'c>) {
+        assert!(axis < 3, "dimension {axis} of a grid");
+        self.0.set_operand(axis, size);
+    }
+
+    /// Changes the number of threads of a block in a dimension.
+    pub fn set_block_shape(self, axis: usize, size: Value<'c>) {
+        assert!(axis < 3, "dimension {axis} of a block");
+        self.0.set_operand(3 + axis, size);
+    }
+
+    /// Changes how much dynamic shared memory a block has; panics where nothing is said of it.
+    pub fn set_shared_bytes(self, bytes: Value<'c>) {
+        assert!(self.shared_bytes().is_some(), "a launch without dynamic shared memory");
+        self.0.set_operand(6, bytes);
+    }
+
     pub fn kernel(self) -> Option<&'c str> {
         self.0.attr("kernel")?.as_symbol()
     }
@@ -103,6 +121,10 @@ impl<'c> Shared<'c> {
         self.0.attr("name")?.as_str()
     }
 
+    pub fn set_name(self, name: &str) {
+        self.0.set_attr("name", self.0.ctx().str_attr(name));
+    }
+
     pub fn pointer(self) -> Value<'c> {
         self.0.result(0)
     }
@@ -124,6 +146,14 @@ impl<'c> DynamicShared<'c> {
 
     pub fn bytes(self) -> Value<'c> {
         self.0.operand(0)
+    }
+
+    pub fn set_bytes(self, bytes: Value<'c>) {
+        self.0.set_operand(0, bytes);
+    }
+
+    pub fn set_alignment(self, alignment: i64) {
+        self.0.set_attr("alignment", self.0.ctx().i64_attr(alignment));
     }
 
     pub fn alignment(self) -> Option<i64> {
@@ -159,6 +189,36 @@ impl<'c> Alternatives<'c> {
     pub fn choices(self) -> Vec<Region<'c>> {
         self.0.regions()
     }
+
+    /// Puts the alternative of this number in the place of all.
+    pub fn select(self, number: usize) {
+        let mut results = Vec::new();
+        for inner in self.choices()[number].entry().ops() {
+            match Yield::cast(inner) {
+                Some(end) => {
+                    results = end.values();
+                    inner.erase();
+                }
+                None => inner.move_before(self.0),
+            }
+        }
+        self.0.replace_with(&results);
+    }
+
+    /// Keeps the alternatives that `keep` says, by number and description; the order stays. At least one must be kept.
+    pub fn retain(self, mut keep: impl FnMut(usize, &str) -> bool) -> Self {
+        let names = self.descriptions();
+        let kept: Vec<usize> = (0..names.len()).filter(|at| keep(*at, names[*at])).collect();
+        let names: Vec<&str> = kept.iter().map(|at| names[*at]).collect();
+        let types: Vec<_> = self.0.results().into_iter().map(|result| result.ty()).collect();
+        let made = Self::create(Builder::before(self.0), &names, &types);
+        for (to, at) in made.choices().into_iter().zip(kept) {
+            to.entry().erase();
+            to.take_blocks(self.choices()[at]);
+        }
+        self.0.replace_with(&made.0.results());
+        made
+    }
 }
 
 fn texts<'c>(b: Builder<'c>, list: &[&str]) -> Attr<'c> {
@@ -166,7 +226,22 @@ fn texts<'c>(b: Builder<'c>, list: &[&str]) -> Attr<'c> {
     ctx.array_attr(&list.iter().map(|text| ctx.str_attr(text)).collect::<Vec<_>>())
 }
 
+view!(
+    /// `regrain.yield`: the end of an alternative.
+    Yield, "regrain.yield"
+);
+
+impl<'c> Yield<'c> {
+    pub fn create(b: Builder<'c>, values: &[Value<'c>]) -> Self {
+        Self(b.op(Self::NAME).operands(values).build())
+    }
+
+    pub fn values(self) -> Vec<Value<'c>> {
+        self.0.operands()
+    }
+}
+
 /// Ends an alternative.
 pub fn yield_results<'c>(b: Builder<'c>, values: &[Value<'c>]) {
-    b.op("regrain.yield").operands(values).build();
+    Yield::create(b, values);
 }

@@ -18,6 +18,21 @@ macro_rules! view {
                 op.is(Self::NAME).then_some(Self(op))
             }
 
+            /// Whether an operation is one.
+            pub fn is(op: Op<'c>) -> bool {
+                op.is(Self::NAME)
+            }
+
+            /// All in `root`, itself included, outer before inner.
+            pub fn all(root: Op<'c>) -> Vec<Self> {
+                root.find_named(Self::NAME).into_iter().map(Self).collect()
+            }
+
+            /// The nearest one around an operation.
+            pub fn around(op: Op<'c>) -> Option<Self> {
+                op.parent_of_name(Self::NAME).map(Self)
+            }
+
             pub fn op(self) -> Op<'c> {
                 self.0
             }
@@ -61,12 +76,40 @@ mod launch;
 mod sync;
 mod warp;
 
-pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, yield_results};
+pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, Yield, yield_results};
 pub use sync::{Barrier, BarrierReduce, ReduceKind};
 pub use warp::{
     ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,
     WarpReduceKind,
 };
+
+/// Barriers of a block.
+pub const BARRIERS: &[&str] = &[Barrier::NAME, BarrierReduce::NAME];
+
+/// Operations by which the lanes of a warp wait for one another or exchange values.
+pub const WARP: &[&str] =
+    &[Shuffle::NAME, Vote::NAME, Match::NAME, WarpReduce::NAME, ActiveMask::NAME, WarpBarrier::NAME];
+
+/// Whether all threads of a block wait here.
+pub fn is_barrier(op: Op<'_>) -> bool {
+    BARRIERS.contains(&op.name())
+}
+
+/// Whether threads wait for one another here, or exchange values: nothing of a thread's program
+/// may be moved across.
+pub fn is_synchronising(op: Op<'_>) -> bool {
+    is_barrier(op) || WARP.contains(&op.name())
+}
+
+/// Whether an operation gives a thread's place in its block: its lane or its warp.
+pub fn is_lane_or_warp(op: Op<'_>) -> bool {
+    LaneId::is(op) || WarpId::is(op)
+}
+
+/// Whether an operation gives shared memory of a block.
+pub fn is_shared_memory(op: Op<'_>) -> bool {
+    Shared::is(op) || DynamicShared::is(op)
+}
 
 /// The parallel loop that a synchronising operation of this dialect (barrier or warp operation)
 /// belongs to; `None` for other operations.
@@ -82,10 +125,4 @@ pub fn synchronised_loop(op: Op<'_>) -> Option<Op<'_>> {
         WarpBarrier::NAME => WarpBarrier::cast(op)?.parallel_loop(),
         _ => None,
     }
-}
-
-/// Whether threads wait for one another here, or exchange values: nothing of a thread's program
-/// may be moved across.
-pub fn is_synchronising(op: Op<'_>) -> bool {
-    synchronised_loop(op).is_some()
 }

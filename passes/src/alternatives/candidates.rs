@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use mlir_bridge::ir::{Op, Region, Walk};
-use regrain_dialects::ops::{Alternatives, GpuWrapper};
+use regrain_dialects::{
+    attributes::{self, CONTENT, EPILOGUE},
+    ops::{Alternatives, GpuWrapper},
+};
 use regrain_tuning::{Grain, statistics::Statistics};
 
 use crate::{
-    alternatives::content_hash::CONTENT,
-    alternatives::select_alternative,
-    coarsen::coarsening::EPILOGUE,
-    launch::isolate_launches::{REST, launched_kernel},
-    launch::launch_function::kernel_of_launch,
+    launch::{isolate_launches::Handles, launch_function::kernel_of},
     statistics::statistics,
 };
 
@@ -42,20 +41,19 @@ pub struct Candidate {
 
 /// The launches of a module that have alternatives, in parallel form.
 pub fn launches(module: Op<'_>) -> Vec<Launch> {
-    module.find_named("regrain.alternatives").into_iter().filter_map(launch).collect()
+    Alternatives::all(module).into_iter().filter_map(launch).collect()
 }
 
-fn launch(op: Op<'_>) -> Option<Launch> {
-    let alternatives = Alternatives::cast(op)?;
-    let function = op.parent_of_name("llvm.func")?;
+fn launch(alternatives: Alternatives<'_>) -> Option<Launch> {
+    let function = alternatives.op().parent_of_name("llvm.func")?;
     let symbol = function.symbol_name()?;
-    let (kernel, shape) = kernel_of_launch(symbol)?;
+    let kernel = kernel_of(function)?;
     let regions = alternatives.choices().into_iter().zip(alternatives.descriptions());
     Some(Launch {
         symbol: symbol.to_owned(),
         kernel: kernel.to_owned(),
-        shape,
-        content: function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default().to_owned(),
+        shape: attributes::block_shape(function),
+        content: attributes::text(function, CONTENT).unwrap_or_default().to_owned(),
         candidates: regions.filter_map(|(region, name)| candidate(region, name.parse().ok()?)).collect(),
     })
 }
@@ -80,20 +78,21 @@ fn candidate(region: Region<'_>, grain: Grain) -> Option<Candidate> {
 /// The kernel that does most of the work of each alternative in host code, by the host function's name and the grain. The
 /// original is not among them.
 pub fn main_kernels(host: Op<'_>) -> Vec<(String, Grain, String)> {
+    let handles = Handles::of(host);
     let mut found = Vec::new();
-    for alternatives in host.find_named("regrain.alternatives").into_iter().filter_map(Alternatives::cast) {
-        let Some(symbol) = alternatives.op().parent_of_name("llvm.func").and_then(Op::symbol_name) else { continue };
-        let Some((kernel, _)) = kernel_of_launch(symbol) else { continue };
+    for alternatives in Alternatives::all(host) {
+        let Some(function) = alternatives.op().parent_of_name("llvm.func") else { continue };
+        let (Some(symbol), Some(kernel)) = (function.symbol_name(), kernel_of(function)) else { continue };
         for (region, name) in alternatives.choices().into_iter().zip(alternatives.descriptions()) {
             let Ok(grain) = name.parse() else { continue };
             let mut launched = Vec::new();
             for op in region.entry().ops() {
                 op.walk_pre(|inner| {
-                    launched.extend(launched_kernel(inner));
+                    launched.extend(handles.launched(inner).filter(|_| !handles.is_rest(inner)));
                     Walk::Advance
                 });
             }
-            let main = launched.into_iter().find(|name| *name != kernel && !name.contains(REST));
+            let main = launched.into_iter().find(|name| *name != kernel);
             found.extend(main.map(|main| (symbol.to_owned(), grain, main.to_owned())));
         }
     }
@@ -105,7 +104,7 @@ pub type Kept = BTreeMap<String, Vec<Grain>>;
 
 /// Drops the alternatives that are not kept. Launches that are not in `kept` keep the original alone.
 pub fn retain(module: Op<'_>, kept: &Kept) {
-    for alternatives in module.find_named("regrain.alternatives").into_iter().filter_map(Alternatives::cast) {
+    for alternatives in Alternatives::all(module) {
         let symbol = alternatives.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default();
         let wanted = kept.get(symbol).map_or(&[][..], Vec::as_slice);
         let stays = |at: usize, name: &str| match wanted {
@@ -113,12 +112,12 @@ pub fn retain(module: Op<'_>, kept: &Kept) {
             wanted => name.parse().is_ok_and(|grain: Grain| wanted.contains(&grain)),
         };
         if !alternatives.descriptions().iter().enumerate().any(|(at, name)| stays(at, name)) {
-            select_alternative::select(alternatives, |_| 0);
+            alternatives.select(0);
             continue;
         }
-        let left = select_alternative::retain(alternatives, stays);
+        let left = alternatives.retain(stays);
         if left.choices().len() == 1 {
-            select_alternative::select(left, |_| 0);
+            left.select(0);
         }
     }
 }

@@ -2,23 +2,25 @@
 //!
 //! Before:                                        After:
 //!   llvm.func @__regrain_launch.k(...) -> i32      llvm.func @__regrain_launch.k(...) -> i32
-//!                                                      attributes {regrain.content = "5d41402abc4b2a76..."}
+//!       attributes {regrain.launch = @k}               attributes {regrain.content = "5d41402abc4b2a76...", ...}
 //!
-//! The hash covers the launch function in parallel form and all functions and variables that it reaches, without source
-//! locations: it says whether times measured earlier are still those of this kernel, wherever its source lies now. The chip
-//! is no part of it, so that a kernel that is the same for two chips has one hash.
-
-use std::collections::BTreeSet;
+//! The hash covers the structure of the launch function in parallel form and of all functions and variables that it
+//! reaches (`Op::structure`): it says whether times measured earlier are still those of this kernel, wherever its
+//! source lies now. Locations, names of values, of the launch function and of internal symbols, and how a compiler
+//! prints IR count for nothing. The chip is no part of it, so that a kernel that is the same for two chips has one
+//! hash.
 
 use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
+use regrain_dialects::attributes::{BLOCK_SHAPE, COMDAT, CONTENT, HOST, SPACE};
 
-use crate::launch::launch_function::kernel_of_launch;
+use crate::launch::launch_function::launches;
 
-/// On a launch function: the hash, in hexadecimal.
-pub const CONTENT: &str = "regrain.content";
+/// What is known or wanted of a kernel, and does not change what it does. The body of a launch for a constant block
+/// shape has the sizes in it.
+const LEFT_OUT: &[&str] = &[BLOCK_SHAPE, COMDAT, CONTENT, HOST, SPACE];
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -37,70 +39,13 @@ fn run(_: &PassRun<'_>, module: Op<'_>) -> PassResult {
 
 /// Marks every launch function of a module.
 pub fn mark(module: Op<'_>) {
-    let launches = module
-        .find_named("llvm.func")
-        .into_iter()
-        .filter(|f| f.symbol_name().is_some_and(|n| kernel_of_launch(n).is_some()));
-    for launch in launches.collect::<Vec<_>>() {
-        let hash = hash(module, launch);
-        launch.set_attr(CONTENT, module.ctx().str_attr(&hash));
+    for (launch, ..) in launches(module) {
+        launch.set_attr(CONTENT, module.ctx().str_attr(&hash(module, launch)));
     }
 }
 
-/// The hash of one function and of what it reaches.
-fn hash(module: Op<'_>, function: Op<'_>) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut seen = BTreeSet::new();
-    let mut open = vec![function.to_local_string()];
-    while let Some(text) = open.pop() {
-        hasher.update(without_chip(&text).as_bytes());
-        for name in symbols(&text) {
-            if seen.insert(name.to_owned())
-                && let Some(symbol) = module.lookup_symbol(name).filter(|symbol| *symbol != function)
-            {
-                open.push(symbol.to_local_string());
-            }
-        }
-    }
-    hasher.finalize().to_hex()[..32].to_owned()
-}
-
-/// Printed IR without the attributes that name the chip.
-fn without_chip(text: &str) -> String {
-    let named =
-        [("[\"target-cpu\", \"", "\"]"), ("target_cpu = \"", "\""), ("target_features = #llvm.target_features<", ">")];
-    named.into_iter().fold(text.to_owned(), |text, (begin, end)| {
-        let mut pieces = text.split(begin);
-        let first = pieces.next().unwrap_or_default().to_owned();
-        pieces.fold(first, |kept, piece| kept + piece.split_once(end).map_or(piece, |(_, rest)| rest))
-    })
-}
-
-/// The symbols that printed IR names, in the order of their appearance.
-fn symbols(text: &str) -> impl Iterator<Item = &str> {
-    text.split('@').skip(1).filter_map(|rest| match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next(),
-        None => rest.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '-'))).next(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn leaves_out_the_chip() {
-        let of = |chip: &str| {
-            super::without_chip(&format!(
-                "passthrough = [\"x\", [\"target-cpu\", \"{chip}\"]], target_cpu = \"{chip}\", \
-                 target_features = #llvm.target_features<[\"+ptx88\", \"+{chip}\"]>}} {{ body }}"
-            ))
-        };
-        assert_eq!(of("sm_80"), of("sm_90"));
-        assert!(of("sm_80").ends_with("} { body }"));
-    }
-
-    #[test]
-    fn finds_symbols() {
-        let text = r#"llvm.call @f(%0) : ... @"g h"() , @_ZN1aEv$b2.c)"#;
-        assert_eq!(super::symbols(text).collect::<Vec<_>>(), ["f", "g h", "_ZN1aEv$b2.c"]);
-    }
+/// The hash of one function of a module and of what it reaches, in hexadecimal.
+pub fn hash(module: Op<'_>, function: Op<'_>) -> String {
+    let structure = module.structure(&[function], LEFT_OUT);
+    blake3::hash(&structure).to_hex()[..32].to_owned()
 }

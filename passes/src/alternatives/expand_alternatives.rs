@@ -27,17 +27,20 @@ use mlir_bridge::{
     ir::{Builder, Op, Walk},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_targets::device_language::STATIC_SHARED_TEXT;
-use regrain_dialects::ops::{Alternatives, GpuWrapper, yield_results};
+use regrain_dialects::{
+    attributes::{self, EPILOGUE, GRAIN, KEPT, SPACE, TASKS},
+    ops::{Alternatives, GpuWrapper, yield_results},
+};
 use regrain_tuning::{Factors, Grain, Space};
 
 use crate::{
     coarsen::coarsen_blocks, coarsen::coarsen_threads,
-    coarsen::coarsening::{EPILOGUE, GRAIN, KEPT, Loops, TASKS, loops, resolve, static_shared_bytes},
+    coarsen::coarsening::{Loops, loops, resolve, static_shared_bytes},
     analysis::facts::constant,
     analysis::functions::Functions,
     analysis::waiting::may_wait,
     coarsen::unroll_and_interleave::{Indexing, Refusal},
+    launch::launch_function::kernel_of,
 };
 
 /// The pass.
@@ -53,12 +56,12 @@ pub const PASS: PassInfo = PassInfo {
         },
         PassOption {
             name: "shared-limit",
-            default: STATIC_SHARED_TEXT,
-            description: "the most bytes of static shared memory of a block",
+            default: "0",
+            description: "the most bytes of static shared memory of a block; 0 without a limit",
         },
         PassOption {
             name: "dynamic-shared-limit",
-            default: STATIC_SHARED_TEXT,
+            default: "0",
             description: "the same for dynamic shared memory, checked by the launch",
         },
         PassOption {
@@ -71,9 +74,6 @@ pub const PASS: PassInfo = PassInfo {
     run,
 };
 
-/// On a launch function: which grains are tried for it, in place of the request's.
-pub const SPACE: &str = "regrain.space";
-
 /// The most operations that the body of an alternative may have where nobody asked for it: no instruction cache holds more.
 pub const USUAL_OPERATIONS: i64 = 8_000;
 
@@ -82,9 +82,9 @@ pub const USUAL_OPERATIONS: i64 = 8_000;
 pub struct Request {
     /// The grains.
     pub space: Space,
-    /// The most bytes of static shared memory that a block may take.
+    /// The most bytes of static shared memory that a block may take; 0 without a limit.
     pub shared_limit: i64,
-    /// The most bytes of dynamic shared memory that a coarser block may take.
+    /// The most bytes of dynamic shared memory that a coarser block may take; 0 without a limit.
     pub dynamic_shared_limit: i64,
     /// The most operations that the body of an alternative may have.
     pub operation_limit: i64,
@@ -118,6 +118,10 @@ pub enum LeftOut {
 pub struct Omission {
     /// The launch function.
     pub launch: String,
+    /// The kernel that it launches.
+    pub kernel: String,
+    /// The only block shape that it is for.
+    pub shape: Option<[u32; 3]>,
     pub grain: Grain,
     pub reason: LeftOut,
 }
@@ -129,7 +133,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         dynamic_shared_limit: pass.option_int("dynamic-shared-limit")?,
         operation_limit: pass.option_int("operation-limit")?,
     };
-    for Omission { launch, grain, reason } in expand_all(module, &request) {
+    for Omission { launch, grain, reason, .. } in expand_all(module, &request) {
         if let Some(function) = module.lookup_symbol(&launch) {
             function.remark(format!("grain {grain} is left out: {reason}"));
         }
@@ -141,16 +145,23 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
     let mut functions = Functions::new(module);
     let mut omitted = Vec::new();
-    for wrapper in module.find_named("regrain.gpu_wrapper").into_iter().filter_map(GpuWrapper::cast) {
+    for wrapper in GpuWrapper::all(module) {
         if [EPILOGUE, GRAIN, KEPT].iter().any(|mark| wrapper.op().has_attr(mark)) {
             continue;
         }
-        let launch = wrapper.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default().to_owned();
-        let left_out = expand(wrapper, request, &mut functions).into_iter();
-        omitted.extend(left_out.map(|(grain, reason)| Omission { launch: launch.clone(), grain, reason }));
+        let function = wrapper.op().parent_of_name("llvm.func");
+        let left_out = expand(wrapper, request, &mut functions);
+        let Some(function) = function else { continue };
+        omitted.extend(left_out.into_iter().map(|(grain, reason)| Omission {
+            launch: function.symbol_name().unwrap_or_default().to_owned(),
+            kernel: kernel_of(function).unwrap_or_default().to_owned(),
+            shape: attributes::block_shape(function),
+            grain,
+            reason,
+        }));
     }
-    let is_outermost = |op: &Op<'_>| op.parent_of_name("regrain.alternatives").is_none();
-    let outermost: Vec<_> = module.find_named("regrain.alternatives").into_iter().filter(is_outermost).collect();
+    let is_outermost = |alternatives: &Alternatives<'_>| Alternatives::around(alternatives.op()).is_none();
+    let outermost: Vec<_> = Alternatives::all(module).into_iter().filter(is_outermost).collect();
     for outer in outermost {
         flatten(outer);
     }
@@ -173,7 +184,7 @@ pub fn grains(wrapper: GpuWrapper<'_>, space: &Space) -> Result<Vec<Grain>, Refu
 /// Puts the alternatives in the place of a launch; gives what was left out.
 fn expand<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut Functions<'c>) -> Vec<(Grain, LeftOut)> {
     let stated =
-        wrapper.op().parent_of_name("llvm.func").and_then(|function| function.attr(SPACE)?.as_str()?.parse().ok());
+        wrapper.op().parent_of_name("llvm.func").and_then(|function| attributes::text(function, SPACE)?.parse().ok());
     let space = stated.as_ref().unwrap_or(&request.space);
     let grains = match grains(wrapper, space) {
         Ok(grains) => grains,
@@ -251,7 +262,7 @@ fn coarsen<'c>(
         };
         coarsen_threads::coarsen(view(copy)?, &threads, functions)?;
         // The first is coarse; a second one is the launch as it was, for blocks that the factor does not divide.
-        coarse = single.find_named("regrain.gpu_wrapper").into_iter().take(1).collect();
+        coarse = GpuWrapper::all(single).into_iter().map(GpuWrapper::op).take(1).collect();
     }
     if grain.blocks != [1; 3] {
         let blocks = coarsen_blocks::Request {
@@ -268,8 +279,8 @@ fn coarsen<'c>(
 /// Marks the launches of an alternative with the blocks of their tasks.
 fn set_tasks(single: Op<'_>, grain: Grain) {
     let Some(tasks) = grain.tasks else { return };
-    for wrapper in single.find_named("regrain.gpu_wrapper").into_iter().filter(|wrapper| !wrapper.has_attr(EPILOGUE)) {
-        wrapper.set_attr(TASKS, wrapper.ctx().i32_attr(tasks.cast_signed()));
+    for wrapper in GpuWrapper::all(single).into_iter().filter(|wrapper| !wrapper.op().has_attr(EPILOGUE)) {
+        wrapper.op().set_attr(TASKS, wrapper.op().ctx().i32_attr(tasks.cast_signed()));
     }
 }
 
@@ -288,7 +299,7 @@ fn check(wrapper: GpuWrapper<'_>, grain: Grain, request: &Request) -> Result<(),
         return Err(LeftOut::MayWait);
     }
     let needed = static_shared_bytes(wrapper.op()) * grain.block_total();
-    if grain.block_total() > 1 && needed > request.shared_limit {
+    if grain.block_total() > 1 && request.shared_limit != 0 && needed > request.shared_limit {
         return Err(LeftOut::SharedMemory { needed, limit: request.shared_limit });
     }
     let copies = grain.block_total() * grain.thread_total();
@@ -310,14 +321,12 @@ fn operations(wrapper: Op<'_>) -> i64 {
 }
 
 /// Makes alternatives that are a whole alternative of another one alternatives of that one.
-fn flatten(outer: Op<'_>) {
-    let Some(view) = Alternatives::cast(outer) else { return };
+fn flatten(view: Alternatives<'_>) {
+    let outer = view.op();
     let nested = |at: usize| {
         let ops = view.choices()[at].entry().ops();
         match ops[..] {
-            [inner, end] if inner.is("regrain.alternatives") && end.operands() == inner.results() => {
-                Alternatives::cast(inner)
-            }
+            [inner, end] if end.operands() == inner.results() => Alternatives::cast(inner),
             _ => None,
         }
     };
@@ -346,5 +355,5 @@ fn flatten(outer: Op<'_>) {
         to.take_blocks(from);
     }
     outer.replace_with(&made.op().results());
-    flatten(made.op());
+    flatten(made);
 }

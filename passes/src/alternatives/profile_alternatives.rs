@@ -11,15 +11,16 @@
 //! content (`content_hash.rs`), target, version, and the names of the grains. What it holds it is given as options.
 //! Only alternatives with one i32 result in such a function are taken; others stay.
 
-use std::fmt::Write;
-
 use mlir_bridge::{
-    ir::{Builder, Op, Value},
+    ir::{Block, Builder, Ctx, Op, Type, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::Alternatives;
+use regrain_dialects::{
+    attributes::{self, CONTENT, HOST},
+    ops::Alternatives,
+};
 
-use crate::{alternatives::content_hash::CONTENT, launch::isolate_launches::HOST, launch::launch_function::kernel_of_launch};
+use crate::launch::launch_function::kernel_of;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -37,50 +38,36 @@ pub const PASS: PassInfo = PassInfo {
 const BEGIN: &str = "__regrain_profile_begin";
 const END: &str = "__regrain_profile_end";
 
-/// `struct regrain_site` of the profiler.
-const SITE: &str = "!llvm.struct<(ptr, ptr, ptr, ptr, i32, i32, ptr, ptr)>";
-
 /// Bytes of a token, which the profiler keeps between the two calls.
 const TOKEN_SIZE: i64 = 32;
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    let (target, version) = (pass.option("target"), pass.option("version"));
-    profile_all(module, target, version).map_err(Into::into)
-}
-
-/// Lowers the alternatives of every launch function of a module.
-pub fn profile_all(module: Op<'_>, target: &str, version: &str) -> Result<(), String> {
-    for op in module.find_named("regrain.alternatives") {
-        let Some(alternatives) = Alternatives::cast(op) else { continue };
-        let function = op.parent_of_name("llvm.func").filter(|function| function.body().num_args() == 9);
-        if let Some(function) = function.filter(|_| op.num_results() == 1 && op.result(0).ty().is_int(32)) {
-            lower(module, function, alternatives, target, version)?;
-        }
-    }
+    profile_all(module, pass.option("target"), pass.option("version"));
     Ok(())
 }
 
-fn lower<'c>(
-    module: Op<'c>,
-    function: Op<'c>,
-    alternatives: Alternatives<'c>,
-    target: &str,
-    version: &str,
-) -> Result<(), String> {
-    let name = function.symbol_name().unwrap_or_default();
-    let (kernel, _) = kernel_of_launch(name).unwrap_or((name, None));
-    let content = function.attr(CONTENT).and_then(|hash| hash.as_str()).unwrap_or_default();
-    let site = format!("__regrain_site.{name}");
-    let text = globals(&site, &[kernel, content, target, version], &alternatives.descriptions());
-    declare(module)?;
-    if !module.body().parse_into(module.ctx(), &text) {
-        return Err(format!("the site of '{kernel}' does not parse"));
+/// Lowers the alternatives of every launch function of a module.
+pub fn profile_all(module: Op<'_>, target: &str, version: &str) {
+    for alternatives in Alternatives::all(module) {
+        let op = alternatives.op();
+        let function = op.parent_of_name("llvm.func").filter(|function| function.body().num_args() == 9);
+        if let Some(function) = function.filter(|_| op.num_results() == 1 && op.result(0).ty().is_int(32)) {
+            lower(module, function, alternatives, target, version);
+        }
     }
+}
+
+fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, target: &str, version: &str) {
+    let name = function.symbol_name().unwrap_or_default();
+    let kernel = kernel_of(function).unwrap_or(name);
+    let content = attributes::text(function, CONTENT).unwrap_or_default();
+    let globals = Globals { module, site: format!("__regrain_site.{name}") };
+    declare(module);
+    globals.make(&[kernel, content, target, version], &alternatives.descriptions());
     let op = alternatives.op();
     let b = Builder::before(op);
     let ptr = b.ctx().ptr(0);
-    let site =
-        b.op("llvm.mlir.addressof").attr("global_name", b.ctx().symbol_attr(&site)).result(ptr).build().result(0);
+    let site = b.llvm_addressof(&globals.site);
     let bytes = b.ctx().int(8);
     let start = Builder::at_start(function.body(), op.loc());
     let token = start
@@ -95,7 +82,6 @@ fn lower<'c>(
     let error = switch(b, choice, alternatives);
     Builder::before(op).llvm_call(END, &[site, token, error], &[]);
     op.replace_with(&[error]);
-    Ok(())
 }
 
 /// `scf.index_switch` over the alternatives, the first by default.
@@ -116,54 +102,87 @@ fn switch<'c>(b: Builder<'c>, choice: Value<'c>, alternatives: Alternatives<'c>)
     made.result(0)
 }
 
-fn declare(module: Op<'_>) -> Result<(), String> {
+fn declare(module: Op<'_>) {
     if module.lookup_symbol(BEGIN).is_some() {
-        return Ok(());
+        return;
     }
-    let text = format!(
-        "llvm.func @{BEGIN}(!llvm.ptr, i32, i32, i32, i32, i32, i32, i64, !llvm.ptr, !llvm.ptr) -> i32 attributes {{{HOST}}}\n\
-         llvm.func @{END}(!llvm.ptr, !llvm.ptr, i32) attributes {{{HOST}}}\n"
-    );
-    if module.body().parse_into(module.ctx(), &text) {
-        Ok(())
-    } else {
-        Err("the profiler's declarations do not parse".into())
+    let ctx = module.ctx();
+    let (ptr, word, long) = (ctx.ptr(0), ctx.int(32), ctx.int(64));
+    let b = Builder::at_end(module.body(), ctx.unknown_loc());
+    let begin = b.llvm_func(BEGIN, word, &[ptr, word, word, word, word, word, word, long, ptr, ptr]);
+    let end = b.llvm_func(END, ctx.llvm_void(), &[ptr, ptr, word]);
+    for function in [begin, end] {
+        function.set_attr(HOST, ctx.unit_attr());
     }
 }
 
-/// The site and its strings. It is written to by the profiler, which keeps its own state behind the last field.
-fn globals(site: &str, strings: &[&str], grains: &[&str]) -> String {
-    let mut text = String::new();
-    let all = strings.iter().chain(grains).enumerate();
-    for (number, string) in all {
-        let _ = writeln!(
-            text,
-            "llvm.mlir.global internal constant @\"{site}.{number}\"(\"{}\\00\") {{addr_space = 0 : i32, {HOST}}} : !llvm.array<{} x i8>",
-            string.escape_default(),
-            string.len() + 1
-        );
+/// `struct regrain_site` of the profiler.
+fn site_type(ctx: Ctx<'_>) -> Type<'_> {
+    let (ptr, word) = (ctx.ptr(0), ctx.int(32));
+    ctx.llvm_struct(&[ptr, ptr, ptr, ptr, word, word, ptr, ptr], false)
+}
+
+/// A site, with its strings and the table of its grains. It is written to by the profiler, which keeps its own state
+/// behind the last field.
+struct Globals<'c> {
+    module: Op<'c>,
+    site: String,
+}
+
+impl<'c> Globals<'c> {
+    fn make(&self, strings: &[&str], grains: &[&str]) {
+        let ctx = self.module.ctx();
+        for (number, text) in strings.iter().chain(grains).enumerate() {
+            self.text(&self.part(number), text);
+        }
+        let table = format!("{}.grains", self.site);
+        let pointers = ctx.llvm_array(ctx.ptr(0), grains.len() as u32);
+        let (b, end) = self.begin(&table, pointers, true);
+        let nothing = b.op("llvm.mlir.undef").result(pointers).build().result(0);
+        let names = (0..grains.len()).fold(nothing, |all, number| {
+            b.llvm_insertvalue(b.llvm_addressof(&self.part(strings.len() + number)), all, number)
+        });
+        self.finish(end, names);
+        let (b, end) = self.begin(&self.site, site_type(ctx), false);
+        let empty = b.op("llvm.mlir.zero").result(site_type(ctx)).build().result(0);
+        let named = (0..strings.len()).fold(empty, |all, number| {
+            b.llvm_insertvalue(b.llvm_addressof(&self.part(number)), all, number)
+        });
+        let count = b.op("llvm.mlir.constant").attr("value", ctx.i32_attr(grains.len() as i32)).result(ctx.int(32));
+        let counted = b.llvm_insertvalue(count.build().result(0), named, strings.len());
+        self.finish(end, b.llvm_insertvalue(b.llvm_addressof(&table), counted, strings.len() + 2));
     }
-    let table = format!("!llvm.array<{} x ptr>", grains.len());
-    let _ = writeln!(
-        text,
-        "llvm.mlir.global internal constant @\"{site}.grains\"() {{addr_space = 0 : i32, {HOST}}} : {table} {{"
-    );
-    let _ = writeln!(text, "%v0 = llvm.mlir.undef : {table}");
-    for number in 0..grains.len() {
-        let global = strings.len() + number;
-        let _ = writeln!(text, "%p{number} = llvm.mlir.addressof @\"{site}.{global}\" : !llvm.ptr");
-        let _ = writeln!(text, "%v{} = llvm.insertvalue %p{number}, %v{number}[{number}] : {table}", number + 1);
+
+    /// The name of a string.
+    fn part(&self, number: usize) -> String {
+        format!("{}.{number}", self.site)
     }
-    let _ = writeln!(text, "llvm.return %v{} : {table}\n}}", grains.len());
-    let _ = writeln!(text, "llvm.mlir.global internal @\"{site}\"() {{addr_space = 0 : i32, {HOST}}} : {SITE} {{");
-    let _ = writeln!(text, "%v0 = llvm.mlir.zero : {SITE}");
-    for number in 0..strings.len() {
-        let _ = writeln!(text, "%p{number} = llvm.mlir.addressof @\"{site}.{number}\" : !llvm.ptr");
-        let _ = writeln!(text, "%v{} = llvm.insertvalue %p{number}, %v{number}[{number}] : {SITE}", number + 1);
+
+    fn text(&self, name: &str, text: &str) {
+        let ctx = self.module.ctx();
+        let global = self.global(name, ctx.llvm_array(ctx.int(8), text.len() as u32 + 1), true);
+        global.set_attr("value", ctx.str_attr(&format!("{text}\0")));
     }
-    let _ = writeln!(text, "%n = llvm.mlir.constant({} : i32) : i32", grains.len());
-    let _ = writeln!(text, "%w = llvm.insertvalue %n, %v{}[4] : {SITE}", strings.len());
-    let _ = writeln!(text, "%t = llvm.mlir.addressof @\"{site}.grains\" : !llvm.ptr");
-    let _ = writeln!(text, "%all = llvm.insertvalue %t, %w[6] : {SITE}\nllvm.return %all : {SITE}\n}}");
-    text
+
+    fn global(&self, name: &str, ty: Type<'c>, constant: bool) -> Op<'c> {
+        let ctx = self.module.ctx();
+        let made = Builder::at_end(self.module.body(), ctx.unknown_loc()).llvm_global(name, ty);
+        made.set_attr("linkage", ctx.parse_attr("#llvm.linkage<internal>").expect("the llvm dialect"));
+        made.set_attr(HOST, ctx.unit_attr());
+        if constant {
+            made.set_attr("constant", ctx.unit_attr());
+        }
+        made
+    }
+
+    /// A global whose value a block computes.
+    fn begin(&self, name: &str, ty: Type<'c>, constant: bool) -> (Builder<'c>, Block<'c>) {
+        let global = self.global(name, ty, constant);
+        let block = global.region(0).append_block(&[], global.loc());
+        (Builder::at_end(block, global.loc()), block)
+    }
+
+    fn finish(&self, block: Block<'c>, value: Value<'c>) {
+        Builder::at_end(block, self.module.ctx().unknown_loc()).op("llvm.return").operands(&[value]).build();
+    }
 }

@@ -11,7 +11,7 @@
 //! As a pass: the alternative named by `grain` where there is one, else the first, which is the original.
 
 use mlir_bridge::{
-    ir::{Builder, Op},
+    ir::Op,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::ops::Alternatives;
@@ -32,42 +32,9 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     let wanted = pass.option("grain");
-    for op in root.find_named("regrain.alternatives") {
-        if let Some(alternatives) = Alternatives::cast(op) {
-            select(alternatives, |names| names.iter().position(|name| *name == wanted).unwrap_or(0));
-        }
+    for alternatives in Alternatives::all(root) {
+        let named = alternatives.descriptions().iter().position(|name| *name == wanted);
+        alternatives.select(named.unwrap_or(0));
     }
     Ok(())
-}
-
-/// Puts the alternative that `choose` picks by its number in the place of all.
-pub fn select<'c>(alternatives: Alternatives<'c>, choose: impl FnOnce(&[&'c str]) -> usize) {
-    let op = alternatives.op();
-    let body = alternatives.choices()[choose(&alternatives.descriptions())].entry();
-    let mut results = Vec::new();
-    for inner in body.ops() {
-        if inner.is("regrain.yield") {
-            results = inner.operands();
-            inner.erase();
-        } else {
-            inner.move_before(op);
-        }
-    }
-    op.replace_with(&results);
-}
-
-/// Keeps the alternatives that `keep` says, by number and name; the order stays. At least one must be kept.
-pub fn retain<'c>(alternatives: Alternatives<'c>, mut keep: impl FnMut(usize, &str) -> bool) -> Alternatives<'c> {
-    let op = alternatives.op();
-    let names = alternatives.descriptions();
-    let kept: Vec<usize> = (0..names.len()).filter(|at| keep(*at, names[*at])).collect();
-    let names: Vec<&str> = kept.iter().map(|at| names[*at]).collect();
-    let types: Vec<_> = op.results().into_iter().map(|result| result.ty()).collect();
-    let made = Alternatives::create(Builder::before(op), &names, &types);
-    for (to, at) in made.choices().into_iter().zip(kept) {
-        to.entry().erase();
-        to.take_blocks(alternatives.choices()[at]);
-    }
-    op.replace_with(&made.op().results());
-    made
 }

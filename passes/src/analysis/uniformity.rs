@@ -162,7 +162,7 @@ pub fn free_values<'c>(op: Op<'c>) -> Vec<Value<'c>> {
 }
 
 /// On loads of memory that nobody writes while the kernel runs.
-pub const UNCHANGING: &str = "regrain.unchanging";
+pub use regrain_dialects::attributes::UNCHANGING;
 
 /// Whether an operation computes the same from the same operands wherever it stands. It may trap where it would not have run.
 pub fn repeatable(op: Op<'_>) -> bool {

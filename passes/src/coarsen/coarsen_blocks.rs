@@ -30,21 +30,20 @@ use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_targets::device_language::STATIC_SHARED_TEXT;
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::{
+    attributes::{EPILOGUE, GRAIN, ORIGINAL},
+    ops::{DynamicShared, GpuWrapper},
+};
 
 use crate::{
     coarsen::coarsening::{
-        EPILOGUE, Factors, GRAIN, ORIGINAL, both, choose, copy_before, divided, each_launch, loops, multiply_grain,
+        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain,
         parse_factors, resolve, static_shared_bytes,
     },
     analysis::facts::constant,
     analysis::functions::Functions,
     coarsen::unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
 };
-
-/// The operand of a wrapper that says how much dynamic shared memory a block has.
-const SHARED_OPERAND: usize = 6;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -56,8 +55,8 @@ pub const PASS: PassInfo = PassInfo {
         PassOption { name: "factors", default: "", description: "how much coarser in each dimension, as X,Y,Z" },
         PassOption {
             name: "dynamic-shared-limit",
-            default: STATIC_SHARED_TEXT,
-            description: "the most bytes of dynamic shared memory that a coarser block may take",
+            default: "0",
+            description: "the most bytes of dynamic shared memory that a coarser block may take; 0 without a limit",
         },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
@@ -68,7 +67,7 @@ pub const PASS: PassInfo = PassInfo {
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub factors: Factors,
-    /// The most bytes of dynamic shared memory that a coarser block may take.
+    /// The most bytes of dynamic shared memory that a coarser block may take; 0 without a limit.
     pub dynamic_shared_limit: i64,
 }
 
@@ -104,7 +103,9 @@ pub fn coarsen<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut F
         coarse.erase();
         return Err(refusal);
     }
-    let fits = multiply_shared(Builder::before(coarse), wrapper, coarse, &split, request.dynamic_shared_limit);
+    let fits = GpuWrapper::cast(coarse).and_then(|view| {
+        multiply_shared(Builder::before(coarse), wrapper, view, &split, request.dynamic_shared_limit)
+    });
     let error = launch(wrapper, coarse, &split, fits);
     wrapper.op().replace_with(&[error]);
     Ok(())
@@ -140,7 +141,7 @@ fn unroll<'c>(wrapper: Op<'c>, split: &Split<'c>, functions: &mut Functions<'c>)
         let unroll = Unroll { dimension, factor, indexing: Indexing::Adjacent, whole_warps: false };
         let plan = unroll_and_interleave::check(nest, &unroll, functions)?;
         unroll_and_interleave::apply(nest, &unroll, &plan, split.quotients[dimension]);
-        wrapper.set_operand(dimension, split.quotients[dimension]);
+        view.set_grid(dimension, split.quotients[dimension]);
     }
     multiply_grain(wrapper, GRAIN, split.factors);
     if GpuWrapper::cast(wrapper).and_then(GpuWrapper::block_loop).is_none() {
@@ -151,31 +152,32 @@ fn unroll<'c>(wrapper: Op<'c>, split: &Split<'c>, functions: &mut Functions<'c>)
 
 /// All operations that give the dynamic shared memory of a block give one address, so their regions must be of one size.
 fn align_alike(wrapper: Op<'_>) {
-    let all = wrapper.find_named("regrain.dynamic_shared");
-    let most = all.iter().map(|op| region_alignment(*op)).max();
-    for op in all {
-        if let Some(most) = most {
-            op.set_attr("alignment", op.ctx().i64_attr(most));
-        }
+    let all = DynamicShared::all(wrapper);
+    let most = all.iter().map(|dynamic| region_alignment(dynamic.op())).max();
+    for dynamic in all {
+        most.into_iter().for_each(|most| dynamic.set_alignment(most));
     }
 }
 
 /// Gives a coarse block the dynamic shared memory of its original blocks; whether that is within the limit, or `None` if
-/// there is none to multiply.
+/// there is none to multiply or no limit.
 fn multiply_shared<'c>(
     b: Builder<'c>,
     wrapper: GpuWrapper<'c>,
-    coarse: Op<'c>,
+    coarse: GpuWrapper<'c>,
     split: &Split<'c>,
     limit: i64,
 ) -> Option<Value<'c>> {
     let bytes = wrapper.shared_bytes()?;
-    let alignment = coarse.find_named("regrain.dynamic_shared").into_iter().map(region_alignment).max()?;
+    let alignment = DynamicShared::all(coarse.op()).into_iter().map(|dynamic| region_alignment(dynamic.op())).max()?;
     let factor = split.factors.iter().product();
     let total = b.arith("muli", round_up(b, bytes, alignment), b.const_int(bytes.ty(), factor));
-    coarse.set_operand(SHARED_OPERAND, total);
+    coarse.set_shared_bytes(total);
+    if limit == 0 {
+        return None;
+    }
     // Static shared memory takes its part. The sizes of regions are checked before they are multiplied, so that nothing wraps.
-    let limit = (limit - static_shared_bytes(coarse)).max(0);
+    let limit = (limit - static_shared_bytes(coarse.op())).max(0);
     Some(b.cmpi("ule", bytes, b.const_int(bytes.ty(), (limit / factor) & -alignment)))
 }
 
@@ -263,13 +265,14 @@ fn epilogue<'c>(
     let made = copy_before(wrapper.op());
     made.set_attr(EPILOGUE, made.ctx().unit_attr());
     made.remove_attr(ORIGINAL);
-    if let Some(nest) = GpuWrapper::cast(made).and_then(GpuWrapper::grid_loop) {
+    let Some(view) = GpuWrapper::cast(made) else { return made };
+    if let Some(nest) = view.grid_loop() {
         nest.set_operand(axis, covered[axis]);
         for earlier in split.axes().filter(|earlier| *earlier < axis) {
             nest.set_operand(3 + earlier, covered[earlier]);
-            made.set_operand(earlier, covered[earlier]);
+            view.set_grid(earlier, covered[earlier]);
         }
     }
-    made.set_operand(axis, rest);
+    view.set_grid(axis, rest);
     made
 }

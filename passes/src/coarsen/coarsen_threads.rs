@@ -20,11 +20,11 @@ use mlir_bridge::{
     ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::{attributes::THREAD_GRAIN, ops::GpuWrapper};
 
 use crate::{
     coarsen::coarsening::{
-        Factors, THREAD_GRAIN, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors,
+        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors,
         resolve,
     },
     analysis::facts::constant,
@@ -178,7 +178,7 @@ fn unroll<'c>(
         let plan = unroll_and_interleave::check(block, &unroll, functions)?;
         let extent = divided(b, block.operand(3 + dimension), factor);
         unroll_and_interleave::apply(block, &unroll, &plan, extent);
-        wrapper.set_operand(3 + dimension, extent);
+        view.set_block_shape(dimension, extent);
     }
     multiply_grain(wrapper, THREAD_GRAIN, factors);
     Ok(())

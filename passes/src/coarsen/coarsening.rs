@@ -4,37 +4,20 @@
 //! size is the constant 1 or nothing in the kernel asks for its index.
 
 use mlir_bridge::{
-    ir::{Attr, Builder, Op, Value},
+    ir::{Builder, Op, Value},
     pass::PassRun,
 };
-use regrain_dialects::ops::{GpuWrapper, Shared};
+pub use regrain_dialects::attributes::{KEPT, ORIGINAL};
+use regrain_dialects::{
+    attributes::{EPILOGUE, factors},
+    ops::{GpuWrapper, Shared, is_shared_memory, is_synchronising},
+};
 pub use regrain_tuning::grain::{Factors, balance};
 
 use crate::{
-    analysis::facts::constant,
-    analysis::functions::Functions,
-    analysis::synchronisation::{BARRIERS, WARP},
-    coarsen::unroll_and_interleave::Refusal,
+    analysis::facts::constant, analysis::functions::Functions, coarsen::unroll_and_interleave::Refusal,
     launch::launch_function::subject,
 };
-
-/// On a wrapper: how many original blocks one of its blocks is, by dimension. Its grid loop counts blocks of that size.
-pub const GRAIN: &str = "regrain.grain";
-
-/// On a wrapper: how many original threads one of its threads is, by dimension.
-pub const THREAD_GRAIN: &str = "regrain.thread_grain";
-
-/// On a wrapper: how many of its blocks a CPU's thread takes at once.
-pub const TASKS: &str = "regrain.tasks";
-
-/// On a wrapper: it runs the blocks that a coarsened launch beside it leaves over.
-pub const EPILOGUE: &str = "regrain.epilogue";
-
-/// On a launch of a kernel as the program wrote it, in a function that may be changed.
-pub const ORIGINAL: &str = "regrain.original";
-
-/// On a wrapper that nothing may make coarser: it stays the launch that the program wrote.
-pub const KEPT: &str = "regrain.kept";
 
 /// The options `factor` and `factors` of a pass.
 pub fn parse_factors(pass: &PassRun<'_>) -> Result<Factors, String> {
@@ -63,7 +46,7 @@ pub fn resolve(factors: Factors, nest: Op<'_>, divisors: bool) -> [i64; 3] {
 
 /// Whether anything but synchronisation uses an induction variable.
 fn is_asked_for(iv: Value<'_>) -> bool {
-    iv.users().into_iter().any(|user| !(BARRIERS.contains(&user.name()) || WARP.contains(&user.name())))
+    iv.users().into_iter().any(|user| !is_synchronising(user))
 }
 
 /// The two loops of a launch.
@@ -85,11 +68,7 @@ pub fn loops<'c>(wrapper: GpuWrapper<'c>) -> Result<Loops<'c>, Refusal> {
         return Err(Refusal::BlockShape);
     }
     let computes = |op: &Op<'_>| {
-        *op == grid
-            || *op == block
-            || op.is_terminator()
-            || matches!(op.name(), "regrain.shared" | "regrain.dynamic_shared")
-            || op.is_memory_effect_free()
+        *op == grid || *op == block || op.is_terminator() || is_shared_memory(*op) || op.is_memory_effect_free()
     };
     let beside = wrapper.body().ops().into_iter().chain(grid.body().ops());
     if beside.into_iter().all(|op| computes(&op)) {
@@ -110,20 +89,9 @@ fn is_whole(nest: Op<'_>, sizes: &[Value<'_>]) -> bool {
         && operands[6..].iter().all(|step| constant(*step) == Some(1))
 }
 
-/// The factors that an operation carries under `name`, as [`GRAIN`] and [`THREAD_GRAIN`]; 1 each without.
-pub fn factors(op: Op<'_>, name: &str) -> [i64; 3] {
-    op.attr(name).and_then(Attr::as_i64_array).and_then(|list| list.try_into().ok()).unwrap_or([1; 3])
-}
-
-/// The blocks of a task that a wrapper asks for.
-pub fn tasks(wrapper: Op<'_>) -> Option<u32> {
-    wrapper.attr(TASKS)?.as_int()?.try_into().ok()
-}
-
 /// Bytes of static shared memory that the blocks of a launch have.
 pub fn static_shared_bytes(wrapper: Op<'_>) -> i64 {
-    let all = wrapper.find_named("regrain.shared").into_iter().filter_map(Shared::cast);
-    let total = all.fold(0, |total: u64, shared| {
+    let total = Shared::all(wrapper).into_iter().fold(0, |total: u64, shared| {
         let (size, natural) = shared.memory_type().layout(wrapper);
         let alignment = shared.alignment().map_or(natural, |alignment| alignment as u64).max(1);
         total.next_multiple_of(alignment) + size
@@ -185,8 +153,7 @@ pub fn each_launch<'c>(
 ) -> Vec<(Op<'c>, Refusal)> {
     let mut functions = Functions::new(module);
     let mut refused = Vec::new();
-    let changing = module.find_named("regrain.gpu_wrapper").into_iter().filter(|op| !op.has_attr(KEPT));
-    for wrapper in changing.filter_map(GpuWrapper::cast).collect::<Vec<_>>() {
+    for wrapper in GpuWrapper::all(module).into_iter().filter(|wrapper| !wrapper.op().has_attr(KEPT)) {
         if let Err(refusal) = coarsen(wrapper, &mut functions) {
             wrapper.op().remark(format!("{}{what} not coarsened: {refusal}", subject(wrapper.op())));
             refused.push((wrapper.op(), refusal));

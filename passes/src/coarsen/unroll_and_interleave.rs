@@ -34,11 +34,9 @@ use mlir_bridge::{
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::analysis::{
-    facts::constant,
-    functions::Functions,
-    synchronisation::{BARRIERS, loop_of},
-};
+use regrain_dialects::ops::{is_barrier, is_lane_or_warp};
+
+use crate::analysis::{facts::constant, functions::Functions, synchronisation::loop_of};
 pub use emit::{region_alignment, round_up};
 pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation};
 
@@ -162,5 +160,5 @@ fn unroll_any<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) 
 
 /// Whether an operation concerns all iterations of a loop.
 fn synchronises(op: Op<'_>) -> bool {
-    BARRIERS.contains(&op.name()) || matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")
+    is_barrier(op) || is_lane_or_warp(op)
 }

@@ -2,12 +2,12 @@
 //!
 //! Before:
 //! ```mlir
-//! llvm.func @__regrain_launch.k(...)   { regrain.gpu_wrapper @k ... }
+//! llvm.func @__regrain_launch.k(...)   attributes {regrain.launch = @k} { regrain.gpu_wrapper @k ... }
 //! ```
 //! After:
 //! ```mlir
 //! llvm.func @__regrain_launch.k(...)   { regrain.gpu_wrapper @k ... attributes {regrain.kept, regrain.original} }
-//! llvm.func @__regrain_dispatch.k(...) { regrain.gpu_wrapper @k ... attributes {regrain.original} }
+//! llvm.func @__regrain_dispatch.k(...) attributes {regrain.dispatch = @k} { regrain.gpu_wrapper @k ... attributes {regrain.original} }
 //! ```
 //! Coarsening leaves the first alone. A function that does not hold just one launch is left as it is.
 
@@ -16,10 +16,12 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use crate::{
-    coarsen::coarsening::{KEPT, ORIGINAL},
-    launch::launch_function::{DISPATCH_PREFIX, LAUNCH_PREFIX},
+use regrain_dialects::{
+    attributes::{DISPATCH, KEPT, LAUNCH, ORIGINAL},
+    ops::GpuWrapper,
 };
+
+use crate::launch::launch_function::{dispatch_name, launches};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -38,27 +40,27 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 
 /// Copies each launch function to a dispatch function: there the wrapper may change, in the launch function it is kept.
 pub fn keep_launches(module: Op<'_>) {
-    for launch in module.find_named("llvm.func") {
-        let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
-        let [wrapper] = launch.find_named("regrain.gpu_wrapper")[..] else { continue };
+    let ctx = module.ctx();
+    for (launch, kernel, shape) in launches(module) {
+        let [wrapper] = GpuWrapper::all(launch)[..] else { continue };
         let copy = Builder::after(launch).clone_op(launch, &mut Mapping::new());
-        copy.set_attr("sym_name", module.ctx().str_attr(&format!("{DISPATCH_PREFIX}{target}")));
-        for changing in copy.find_named("regrain.gpu_wrapper") {
-            changing.set_attr(ORIGINAL, module.ctx().unit_attr());
+        copy.set_attr("sym_name", ctx.str_attr(&dispatch_name(kernel, shape)));
+        copy.remove_attr(LAUNCH);
+        copy.set_attr(DISPATCH, ctx.symbol_attr(kernel));
+        for changing in GpuWrapper::all(copy) {
+            changing.op().set_attr(ORIGINAL, ctx.unit_attr());
         }
         for mark in [KEPT, ORIGINAL] {
-            wrapper.set_attr(mark, module.ctx().unit_attr());
+            wrapper.op().set_attr(mark, ctx.unit_attr());
         }
     }
 }
 
 /// Removes the launch functions that were kept: what is left are the versions.
 pub fn drop_kept(module: Op<'_>) {
-    for launch in module.find_named("llvm.func") {
-        let name = launch.symbol_name().unwrap_or_default();
-        if name.starts_with(LAUNCH_PREFIX) && launch.contains(|op| op.has_attr(KEPT)) {
+    for (launch, ..) in launches(module) {
+        if GpuWrapper::all(launch).into_iter().any(|wrapper| wrapper.op().has_attr(KEPT)) {
             launch.erase();
         }
     }
 }
-

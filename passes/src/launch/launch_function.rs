@@ -1,6 +1,7 @@
 //! The host function that launches a kernel: loads of the arguments and the two empty loops.
 //!
-//!   llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, ..., %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 {
+//!   llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, ..., %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32
+//!       attributes {regrain.launch = @k} {
 //!     %a0 = <load of the argument that %args[0] points to>     // marked regrain.kernel_arg = 0
 //!     %err = regrain.gpu_wrapper @k grid(...) block(...) shared(%shmem : i64) stream(%stream : !llvm.ptr) {
 //!       scf.parallel (%i, %j, %k) = ... {
@@ -11,23 +12,22 @@
 //!     llvm.return %err : i32
 //!   }
 //!
-//! With a constant block shape the block sizes are constants and the name ends in `.bXxYxZ`; the caller must launch it
-//! with exactly that shape.
+//! With a constant block shape (`regrain.block_shape`) the block sizes are constants; the caller must launch it with
+//! exactly that shape. Names are labels: whose launch a function is, its attributes say.
 
-use std::fmt::Write;
+use mlir_bridge::ir::{Builder, Op, Type, Value};
+use regrain_dialects::{
+    attributes::{self, DISPATCH, LAUNCH, VERSION_OF},
+    ops::GpuWrapper,
+};
 
-use mlir_bridge::ir::{Op, Type, Value, Walk};
+pub use regrain_dialects::attributes::KERNEL_ARG;
 
 /// Beginning of the names of launch functions.
-pub const LAUNCH_PREFIX: &str = "__regrain_launch.";
+const LAUNCH_PREFIX: &str = "__regrain_launch.";
 
 /// Beginning of the names of the host functions that launch versions of a kernel.
-pub const DISPATCH_PREFIX: &str = "__regrain_dispatch.";
-
-pub use crate::analysis::objects::KERNEL_ARG;
-
-/// Marks a constant size of the grid or block, until the kernel's body is in place.
-pub const SIZE: &str = "regrain.size";
+const DISPATCH_PREFIX: &str = "__regrain_dispatch.";
 
 /// A kernel parameter.
 #[derive(Clone, Copy)]
@@ -49,20 +49,30 @@ pub struct Launch<'c> {
     pub shared_bytes: Value<'c>,
 }
 
-/// The name of the launch function of a kernel.
-pub fn launch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
+/// A label for a kernel at one block shape: `k`, or `k.b16x16x1`.
+pub fn label(kernel: &str, shape: Option<[u32; 3]>) -> String {
     match shape {
-        None => format!("{LAUNCH_PREFIX}{kernel}"),
-        Some([x, y, z]) => format!("{LAUNCH_PREFIX}{kernel}.b{x}x{y}x{z}"),
+        None => kernel.to_owned(),
+        Some([x, y, z]) => format!("{kernel}.b{x}x{y}x{z}"),
     }
+}
+
+/// The name of the host function that launches versions of a kernel.
+pub fn dispatch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
+    format!("{DISPATCH_PREFIX}{}", label(kernel, shape))
+}
+
+/// The kernel that a host function launches, or launches versions of.
+pub fn kernel_of(function: Op<'_>) -> Option<&str> {
+    attributes::symbol(function, LAUNCH).or_else(|| attributes::symbol(function, DISPATCH))
 }
 
 /// What a remark about a launch begins with: the kernel and its block shape, by the function that the launch is in.
 pub fn subject(launch: Op<'_>) -> String {
     let function = launch.parent_of_name("llvm.func").unwrap_or(launch);
-    match function.symbol_name().and_then(kernel_of_launch) {
+    match kernel_of(function) {
         None => String::new(),
-        Some((kernel, shape)) => format!("{}: ", described(kernel, shape)),
+        Some(kernel) => format!("{}: ", described(kernel, attributes::block_shape(function))),
     }
 }
 
@@ -74,26 +84,29 @@ pub fn described(kernel: &str, shape: Option<[u32; 3]>) -> String {
     }
 }
 
-/// The host functions of a module that launch versions, with their kernels and constant block shapes.
-pub fn dispatched<'c>(module: Op<'c>) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
+/// The functions of a module that carry attribute `role` ([`LAUNCH`] or [`DISPATCH`]), with their kernels and constant
+/// block shapes.
+fn host_functions<'c>(module: Op<'c>, role: &str) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
     let of = |function: Op<'c>| {
-        let name = function.symbol_name().filter(|name| name.starts_with(DISPATCH_PREFIX))?;
-        kernel_of_launch(name).map(|(kernel, shape)| (function, kernel, shape))
+        let kernel = attributes::symbol(function, role)?;
+        Some((function, kernel, attributes::block_shape(function)))
     };
-    module.find_named("llvm.func").into_iter().filter_map(of).collect()
+    module.body().ops().into_iter().filter_map(of).collect()
 }
 
-/// The kernel and the constant block shape that a launch function of this name is for.
-pub fn kernel_of_launch(name: &str) -> Option<(&str, Option<[u32; 3]>)> {
-    let target = name.strip_prefix(LAUNCH_PREFIX).or_else(|| name.strip_prefix(DISPATCH_PREFIX))?;
-    let shape = |suffix: &str| {
-        let sizes: Option<Vec<u32>> = suffix.split('x').map(|size| size.parse().ok()).collect();
-        <[u32; 3]>::try_from(sizes?).ok()
-    };
-    match target.rsplit_once(".b").and_then(|(kernel, suffix)| Some((kernel, shape(suffix)?))) {
-        Some((kernel, shape)) => Some((kernel, Some(shape))),
-        None => Some((target, None)),
-    }
+/// The launch functions of a module, with their kernels and constant block shapes.
+pub fn launches<'c>(module: Op<'c>) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
+    host_functions(module, LAUNCH)
+}
+
+/// The host functions of a module that launch versions, with their kernels and constant block shapes.
+pub fn dispatched<'c>(module: Op<'c>) -> Vec<(Op<'c>, &'c str, Option<[u32; 3]>)> {
+    host_functions(module, DISPATCH)
+}
+
+/// Whether a function is the declaration of a kernel that was made of a changed launch.
+pub fn is_version(kernel: Op<'_>) -> bool {
+    kernel.has_attr(VERSION_OF)
 }
 
 /// The parameters of a kernel.
@@ -114,90 +127,63 @@ pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
 /// Appends an empty launch function to the module.
 pub fn create<'c>(module: Op<'c>, kernel: Op<'c>, shape: Option<[u32; 3]>) -> Result<Launch<'c>, String> {
     let name = kernel.symbol_name().ok_or("the kernel has no name")?;
-    let launch = launch_name(name, shape);
-    if let Some(old) = module.lookup_symbol(&launch) {
+    let symbol = format!("{LAUNCH_PREFIX}{}", label(name, shape));
+    if let Some(old) = module.lookup_symbol(&symbol) {
         old.erase();
     }
-    let text = skeleton(name, &launch, &parameters(kernel), shape);
-    if !module.body().parse_into(module.ctx(), &text) {
-        return Err("its launch function does not parse".into());
+    let func = declare(Builder::at_end(module.body(), kernel.loc()), &symbol);
+    func.set_attr(LAUNCH, module.ctx().symbol_attr(name));
+    if let Some(shape) = shape {
+        attributes::set_block_shape(func, shape);
     }
-    let func = module.lookup_symbol(&launch).ok_or("its launch function is missing")?;
-    func.walk_pre(|op| {
-        op.set_loc(kernel.loc());
-        Walk::Advance
-    });
-    take_apart(func)
+    Ok(fill(func, name, &parameters(kernel), shape))
 }
 
-fn take_apart<'c>(func: Op<'c>) -> Result<Launch<'c>, String> {
-    let loops = func.find_named("scf.parallel");
-    let [grid_loop, block_loop] = loops[..] else {
-        return Err("its launch function has no two loops".into());
-    };
-    let mut arguments = func.find_all(|op| op.has_attr(KERNEL_ARG));
-    arguments.sort_by_key(|op| op.attr(KERNEL_ARG).and_then(|number| number.as_int()));
-    let sizes = func
-        .find_named("arith.index_castui")
-        .into_iter()
-        .map(|cast| cast.operand(0))
-        .chain(func.find_all(|op| op.has_attr(SIZE)).into_iter().map(|size| size.result(0)))
-        .collect();
-    Ok(Launch {
-        func,
-        grid_loop,
-        block_loop,
-        arguments: arguments.into_iter().map(|op| op.result(0)).collect(),
-        sizes,
-        shared_bytes: func.body().arg(7),
-    })
+/// The function that a launch function is, still empty: array of arguments, grid, block, shared memory, stream.
+fn declare<'c>(b: Builder<'c>, symbol: &str) -> Op<'c> {
+    let ctx = b.ctx();
+    let (ptr, word, long) = (ctx.ptr(0), ctx.int(32), ctx.int(64));
+    let inputs = [ptr, word, word, word, word, word, word, long, ptr];
+    let func = b.llvm_func(symbol, word, &inputs);
+    func.region(0).append_block(&inputs, b.loc);
+    func
 }
 
-fn skeleton(kernel: &str, launch: &str, parameters: &[Parameter<'_>], shape: Option<[u32; 3]>) -> String {
-    let mut text = format!(
-        "llvm.func @\"{launch}\"(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, \
-         %shmem: i64, %stream: !llvm.ptr) -> i32 {{\n%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
-    );
-    let mut line = |content: String| {
-        text.push_str(&content);
-        text.push('\n');
-    };
-    for name in ["gx", "gy", "gz"] {
-        line(format!("%{name}i = arith.index_castui %{name} : i32 to index"));
-    }
-    for (index, name) in ["bx", "by", "bz"].into_iter().enumerate() {
-        match shape {
-            None => line(format!("%{name}i = arith.index_castui %{name} : i32 to index")),
-            Some(shape) => {
-                line(format!("%{name}c = llvm.mlir.constant({} : i32) {{{SIZE}}} : i32", shape[index]));
-                line(format!("%{name}i = arith.constant {} : index", shape[index]));
-            }
+/// Loads the arguments and launches two empty loops.
+fn fill<'c>(func: Op<'c>, kernel: &str, parameters: &[Parameter<'c>], shape: Option<[u32; 3]>) -> Launch<'c> {
+    let given = func.body().args();
+    let b = Builder::at_end(func.body(), func.loc());
+    let (index, word) = (b.ctx().index(), b.ctx().int(32));
+    let (zero, one) = (b.const_index(0), b.const_index(1));
+    let mut sizes = given[1..7].to_vec();
+    let grid = [0, 1, 2].map(|axis| b.index_castui(sizes[axis], index));
+    let block = [0, 1, 2].map(|axis| match shape {
+        None => b.index_castui(sizes[3 + axis], index),
+        Some(shape) => {
+            let size = i64::from(shape[axis]);
+            let constant = b.op("llvm.mlir.constant").attr("value", b.ctx().int_attr(word, size));
+            sizes[3 + axis] = constant.result(word).build().result(0);
+            b.const_index(size)
         }
-    }
-    for (number, parameter) in parameters.iter().enumerate() {
-        line(argument_text(number, parameter));
-    }
-    let _ = write!(
-        text,
-        "%err = regrain.gpu_wrapper @\"{kernel}\" grid(%gxi, %gyi, %gzi) block(%bxi, %byi, %bzi) \
-         shared(%shmem : i64) stream(%stream : !llvm.ptr) {{\n\
-         scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%gxi, %gyi, %gzi) step (%c1, %c1, %c1) {{\n\
-         scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%bxi, %byi, %bzi) step (%c1, %c1, %c1) {{\n\
-         scf.reduce\n}}\nscf.reduce\n}}\n}}\nllvm.return %err : i32\n}}\n"
-    );
-    text
+    });
+    let arguments = parameters.iter().enumerate().map(|(number, parameter)| argument(b, given[0], number, parameter));
+    let arguments = arguments.collect();
+    let wrapper = GpuWrapper::create(b, Some(kernel), grid, block, Some(given[7]), Some(given[8]));
+    let grid_loop = Builder::at_end(wrapper.body(), b.loc).scf_parallel(&[zero; 3], &grid, &[one; 3]);
+    let inside = Builder::before_terminator(grid_loop.body(), b.loc);
+    let block_loop = inside.scf_parallel(&[zero; 3], &block, &[one; 3]);
+    b.op("llvm.return").operands(&[wrapper.op().result(0)]).build();
+    Launch { func, grid_loop, block_loop, arguments, sizes, shared_bytes: given[7] }
 }
 
-/// Loads one argument: `%args` is the array of pointers that `cudaLaunchKernel` takes.
-fn argument_text(number: usize, parameter: &Parameter<'_>) -> String {
-    let slot = format!("%slot{number} = llvm.getelementptr %args[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n");
-    let mark = format!("{{{KERNEL_ARG} = {number} : i64}}");
-    if parameter.byval.is_some() {
-        return format!("{slot}%arg{number} = llvm.load %slot{number} {mark} : !llvm.ptr -> !llvm.ptr");
-    }
-    format!(
-        "{slot}%at{number} = llvm.load %slot{number} : !llvm.ptr -> !llvm.ptr\n\
-         %arg{number} = llvm.load %at{number} {mark} : !llvm.ptr -> {}",
-        parameter.ty
-    )
+/// Loads one argument: `given` is the array of pointers that `cudaLaunchKernel` takes.
+fn argument<'c>(b: Builder<'c>, given: Value<'c>, number: usize, parameter: &Parameter<'c>) -> Value<'c> {
+    let ptr = b.ctx().ptr(0);
+    let slot = b.llvm_element(given, ptr, number);
+    let load = |from: Value<'c>, ty: Type<'c>| b.op("llvm.load").operands(&[from]).result(ty).build();
+    let pointer = load(slot, ptr);
+    // A structure by value is where the pointer leads.
+    let value = if parameter.byval.is_some() { pointer } else { load(pointer.result(0), parameter.ty) };
+    value.set_attr(KERNEL_ARG, b.ctx().i64_attr(number as i64));
+    value.result(0)
 }

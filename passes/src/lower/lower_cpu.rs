@@ -37,18 +37,19 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
-use regrain_dialects::ops::GpuWrapper;
-use regrain_targets::target::{BlockFunction, KernelFacts};
+use regrain_dialects::{
+    LaunchBounds,
+    attributes::{self, KERNEL_ARG, NOT_SPLIT, REUSED, UNCHANGING},
+    ops::GpuWrapper,
+};
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
+use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
-    coarsen::coarsening::static_shared_bytes,
-    launch::isolate_launches::{VERSION, max_threads},
     analysis::functions,
-    analysis::uniformity::UNCHANGING,
-    launch::launch_function::{self, KERNEL_ARG, LAUNCH_PREFIX},
-    lower::split_barriers,
+    coarsen::coarsening::static_shared_bytes,
+    launch::launch_function::{self, is_version, label},
     pipelines::LOWER_CPU,
 };
 
@@ -84,18 +85,15 @@ pub fn make_blocks(
     operations: &dyn DeviceOperations,
 ) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
     let mut made = Vec::new();
-    for launch in module.find_named("llvm.func") {
-        let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
+    for (launch, name, shape) in launch_function::launches(module) {
         let wrappers = launch.find_named("regrain.gpu_wrapper");
         if let Some(wrapper) = wrappers.first().copied()
-            && !wrappers.iter().any(|wrapper| wrapper.has_attr(split_barriers::NOT_SPLIT))
+            && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
-            let kernel = wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()).unwrap_or(target);
-            let symbol = format!("{BLOCK_PREFIX}{target}");
+            let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             make_block((module, operations), launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
-            let version =
-                module.lookup_symbol(kernel).filter(|op| op.has_attr(VERSION)).map(|op| version_facts(op, wrapper));
-            made.push(BlockFunction { kernel: kernel.to_owned(), symbol, shape: shape_of(kernel, target), version });
+            let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
+            made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, version });
         }
         launch.erase();
     }
@@ -109,7 +107,7 @@ fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
         .map(|parameter| parameter.byval.unwrap_or(parameter.ty).layout(kernel).0);
     KernelFacts {
         parameter_sizes: sizes.collect(),
-        max_threads: max_threads(kernel).and_then(|most| most.try_into().ok()).unwrap_or(0),
+        max_threads: LaunchBounds::of(kernel).most_threads().and_then(|most| most.try_into().ok()).unwrap_or(0),
         static_shared: static_shared_bytes(wrapper).unsigned_abs(),
     }
 }
@@ -146,17 +144,10 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
     }
 }
 
-/// `16x16x1` of `k.b16x16x1`.
-fn shape_of(kernel: &str, target: &str) -> Option<[u32; 3]> {
-    let sizes = target.strip_prefix(kernel)?.strip_prefix(".b")?;
-    let sizes: Vec<u32> = sizes.split('x').map_while(|size| size.parse().ok()).collect();
-    sizes.try_into().ok()
-}
-
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
 pub fn finish(module: Op<'_>) {
-    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(split_barriers::REUSED)) {
-        op.remove_attr(split_barriers::REUSED);
+    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(REUSED)) {
+        op.remove_attr(REUSED);
         if let Some(annotation) = op.attr("llvm.loop_annotation") {
             op.remove_attr("llvm.loop_annotation");
             op.set_attr("loop_annotation", annotation);
@@ -249,7 +240,7 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
     let kernel = wrapper.attr("kernel").and_then(|kernel| module.lookup_symbol(kernel.as_symbol()?));
     let attrs = kernel.and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
     for argument in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
-        let number = argument.attr(KERNEL_ARG).and_then(|number| number.as_int()).unwrap_or(0) as usize;
+        let number = attributes::kernel_arg(argument).unwrap_or(0);
         if !argument.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr")) {
             continue;
         }

@@ -34,13 +34,16 @@ use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 
-use crate::coarsen::coarsening::THREAD_GRAIN;
+use regrain_dialects::attributes::{
+    self, BLOCK_SHAPE, COMDAT, GRAIN, LINKAGE, NOT_RAISED, REST, STATIC_SHARED, THREAD_GRAIN, VERSION_OF,
+};
+
 use crate::analysis::counted_loop::is_outside;
 use crate::analysis::facts::constant;
+use crate::launch::bounds;
+use crate::launch::isolate_launches::{drop_kernel, plain_location};
+use crate::launch::launch_function::{label, launches, subject};
 use crate::pipelines::LOWER_GPU;
-use crate::raise::form_parallel::{COMDAT, LINKAGE, NOT_RAISED};
-use crate::launch::isolate_launches::{STATIC_SHARED, VERSION, drop_kernel, plain_location};
-use crate::launch::launch_function::{KERNEL_ARG, LAUNCH_PREFIX, subject};
 
 /// The row of the table of passes.
 pub const PASS: PassInfo = PassInfo {
@@ -65,23 +68,23 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// Makes kernels of all launches, with what `operations` has for the operations of the regrain dialect.
 fn outline_kernels(pass: &PassRun<'_>, module: Op<'_>, operations: &dyn DeviceOperations) -> PassResult {
     let specialized = pass.option_bool("specialized")?;
-    for launch in module.find_named("llvm.func") {
-        let Some(target) = launch.symbol_name().and_then(|name| name.strip_prefix(LAUNCH_PREFIX)) else { continue };
-        if let Some((kernel, shape)) = find_kernel(module, target)
+    for (launch, name, shape) in launches(module) {
+        if let Some(kernel) = module.lookup_symbol(name)
             && (shape.is_none() || specialized)
             && let Err(reason) = outline((module, operations), launch, kernel, shape)
         {
-            if kernel.has_attr(VERSION) {
+            if kernel.has_attr(VERSION_OF) {
                 launch.remark(format!("{}launch keeps its grain: {reason}", subject(launch)));
-                drop_kernel(module, target);
+                drop_kernel(module, name);
                 kernel.erase();
                 launch.erase();
                 continue;
             }
             if kernel.region(0).is_empty() {
+                let target = label(name, shape);
                 return Err(launch.error(format!("kernel '{target}' cannot be made of its parallel form: {reason}")));
             }
-            launch.remark(format!("kernel '{target}' keeps the form it came in: {reason}"));
+            launch.remark(format!("kernel '{name}' keeps the form it came in: {reason}"));
         }
         launch.erase();
     }
@@ -93,16 +96,6 @@ fn outline_kernels(pass: &PassRun<'_>, module: Op<'_>, operations: &dyn DeviceOp
     Ok(())
 }
 
-/// The kernel that a launch function named `target` is for, with the block shape if it is specialised.
-fn find_kernel<'c>(module: Op<'c>, target: &str) -> Option<(Op<'c>, Option<[i32; 3]>)> {
-    if let Some(kernel) = module.lookup_symbol(target) {
-        return Some((kernel, None));
-    }
-    let (name, suffix) = target.rsplit_once(".b")?;
-    let sizes: Vec<i32> = suffix.split('x').map_while(|size| size.parse().ok()).collect();
-    Some((module.lookup_symbol(name)?, Some(sizes.try_into().ok()?)))
-}
-
 /// The two loop nests of a launch.
 struct Nests<'c> {
     wrapper: Op<'c>,
@@ -111,7 +104,12 @@ struct Nests<'c> {
 }
 
 /// Makes the kernel; on `Err`, which says why not, nothing has changed.
-fn outline<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op<'c>, kernel: Op<'c>, shape: Option<[i32; 3]>) -> Result<(), String> {
+fn outline<'c>(
+    (module, operations): (Op<'c>, &dyn DeviceOperations),
+    launch: Op<'c>,
+    kernel: Op<'c>,
+    shape: Option<[u32; 3]>,
+) -> Result<(), String> {
     let nests = find_nests(launch)?;
     check_loops(launch, &nests)?;
     let extents = nests.block.operands()[3..6].to_vec();
@@ -138,8 +136,8 @@ fn outline<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op
     match shape {
         None => kernel.erase(),
         Some(shape) => {
-            let name = launch.symbol_name().unwrap_or_default().trim_start_matches(LAUNCH_PREFIX);
-            made.set_attr("sym_name", module.ctx().str_attr(name));
+            let name = label(kernel.symbol_name().unwrap_or_default(), Some(shape));
+            made.set_attr("sym_name", module.ctx().str_attr(&name));
             operations.require_block(made, shape);
         }
     }
@@ -252,8 +250,8 @@ impl<'c> Body<'c, '_> {
 
     /// The kernel's argument that `value`, a load in the launch function, is marked to be.
     fn kernel_argument(&self, value: Value<'c>) -> Option<Value<'c>> {
-        let number = value.defining_op()?.attr(KERNEL_ARG)?.as_int()?;
-        let argument = self.arguments.get(usize::try_from(number).ok()?).copied()?;
+        let number = attributes::kernel_arg(value.defining_op()?)?;
+        let argument = self.arguments.get(number).copied()?;
         (argument.ty() == value.ty()).then_some(argument)
     }
 
@@ -293,9 +291,10 @@ fn launch_argument_itself(launch: Op<'_>, value: Value<'_>) -> Option<usize> {
 
 /// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.
 fn restore_attributes(kernel: Op<'_>) {
-    for mark in [NOT_RAISED, VERSION, STATIC_SHARED, THREAD_GRAIN] {
+    for mark in [NOT_RAISED, VERSION_OF, STATIC_SHARED, GRAIN, THREAD_GRAIN, REST, BLOCK_SHAPE] {
         kernel.remove_attr(mark);
     }
+    bounds::lower(kernel);
     if kernel.region(0).is_empty() {
         kernel.set_loc(plain_location(kernel));
         return;

@@ -48,10 +48,10 @@ pub use legality::{REFUSALS, Refusal};
 use plan::Plan;
 
 /// On a wrapper that is not split: why.
-pub const NOT_SPLIT: &str = "regrain.not_split";
+pub use regrain_dialects::attributes::NOT_SPLIT;
 
 /// On stack memory that all threads of a block use one after the other.
-pub const REUSED: &str = "regrain.reused";
+pub use regrain_dialects::attributes::REUSED;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];

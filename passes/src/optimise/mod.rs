@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// On a launch that was optimised.
-pub const OPTIMISED: &str = "regrain.optimised";
+pub use regrain_dialects::attributes::OPTIMISED;
 
 const NAME: &str = "regrain-optimize-parallel";
 

@@ -25,26 +25,21 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
+use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED};
 use regrain_targets::device_language::thread_ops::{Reduction, ThreadOp, classify};
 use regrain_targets::device_language::warp_ops;
 use regrain_targets::device_operations::Axis;
 
 use crate::{
     analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
-    launch::launch_function::{self, Launch, SIZE},
+    launch::{
+        bounds,
+        launch_function::{self, Launch},
+    },
 };
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
-
-/// On a kernel that stays as it is: why.
-pub const NOT_RAISED: &str = "regrain.not_raised";
-
-/// On the declaration that is left of a raised kernel: the linkage that its definition had.
-pub const LINKAGE: &str = "regrain.linkage";
-
-/// Likewise its comdat.
-pub const COMDAT: &str = "regrain.comdat";
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -124,7 +119,6 @@ fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant:
     for shape in std::iter::once(None).chain(constant.iter().copied().map(Some)) {
         let launch = launch_function::create(module, kernel, shape)?;
         fill(functions, kernel, &launch);
-        remove_size_marks(&launch);
     }
     leave_declaration(kernel);
     Ok(())
@@ -299,14 +293,7 @@ fn raise_alignment(op: Op<'_>, wanted: i64) {
     op.set_attr("alignment", op.ctx().i64_attr(now.max(wanted)));
 }
 
-/// Removes the marks by which the constant sizes of a specialised launch function were found.
-fn remove_size_marks(launch: &Launch<'_>) {
-    for size in launch.func.find_all(|op| op.has_attr(SIZE)) {
-        size.remove_attr(SIZE);
-    }
-}
-
-/// The kernel keeps name, type and attributes, and loses its body.
+/// The kernel keeps name, type and attributes, and loses its body; its launch bounds become the dialect's.
 fn leave_declaration(kernel: Op<'_>) {
     for block in kernel.region(0).blocks() {
         for op in block.ops() {
@@ -314,6 +301,7 @@ fn leave_declaration(kernel: Op<'_>) {
         }
         block.erase();
     }
+    bounds::raise(kernel);
     if let Some(linkage) = kernel.attr("linkage") {
         kernel.set_attr(LINKAGE, linkage);
     }

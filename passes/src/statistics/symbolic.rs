@@ -7,8 +7,8 @@ use regrain_tuning::expr::Expr;
 
 use crate::analysis::facts::constant;
 use crate::analysis::loops::Counting;
-use crate::analysis::objects::KERNEL_ARG;
-use crate::launch::launch_function::kernel_of_launch;
+use crate::launch::launch_function::kernel_of;
+use regrain_dialects::attributes::kernel_arg;
 
 /// How deep values are looked through.
 const DEPTH: u32 = 24;
@@ -46,8 +46,8 @@ impl<'c> Symbolic<'c> {
     }
 
     fn of_op(&mut self, op: Op<'c>, depth: u32) -> Option<Expr> {
-        if let Some(number) = op.attr(KERNEL_ARG) {
-            return Some(Expr::symbol(format!("arg{}", number.as_int()?)));
+        if let Some(number) = kernel_arg(op) {
+            return Some(Expr::symbol(format!("arg{number}")));
         }
         let name = op.name();
         let short = name.split_once('.').map_or(name, |(_, rest)| rest);
@@ -98,7 +98,7 @@ impl<'c> Symbolic<'c> {
         let (block, number) = value.block_arg()?;
         let owner = block.parent_op()?;
         match owner.name() {
-            "llvm.func" if owner.symbol_name().and_then(kernel_of_launch).is_some() => {
+            "llvm.func" if kernel_of(owner).is_some() => {
                 SIZES.get(number).filter(|name| !name.is_empty()).map(|name| Expr::symbol(*name))
             }
             "llvm.func" | "func.func" => Some(Expr::symbol(format!("arg{number}"))),

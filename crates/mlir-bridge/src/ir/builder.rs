@@ -187,6 +187,44 @@ impl<'c> Builder<'c> {
         spec.attr("op_bundle_sizes", ctx.i32_array_attr(&[])).build()
     }
 
+    /// `llvm.func` of external linkage, without a body.
+    pub fn llvm_func(self, name: &str, result: Type<'c>, inputs: &[Type<'c>]) -> Op<'c> {
+        let ctx = self.ctx();
+        let ty = ctx.type_attr(ctx.llvm_function(result, inputs, false));
+        let spec = self.op("llvm.func").attr("sym_name", ctx.str_attr(name)).attr("function_type", ty);
+        spec.regions(1).build()
+    }
+
+    /// `llvm.mlir.global` of external linkage, without a value.
+    pub fn llvm_global(self, name: &str, ty: Type<'c>) -> Op<'c> {
+        let ctx = self.ctx();
+        let spec = self.op("llvm.mlir.global").attr("sym_name", ctx.str_attr(name));
+        let spec = spec.attr("global_type", ctx.type_attr(ty)).attr("addr_space", ctx.i32_attr(0));
+        let external = ctx.parse_attr("#llvm.linkage<external>").expect("the llvm dialect");
+        spec.attr("linkage", external).regions(1).build()
+    }
+
+    /// `llvm.mlir.addressof`.
+    pub fn llvm_addressof(self, symbol: &str) -> Value<'c> {
+        let ctx = self.ctx();
+        let spec = self.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(symbol));
+        spec.result(ctx.ptr(0)).build().result(0)
+    }
+
+    /// `llvm.insertvalue`: `aggregate` with another value as its element of this number.
+    pub fn llvm_insertvalue(self, value: Value<'c>, aggregate: Value<'c>, number: usize) -> Value<'c> {
+        let spec = self.op("llvm.insertvalue").operands(&[aggregate, value]).result(aggregate.ty());
+        spec.attr("position", self.ctx().i64_array_attr(&[number as i64])).build().result(0)
+    }
+
+    /// The address of an element of an array, by its constant number.
+    pub fn llvm_element(self, array: Value<'c>, element: Type<'c>, number: usize) -> Value<'c> {
+        let ctx = self.ctx();
+        let spec = self.op("llvm.getelementptr").operands(&[array]).result(array.ty());
+        let spec = spec.attr("elem_type", ctx.type_attr(element));
+        spec.attr("rawConstantIndices", ctx.i32_array_attr(&[number as i32])).build().result(0)
+    }
+
     /// `scf.if` with results; both blocks are there (the second only if `with_else` or results)
     /// and have no terminator yet.
     pub fn scf_if(self, condition: Value<'c>, results: &[Type<'c>], with_else: bool) -> Op<'c> {

@@ -12,6 +12,7 @@ mod edit;
 mod mapping;
 mod op;
 mod query;
+mod structure;
 mod ty;
 mod value;
 mod walk;

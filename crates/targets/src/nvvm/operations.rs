@@ -50,8 +50,8 @@ impl DeviceOperations for Operations {
         lower(module, kernel)
     }
 
-    fn require_block(&self, kernel: Op<'_>, shape: [i32; 3]) {
-        kernel.set_attr("nvvm.reqntid", kernel.ctx().i32_array_attr(&shape));
+    fn require_block(&self, kernel: Op<'_>, shape: [u32; 3]) {
+        kernel.set_attr("nvvm.reqntid", kernel.ctx().i32_array_attr(&shape.map(u32::cast_signed)));
     }
 }
 

@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
-use super::{Indexing, Unroll, legality::Plan};
-use crate::{
-    analysis::facts::constant,
-    analysis::synchronisation::{BARRIERS, WARP, loop_of},
-    analysis::trips,
+use regrain_dialects::ops::{
+    Barrier, BarrierReduce, DynamicShared, LaneId, ReduceKind, Shared, WarpBarrier, is_lane_or_warp, is_synchronising,
 };
 
-const AND: i64 = 1;
-const OR: i64 = 2;
+use super::{Indexing, Unroll, legality::Plan};
+use crate::analysis::synchronisation::loop_of;
+use crate::analysis::trips;
+use crate::analysis::facts::constant;
+
 /// The least alignment of a block's region of dynamic shared memory.
 pub const REGION: i64 = 16;
 
@@ -40,8 +40,8 @@ pub fn unroll<'c>(nest: Op<'c>, unroll: &Unroll, plan: &Plan<'c>, extent: Value<
 /// The lane and the warp of a thread as computed from its indices, as far as the unrolled loop does not know them itself.
 fn number_threads(nest: Op<'_>, whole_warps: bool) {
     let (ivs, operands) = (nest.body().args(), nest.operands());
-    for op in nest.find_all(|op| matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")) {
-        let lane = op.is("regrain.lane_id");
+    for op in nest.find_all(is_lane_or_warp) {
+        let lane = LaneId::is(op);
         if loop_of(op) != Some(nest) || (lane && whole_warps) {
             continue;
         }
@@ -145,11 +145,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Synchronising operations name the new loop, not the indices of a copy.
     fn name_loop(&self) {
-        let names_loop = |op: Op<'c>| {
-            let name = op.name();
-            BARRIERS.contains(&name) || WARP.contains(&name) || matches!(name, "regrain.lane_id" | "regrain.warp_id")
-        };
-        for op in self.made.find_all(names_loop) {
+        for op in self.made.find_all(|op| is_synchronising(op) || is_lane_or_warp(op)) {
             for (number, operand) in op.operands().into_iter().enumerate() {
                 if let Some(iv) = self.renamed.get(&operand) {
                     op.set_operand(number, *iv);
@@ -172,11 +168,11 @@ impl<'c> Emitter<'_, 'c> {
     pub fn statement(&mut self, op: Op<'c>, b: Builder<'c>) {
         match op.name() {
             _ if self.plan.jammed.contains(&op) => self.jam(op, b),
-            "regrain.barrier" => self.once(op, b),
-            "regrain.warp_barrier" if self.is_same(op.operand(0)) => self.once(op, b),
-            "regrain.barrier_reduce" if loop_of(op) == Some(self.nest) => self.reduce(op, b),
-            "regrain.barrier_reduce" => self.reduce_each(op, b),
-            "regrain.dynamic_shared" => self.regions(op, b),
+            Barrier::NAME => self.once(op, b),
+            WarpBarrier::NAME if self.is_same(op.operand(0)) => self.once(op, b),
+            BarrierReduce::NAME if loop_of(op) == Some(self.nest) => self.reduce(op, b),
+            BarrierReduce::NAME => self.reduce_each(op, b),
+            DynamicShared::NAME => self.regions(op, b),
             _ if op.num_regions() == 0 && op.is_pure() && op.operands().iter().all(|value| self.is_same(*value)) => {
                 self.once(op, b);
             }
@@ -217,10 +213,10 @@ impl<'c> Emitter<'_, 'c> {
 
     /// The iterations of one new iteration join their predicates first; counts are added up after.
     fn reduce(&mut self, op: Op<'c>, b: Builder<'c>) {
-        let (join, neutral) = match op.attr("kind").and_then(|kind| kind.as_int()) {
-            Some(AND) => ("andi", true),
-            Some(OR) => ("ori", false),
-            _ => return self.count(op, b),
+        let (join, neutral) = match BarrierReduce::cast(op).map(BarrierReduce::kind) {
+            Some(ReduceKind::And) => ("andi", true),
+            Some(ReduceKind::Or) => ("ori", false),
+            Some(ReduceKind::Popc) | None => return self.count(op, b),
         };
         let predicates = self.predicates(op, neutral, b);
         let joined = predicates[1..].iter().fold(predicates[0], |joined, next| b.arith(join, joined, *next));
@@ -238,7 +234,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// Every copy reduces by itself.
     fn reduce_each(&mut self, op: Op<'c>, b: Builder<'c>) {
-        let all = op.attr("kind").and_then(|kind| kind.as_int()) == Some(AND);
+        let all = BarrierReduce::cast(op).is_some_and(|reduce| reduce.kind() == ReduceKind::And);
         let predicates = self.predicates(op, all, b);
         for (copy, predicate) in self.copies.iter_mut().zip(predicates) {
             b.clone_op(op, copy).set_operand(0, predicate);
@@ -418,8 +414,8 @@ pub fn round_up<'c>(b: Builder<'c>, bytes: Value<'c>, alignment: i64) -> Value<'
 /// Each copy has its own static shared memory, under its own name.
 fn separate_names(nest: Op<'_>) {
     let mut taken: HashSet<String> = HashSet::new();
-    for op in nest.find_named("regrain.shared") {
-        let Some(name) = op.attr("name").and_then(|name| name.as_str()).map(str::to_owned) else { continue };
+    for shared in Shared::all(nest) {
+        let Some(name) = shared.name().map(str::to_owned) else { continue };
         let mut free = name.clone();
         let mut number = 1;
         while !taken.insert(free.clone()) {
@@ -427,7 +423,7 @@ fn separate_names(nest: Op<'_>) {
             number += 1;
         }
         if free != name {
-            op.set_attr("name", op.ctx().str_attr(&free));
+            shared.set_name(&free);
         }
     }
 }

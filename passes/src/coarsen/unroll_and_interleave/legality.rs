@@ -7,14 +7,14 @@ use std::{
 };
 
 use mlir_bridge::ir::Op;
-
+use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::{Unroll, warps};
 use crate::analysis::{
     functions::Functions,
     objects::is_shared,
-    synchronisation::{BARRIERS, WARP, decisive, is_structure, loop_of, region_with_barriers},
+    synchronisation::{decisive, is_structure, loop_of, region_with_barriers},
     trips,
     uniformity::{Trust, Uniformity},
     waiting::may_wait,
@@ -149,13 +149,13 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
 
 /// Whether all reductions at barriers join the iterations of `nest`, so that all of them get the same.
 fn belongs_to_reductions(nest: Op<'_>) -> bool {
-    nest.find_named("regrain.barrier_reduce").into_iter().all(|op| loop_of(op) == Some(nest))
+    BarrierReduce::all(nest).into_iter().all(|reduce| reduce.parallel_loop() == Some(nest))
 }
 
 /// For each operation, the loops whose barriers it holds.
 fn barriers_held<'c>(nest: Op<'c>) -> HashMap<Op<'c>, Vec<Op<'c>>> {
     let mut held: HashMap<Op<'c>, Vec<Op<'c>>> = HashMap::new();
-    for barrier in nest.find_all(|op| BARRIERS.contains(&op.name())) {
+    for barrier in nest.find_all(is_barrier) {
         let Some(owner) = loop_of(barrier) else { continue };
         let mut at = barrier.parent();
         while let Some(op) = at.filter(|op| *op != nest) {
@@ -186,7 +186,7 @@ impl<'c> Check<'_, 'c> {
     /// Decides over the control flow directly in the regions of an operation that copies share.
     fn block(&mut self, owner: Op<'c>) -> Result<(), Refusal> {
         for op in owner.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()) {
-            if BARRIERS.contains(&op.name()) {
+            if is_barrier(op) {
                 self.barrier(op)?;
             }
             if op.num_regions() > 0 && self.shares(op)? {
@@ -250,10 +250,11 @@ impl<'c> Check<'_, 'c> {
         if owner != self.nest && !self.nest.is_ancestor_of(owner) {
             return Err(Refusal::BarrierOfOuterLoop);
         }
-        let others: Vec<_> = match op.name() {
-            "regrain.barrier" => op.operands().into_iter().filter(|value| !value.ty().is_index()).collect(),
-            _ => op.operands()[1..].iter().copied().filter(|value| !value.ty().is_index()).collect(),
+        let (id, count) = match Barrier::cast(op) {
+            Some(barrier) => (barrier.id(), barrier.count()),
+            None => (BarrierReduce::cast(op).and_then(BarrierReduce::id), None),
         };
+        let others: Vec<_> = id.into_iter().chain(count).collect();
         let whole = others.len() <= 1 && others.iter().all(|id| id.defining_op().and_then(Op::constant_int) == Some(0));
         // Other blocks' threads take part alike; coarser threads are fewer than a barrier counts.
         let alike = owner != self.nest && self.strict.all_uniform(&others);
@@ -283,7 +284,7 @@ impl<'c> Check<'_, 'c> {
     /// Whether a barrier in a loop keeps all iterations of the unrolled loop in step.
     fn meets_in_each_round(&self, op: Op<'c>) -> bool {
         let direct = op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops());
-        direct.into_iter().any(|inner| BARRIERS.contains(&inner.name()) && loop_of(inner) == Some(self.nest))
+        direct.into_iter().any(|inner| is_barrier(inner) && loop_of(inner) == Some(self.nest))
     }
 
     /// Whether the warps that an operation concerns are those of the unrolled loop.

@@ -19,8 +19,10 @@
 
 use mlir_bridge::ir::{Block, Builder, Op, Value};
 
+use regrain_dialects::ops::{DynamicShared, is_barrier};
+
 use super::emit::Emitter;
-use crate::analysis::synchronisation::{BARRIERS, region_with_barriers};
+use crate::analysis::synchronisation::region_with_barriers;
 
 impl<'c> Emitter<'_, 'c> {
     /// A conditional that some copies take.
@@ -117,7 +119,7 @@ impl<'c> Emitter<'_, 'c> {
 
     /// What all copies do together, masks or not.
     fn is_for_all(&self, op: Op<'c>) -> bool {
-        self.plan.jammed.contains(&op) || BARRIERS.contains(&op.name()) || op.is("regrain.dynamic_shared")
+        self.plan.jammed.contains(&op) || is_barrier(op) || DynamicShared::is(op)
     }
 
     fn masked_run(&mut self, run: &[Op<'c>], b: Builder<'c>) {

@@ -5,6 +5,7 @@
 //! such values alone. Everything else may differ.
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_dialects::ops::WarpId;
 
 use crate::{analysis::counted_loop::is_outside, analysis::facts::constant};
 
@@ -23,15 +24,15 @@ fn same<'c>(value: Value<'c>, block: Op<'c>, depth: usize) -> bool {
         return true;
     }
     let Some(op) = value.defining_op().filter(|_| depth > 0) else { return false };
-    if op.is("regrain.warp_id") {
+    if WarpId::is(op) {
         return true;
     }
     let operands = op.operands();
     match op.name() {
-        "arith.cmpi" | "llvm.icmp" => {
-            if is_linear_index(operands[0], block, DEPTH) && divides_at_warp(op, operands[1]) {
-                return true;
-            }
+        "arith.cmpi" | "llvm.icmp"
+            if is_linear_index(operands[0], block, DEPTH) && divides_at_warp(op, operands[1]) =>
+        {
+            return true;
         }
         "llvm.lshr" | "arith.shrui" if is_linear_index(operands[0], block, DEPTH) => {
             return constant(operands[1]).is_some_and(|bits| bits >= 5);

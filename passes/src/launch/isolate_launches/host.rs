@@ -8,26 +8,28 @@
 //! runtime that holds for the next launch of the calling thread.
 //! The front end defines `__regrain_launch_kernel` by `cudaLaunchKernel`, whose calling convention is that of the host's ABI,
 //! and the handles: `__regrain_handle.<kernel>` is the launch stub for an original kernel, and a symbol of its own for others.
+//! Here a handle says by its attribute `regrain.handle` which kernel it stands for.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use mlir_bridge::{
     ir::{Block, Builder, Op, Type, Value, Walk},
     pass::{self, PassError},
 };
-use regrain_dialects::ops::{Alternatives, GpuWrapper};
-
-use super::{HOST, SHARED_LIMIT, STATIC_SHARED, VERSION, parameters::passed_type};
-use crate::{
-    coarsen::coarsening,
-    alternatives::content_hash::CONTENT,
-    alternatives::expand_alternatives::SPACE,
-    launch::launch_function::{DISPATCH_PREFIX, KERNEL_ARG, LAUNCH_PREFIX, kernel_of_launch},
-    pipelines::LOWER_GPU,
-    alternatives::select_alternative,
+use regrain_dialects::{
+    attributes::{self, HANDLE, HOST, KERNEL_ARG, ORIGINAL, REST, STATIC_SHARED},
+    ops::{Alternatives, GpuWrapper},
 };
 
-/// Beginning of the names of what stands for kernels in launches.
+use super::{
+    parameters::passed_type,
+    versions::{retain_versions, versions},
+};
+use crate::{
+    coarsen::coarsening::static_shared_bytes, launch::launch_function::dispatched, pipelines,
+};
+
+/// Beginning of the names of what stands for kernels in launches; the front end finds them by it.
 const HANDLE_PREFIX: &str = "__regrain_handle.";
 const LAUNCHER: &str = "__regrain_launch_kernel";
 const SET_TASKS: &str = "__regrain_blocks_per_task";
@@ -46,65 +48,79 @@ pub struct Dispatcher {
     pub static_shared: u64,
 }
 
-/// Launches kernel `name` in place of a wrapper, with the first `count` arguments of the dispatch function and `extras`.
-pub(super) fn launch<'c>(
-    module: Op<'c>,
-    dispatch: Op<'c>,
-    wrapper: GpuWrapper<'c>,
-    name: &str,
-    count: usize,
-    extras: &[Value<'c>],
-) -> Value<'c> {
-    let b = Builder::before(wrapper.op());
-    let (ctx, parameters) = (b.ctx(), dispatch.body().args());
-    let word = |size: Value<'c>| match size.defining_op() {
-        Some(cast) if cast.is("arith.index_castui") && cast.operand(0).ty().is_int(32) => cast.operand(0),
-        _ => b.index_cast(size, ctx.int(32)),
-    };
-    let sizes: Vec<_> = wrapper.grid().into_iter().chain(wrapper.block_shape()).map(word).collect();
-    let long = ctx.int(64);
-    let bytes = match wrapper.shared_bytes() {
-        None => b.const_int(long, 0),
-        Some(bytes) if bytes.ty().is_index() => b.index_cast(bytes, long),
-        Some(bytes) if bytes.ty().is_int(64) => bytes,
-        Some(bytes) => b.value("arith.extui", &[bytes], long),
-    };
-    let stream = wrapper.stream().unwrap_or_else(|| b.value("llvm.mlir.zero", &[], ctx.ptr(0)));
-    let arguments = match extras {
-        [] => parameters[0],
-        _ => argument_array(b, dispatch, parameters[0], count, extras),
-    };
-    // What a kernel may have of dynamic shared memory unasked; the original is the program's own matter.
-    let unasked = match wrapper.op().has_attr(coarsening::ORIGINAL) {
-        true => -1,
-        false => (SHARED_LIMIT as i64 - coarsening::static_shared_bytes(wrapper.op())).max(0),
-    };
-    if let Some(tasks) = coarsening::tasks(wrapper.op()) {
-        if module.lookup_symbol(SET_TASKS).is_none() {
-            module.body().parse_into(ctx, &format!("llvm.func @{SET_TASKS}(i32) attributes {{{HOST}}}\n"));
-        }
-        b.llvm_call(SET_TASKS, &[b.const_int(ctx.int(32), tasks.into())], &[]);
-    }
-    call(module, b, name, &sizes, &[arguments, bytes, stream, b.const_int(long, unasked)])
+/// Where host code is made.
+pub(super) struct Host<'c> {
+    pub module: Op<'c>,
+    pub dispatch: Op<'c>,
+    /// Bytes of shared memory that every block may have unasked; 0 for any number.
+    pub unasked: u64,
 }
 
-fn call<'c>(module: Op<'c>, b: Builder<'c>, name: &str, sizes: &[Value<'c>], rest: &[Value<'c>]) -> Value<'c> {
-    let ctx = b.ctx();
-    let symbol = format!("{HANDLE_PREFIX}{name}");
-    if module.lookup_symbol(&symbol).is_none() {
-        let text = format!("llvm.mlir.global external @\"{symbol}\"() {{{HOST}}} : i8\n");
-        module.body().parse_into(ctx, &text);
+impl<'c> Host<'c> {
+    /// Launches kernel `name` in place of a wrapper, with the first `count` arguments of the dispatch function and
+    /// `extras`.
+    pub fn launch(&self, wrapper: GpuWrapper<'c>, name: &str, count: usize, extras: &[Value<'c>]) -> Value<'c> {
+        let b = Builder::before(wrapper.op());
+        let (ctx, parameters) = (b.ctx(), self.dispatch.body().args());
+        let word = |size: Value<'c>| match size.defining_op() {
+            Some(cast) if cast.is("arith.index_castui") && cast.operand(0).ty().is_int(32) => cast.operand(0),
+            _ => b.index_cast(size, ctx.int(32)),
+        };
+        let sizes: Vec<_> = wrapper.grid().into_iter().chain(wrapper.block_shape()).map(word).collect();
+        let long = ctx.int(64);
+        let bytes = match wrapper.shared_bytes() {
+            None => b.const_int(long, 0),
+            Some(bytes) if bytes.ty().is_index() => b.index_cast(bytes, long),
+            Some(bytes) if bytes.ty().is_int(64) => bytes,
+            Some(bytes) => b.value("arith.extui", &[bytes], long),
+        };
+        let stream = wrapper.stream().unwrap_or_else(|| b.value("llvm.mlir.zero", &[], ctx.ptr(0)));
+        let arguments = match extras {
+            [] => parameters[0],
+            _ => argument_array(b, self.dispatch, parameters[0], count, extras),
+        };
+        if let Some(tasks) = attributes::tasks(wrapper.op()) {
+            self.declare(SET_TASKS, ctx.llvm_void(), &[ctx.int(32)]);
+            b.llvm_call(SET_TASKS, &[b.const_int(ctx.int(32), tasks.into())], &[]);
+        }
+        self.call(b, name, &sizes, &[arguments, bytes, stream, b.const_int(long, self.unasked_by(wrapper))])
     }
-    if module.lookup_symbol(LAUNCHER).is_none() {
-        let text = format!(
-            "llvm.func @{LAUNCHER}(!llvm.ptr, i32, i32, i32, i32, i32, i32, !llvm.ptr, i64, !llvm.ptr, i64) -> i32 attributes {{{HOST}}}\n"
-        );
-        module.body().parse_into(ctx, &text);
+
+    /// What a kernel may have of dynamic shared memory unasked, or -1: the original is the program's own matter.
+    fn unasked_by(&self, wrapper: GpuWrapper<'c>) -> i64 {
+        if wrapper.op().has_attr(ORIGINAL) || self.unasked == 0 {
+            return -1;
+        }
+        (self.unasked as i64 - static_shared_bytes(wrapper.op())).max(0)
     }
-    let handle =
-        b.op("llvm.mlir.addressof").attr("global_name", ctx.symbol_attr(&symbol)).result(ctx.ptr(0)).build().result(0);
-    let operands = [&[handle], sizes, rest].concat();
-    b.llvm_call(LAUNCHER, &operands, &[ctx.int(32)]).result(0)
+
+    fn call(&self, b: Builder<'c>, name: &str, sizes: &[Value<'c>], rest: &[Value<'c>]) -> Value<'c> {
+        let ctx = b.ctx();
+        let (ptr, word, long) = (ctx.ptr(0), ctx.int(32), ctx.int(64));
+        let symbol = format!("{HANDLE_PREFIX}{name}");
+        if self.module.lookup_symbol(&symbol).is_none() {
+            let handle = self.at_end().llvm_global(&symbol, ctx.int(8));
+            handle.set_attr(HOST, ctx.unit_attr());
+            handle.set_attr(HANDLE, ctx.symbol_attr(name));
+            if let Some(axis) = self.module.lookup_symbol(name).and_then(|kernel| kernel.attr(REST)) {
+                handle.set_attr(REST, axis);
+            }
+        }
+        self.declare(LAUNCHER, word, &[ptr, word, word, word, word, word, word, ptr, long, ptr, long]);
+        let operands = [&[b.llvm_addressof(&symbol)], sizes, rest].concat();
+        b.llvm_call(LAUNCHER, &operands, &[word]).result(0)
+    }
+
+    /// Declares a function that host code calls, once.
+    fn declare(&self, name: &str, result: Type<'c>, inputs: &[Type<'c>]) {
+        if self.module.lookup_symbol(name).is_none() {
+            self.at_end().llvm_func(name, result, inputs).set_attr(HOST, self.module.ctx().unit_attr());
+        }
+    }
+
+    fn at_end(&self) -> Builder<'c> {
+        Builder::at_end(self.module.body(), self.module.ctx().unknown_loc())
+    }
 }
 
 /// The array of pointers to arguments that a launch takes, with those to `extras` behind the first `count`.
@@ -127,10 +143,7 @@ fn argument_array<'c>(
         }
         made.result(0)
     };
-    let at = |base: Value<'c>, index: usize| {
-        let spec = b.op("llvm.getelementptr").operands(&[base]).result(ptr).attr("elem_type", b.ctx().type_attr(ptr));
-        spec.attr("rawConstantIndices", b.ctx().i32_array_attr(&[index as i32])).build().result(0)
-    };
+    let at = |base: Value<'c>, index: usize| b.llvm_element(base, ptr, index);
     let store = |value: Value<'c>, to: Value<'c>| {
         b.op("llvm.store").operands(&[value, to]).build();
     };
@@ -154,7 +167,7 @@ fn argument_array<'c>(
 pub(super) fn fall_back<'c>(dispatch: Op<'c>, op: Op<'c>) -> bool {
     match region_of(op) {
         Some((alternatives, region)) if alternatives.choices().len() > 1 => {
-            select_alternative::retain(alternatives, |at, _| at != region);
+            alternatives.retain(|at, _| at != region);
             true
         }
         _ => {
@@ -178,12 +191,36 @@ fn region_of(op: Op<'_>) -> Option<(Alternatives<'_>, usize)> {
     None
 }
 
+/// What stands for kernels in the launches of a module.
+pub struct Handles<'c>(HashMap<&'c str, Op<'c>>);
+
+impl<'c> Handles<'c> {
+    pub fn of(module: Op<'c>) -> Self {
+        let handles = module.body().ops().into_iter().filter(|op| op.has_attr(HANDLE));
+        Self(handles.filter_map(|op| Some((op.symbol_name()?, op))).collect())
+    }
+
+    /// The kernel whose handle an operation takes, to launch it.
+    pub fn launched(&self, op: Op<'c>) -> Option<&'c str> {
+        attributes::symbol(*self.taken(op)?, HANDLE)
+    }
+
+    /// Whether that kernel runs what coarse blocks leave over.
+    pub fn is_rest(&self, op: Op<'c>) -> bool {
+        self.taken(op).is_some_and(|handle| handle.has_attr(REST))
+    }
+
+    fn taken(&self, op: Op<'c>) -> Option<&Op<'c>> {
+        self.0.get(op.attr("global_name")?.as_symbol()?)
+    }
+}
+
 /// Takes kernel `name` out of the host functions of a module, with the alternatives that launch it.
 pub fn drop_kernel(module: Op<'_>, name: &str) {
-    let symbol = format!("{HANDLE_PREFIX}{name}");
-    for dispatch in host_functions(module) {
+    let handles = Handles::of(module);
+    for (dispatch, ..) in dispatched(module) {
         loop {
-            let used = dispatch.find_all(|op| handle(op) == Some(symbol.as_str()));
+            let used = dispatch.find_all(|op| handles.launched(op) == Some(name));
             let Some(first) = used.first() else { break };
             if !fall_back(dispatch, *first) {
                 break;
@@ -200,60 +237,42 @@ pub fn keep_kernels(host: Op<'_>, made: &HashSet<String>) {
     }
 }
 
-fn host_functions(module: Op<'_>) -> Vec<Op<'_>> {
-    let mut functions = module.body().ops();
-    functions.retain(|op| op.is("llvm.func") && op.symbol_name().is_some_and(|name| name.starts_with(DISPATCH_PREFIX)));
-    functions
-}
-
-/// The kernel whose handle an operation of host code takes, to launch it.
-pub fn launched_kernel(op: Op<'_>) -> Option<&str> {
-    handle(op).map(|symbol| &symbol[HANDLE_PREFIX.len()..])
-}
-
 /// Removes host functions that launch nothing but the original kernel, as the program would.
 pub fn drop_idle(host: Op<'_>) {
-    let sets_tasks = |op: Op<'_>| op.attr("callee").and_then(|callee| callee.as_symbol()) == Some(SET_TASKS);
-    for (function, dispatcher) in host_functions(host).into_iter().zip(dispatchers(host)) {
+    let sets_tasks = |op: Op<'_>| attributes::symbol(op, "callee") == Some(SET_TASKS);
+    for ((function, ..), dispatcher) in dispatched(host).into_iter().zip(dispatchers(host)) {
         if dispatcher.versions.is_empty() && !function.contains(sets_tasks) {
             function.erase();
         }
     }
 }
 
-fn handle(op: Op<'_>) -> Option<&str> {
-    op.attr("global_name")?.as_symbol().filter(|name| name.starts_with(HANDLE_PREFIX))
-}
-
 /// The host functions of a module.
 pub fn dispatchers(host: Op<'_>) -> Vec<Dispatcher> {
-    let of = |function: Op<'_>| {
-        let symbol = function.symbol_name()?;
-        let (kernel, shape) = kernel_of_launch(symbol)?;
+    let handles = Handles::of(host);
+    let of = |(function, kernel, shape): (Op<'_>, &str, Option<[u32; 3]>)| {
         let mut versions = BTreeSet::new();
         function.walk_pre(|op| {
-            versions
-                .extend(handle(op).map(|name| name[HANDLE_PREFIX.len()..].to_owned()).filter(|name| name != kernel));
+            versions.extend(handles.launched(op).filter(|name| *name != kernel).map(str::to_owned));
             Walk::Advance
         });
-        let static_shared = function.attr(STATIC_SHARED).and_then(|bytes| bytes.as_int()).unwrap_or(0);
-        Some(Dispatcher {
+        Dispatcher {
             kernel: kernel.to_owned(),
-            symbol: symbol.to_owned(),
+            symbol: function.symbol_name().unwrap_or_default().to_owned(),
             shape,
             versions: versions.into_iter().collect(),
-            static_shared: static_shared.try_into().unwrap_or(0),
-        })
+            static_shared: attributes::count(function, STATIC_SHARED).unwrap_or(0),
+        }
     };
-    host_functions(host).into_iter().filter_map(of).collect()
+    dispatched(host).into_iter().map(of).collect()
 }
 
 /// Removes the kernels made here that no host function launches, and says in the others how much static shared memory they ask
 /// for.
 pub(super) fn remove_unused_versions(module: Op<'_>) {
-    let versions = super::versions(module);
+    let versions = versions(module);
     let mut used = HashSet::new();
-    for (function, dispatcher) in host_functions(module).into_iter().zip(dispatchers(module)) {
+    for ((function, ..), dispatcher) in dispatched(module).into_iter().zip(dispatchers(module)) {
         let of = |name: &String| {
             versions.iter().find(|version| version.name == *name).map_or(0, |version| version.static_shared)
         };
@@ -262,19 +281,6 @@ pub(super) fn remove_unused_versions(module: Op<'_>) {
         used.extend(dispatcher.versions);
     }
     retain_versions(module, &used);
-}
-
-/// Keeps of the kernels that were made here those in `wanted`, with their launch functions.
-pub fn retain_versions(module: Op<'_>, wanted: &HashSet<String>) {
-    for version in super::versions(module).into_iter().filter(|version| !wanted.contains(&version.name)) {
-        for symbol in
-            [format!("{LAUNCH_PREFIX}{}", version.name), format!("{HANDLE_PREFIX}{}", version.name), version.name]
-        {
-            if let Some(op) = module.lookup_symbol(&symbol) {
-                op.erase();
-            }
-        }
-    }
 }
 
 /// Removes what host code computed for the kernels alone.
@@ -306,10 +312,10 @@ pub fn take_host<'c>(module: Op<'c>, host: Op<'c>) {
 
 /// Lowers the host's half to the llvm dialect. Alternatives must have been chosen from.
 pub fn lower_host(host: Op<'_>) -> Result<(), PassError> {
-    pass::run_pipeline(host, LOWER_GPU)?;
+    pass::run_pipeline(host, pipelines::LOWER_GPU)?;
     for op in host.body().ops() {
-        for mark in [HOST, STATIC_SHARED, VERSION, CONTENT, SPACE, coarsening::THREAD_GRAIN] {
-            op.remove_attr(mark);
+        for name in attributes::ALL {
+            op.remove_attr(name);
         }
     }
     Ok(())

@@ -9,15 +9,17 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Type, Value};
-use regrain_dialects::ops::GpuWrapper;
+use regrain_dialects::{
+    attributes::{self, EPILOGUE, GRAIN, THREAD_GRAIN},
+    ops::{DynamicShared, GpuWrapper},
+};
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::{
-    coarsen::coarsening::{EPILOGUE, GRAIN, THREAD_GRAIN},
     analysis::counted_loop::is_outside,
     analysis::facts::constant,
     analysis::cost::{WORTH, own_cost},
-    launch::launch_function::{KERNEL_ARG, Launch},
+    launch::launch_function::Launch,
 };
 
 /// Numbers of the parameters of a launch function.
@@ -64,7 +66,7 @@ impl<'c> Outside<'c> {
             outside.need(low)?;
         }
         for op in wrapper.op().find_all(|op| op != wrapper.op()) {
-            if op == grid || op == block || op.is("regrain.dynamic_shared") {
+            if op == grid || op == block || DynamicShared::is(op) {
                 continue;
             }
             for value in op.operands().into_iter().filter(|value| is_outside(*value, wrapper.op())) {
@@ -121,8 +123,8 @@ impl<'c> Outside<'c> {
             }
         }
         if let Some(op) = value.defining_op() {
-            if let Some(number) = op.attr(KERNEL_ARG).and_then(|number| number.as_int()) {
-                return usize::try_from(number).ok().map(Role::Argument);
+            if let Some(number) = attributes::kernel_arg(op) {
+                return Some(Role::Argument(number));
             }
             let pure = op.num_regions() == 0 && op.is_pure();
             // What a parameter is cast to costs nothing to compute again.
@@ -196,7 +198,7 @@ impl<'c> Outside<'c> {
             .map(|(size, own)| constant(*size).map_or(*own, |known| b.const_index(known)))
             .collect();
         for (axis, extent) in extents.iter().enumerate() {
-            made.op().set_operand(3 + axis, *extent);
+            made.set_block_shape(axis, *extent);
         }
         let zeros = steps[..3].to_vec();
         let ones = steps[6..].to_vec();
@@ -216,9 +218,9 @@ impl<'c> Outside<'c> {
             let moved = inside.arith("addi", variable, mapping.get_or_self(start));
             variable.replace_uses_if(moved, |used| Some(used.owner) != moved.defining_op());
         }
-        for op in made.op().find_named("regrain.dynamic_shared") {
-            if is_outside(op.operand(0), made.op()) {
-                op.set_operand(0, launch.shared_bytes);
+        for dynamic in DynamicShared::all(made.op()) {
+            if is_outside(dynamic.bytes(), made.op()) {
+                dynamic.set_bytes(launch.shared_bytes);
             }
         }
     }

@@ -28,7 +28,7 @@
 // SELECTED: %[[E:.*]] = regrain.gpu_wrapper @k grid(%{{.*}}) block(%{{.*}}16{{.*}}, %c1, %c1) attributes {regrain.thread_grain = array<i64: 2, 1, 1>} {
 // SELECTED-NOT: regrain.yield
 // SELECTED: llvm.return %[[E]]
-llvm.func @__regrain_launch.k(%p: !llvm.ptr, %gx: i32) -> i32 {
+llvm.func @__regrain_launch.k(%p: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index

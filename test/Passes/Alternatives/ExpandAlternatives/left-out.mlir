@@ -11,7 +11,7 @@
 // expected-remark@below {{grain t64x1x1 is left out: the block has 32 threads in dimension 0, fewer than the 64 of one coarse thread}}
 // expected-remark@below {{grain b2x1x1t64x1x1 is left out: the block has 32 threads in dimension 0}}
 // expected-remark@below {{grain b8x1x1t64x1x1 is left out: the block has 32 threads in dimension 0}}
-llvm.func @__regrain_launch.limits(%p: !llvm.ptr, %gx: i32) -> i32 {
+llvm.func @__regrain_launch.limits(%p: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.launch = @limits} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -38,7 +38,7 @@ llvm.func @__regrain_launch.limits(%p: !llvm.ptr, %gx: i32) -> i32 {
 // CHECK-LABEL: llvm.func @__regrain_launch.few_blocks
 // CHECK: regrain.alternatives ["original", "b2x1x1"] -> i32
 // expected-remark@below {{grain b8x1x1 is left out: the grid has 4 blocks in dimension 0, fewer than the 8 of one coarse block}}
-llvm.func @__regrain_launch.few_blocks(%p: !llvm.ptr) -> i32 attributes {regrain.space = "blocks=1,2,8"} {
+llvm.func @__regrain_launch.few_blocks(%p: !llvm.ptr) -> i32 attributes {regrain.launch = @few_blocks, regrain.space = "blocks=1,2,8"} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index

@@ -17,7 +17,7 @@
 // CHECK: regrain.gpu_wrapper @k grid{{.*}} attributes {regrain.epilogue}
 // CHECK: regrain.gpu_wrapper @k grid{{.*}} attributes {regrain.tasks = 64 : i32, regrain.thread_grain = array<i64: 2, 1, 1>}
 // CHECK-NOT: regrain.gpu_wrapper
-llvm.func @__regrain_launch.plain(%p: !llvm.ptr, %gx: i32) -> i32 {
+llvm.func @__regrain_launch.plain(%p: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.launch = @plain} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -44,7 +44,7 @@ llvm.func @__regrain_launch.plain(%p: !llvm.ptr, %gx: i32) -> i32 {
 // CHECK-LABEL: llvm.func @__regrain_launch.do_not_join_waiting_blocks
 // CHECK: regrain.alternatives ["original", "p1"] -> i32
 // expected-remark@below {{grain p16 is left out: its blocks may wait for one another}}
-llvm.func @__regrain_launch.do_not_join_waiting_blocks(%p: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.space = "tasks=1,16"} {
+llvm.func @__regrain_launch.do_not_join_waiting_blocks(%p: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.launch = @do_not_join_waiting_blocks, regrain.space = "tasks=1,16"} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index

@@ -14,7 +14,7 @@
 // CHECK: llvm.call @__regrain_profile_end(%[[SITE]], %[[TOKEN]], %[[E]])
 // CHECK: llvm.return %[[E]]
 // CHECK: llvm.mlir.global internal constant @__regrain_site.__regrain_launch.k.0("k\00")
-// CHECK: "0123\00"
+// CHECK: "0123456789abcdef0123456789abcdef\00"
 // CHECK: "sm_80\00"
 // CHECK: "1.0\00"
 // CHECK: "original\00"
@@ -25,7 +25,7 @@
 llvm.func @original(!llvm.ptr) -> i32
 llvm.func @coarse(!llvm.ptr) -> i32
 llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64,
-                              %stream: !llvm.ptr) -> i32 attributes {regrain.content = "0123"} {
+                              %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k, regrain.content = "0123456789abcdef0123456789abcdef"} {
   %e = regrain.alternatives ["original", "b2x1x1"] -> i32 {
     %a = llvm.call @original(%args) : (!llvm.ptr) -> i32
     regrain.yield %a : i32

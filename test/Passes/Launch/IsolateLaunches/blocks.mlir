@@ -8,15 +8,15 @@
 // they take the size of the original grid, which the kernel asks for, and the number of the first block that is left over.
 
 // CHECK: llvm.func ptx_kernelcc @k(!llvm.ptr {llvm.noalias})
-// CHECK-DAG: llvm.func ptx_kernelcc @k$b2x1x1(!llvm.ptr {llvm.noalias}, i32) attributes {{{.*}}regrain.version_of = "k"
-// CHECK-DAG: llvm.func ptx_kernelcc @k$original$rest0(!llvm.ptr {llvm.noalias}, i32, i32) attributes {{{.*}}regrain.version_of = "k"
+// CHECK-DAG: llvm.func ptx_kernelcc @k$b2x1x1(!llvm.ptr {llvm.noalias}, i32) attributes {regrain.grain = array<i64: 2, 1, 1>, {{.*}}regrain.version_of = @k}
+// CHECK-DAG: llvm.func ptx_kernelcc @k$original$rest0(!llvm.ptr {llvm.noalias}, i32, i32) attributes {{{.*}}regrain.rest = 0 : i64, {{.*}}regrain.version_of = @k}
 
 // CHECK-LABEL: llvm.func @__regrain_launch.k(
 // CHECK: regrain.gpu_wrapper @k {{.*}} attributes {regrain.kept, regrain.original}
 
 // CHECK-LABEL: llvm.func @__regrain_dispatch.k(
 // CHECK-SAME: %{{[^:]*}}: !llvm.ptr, %[[GX:[^:]*]]: i32, %[[GY:[^:]*]]: i32, %[[GZ:[^:]*]]: i32, %[[BX:[^:]*]]: i32, %[[BY:[^:]*]]: i32, %[[BZ:[^:]*]]: i32, %[[SHMEM:[^:]*]]: i64, %[[STREAM:[^:]*]]: !llvm.ptr
-// CHECK-SAME: attributes {regrain.host
+// CHECK-SAME: attributes {regrain.dispatch = @k, regrain.host
 // CHECK-NOT: regrain.gpu_wrapper
 // CHECK: %[[N:.*]] = arith.index_castui %[[GX]]
 // CHECK: %[[Q:.*]] = arith.divui %[[N]]
@@ -43,11 +43,17 @@
 // CHECK: llvm.mul %{{.*}}, %[[BX]]
 // CHECK: llvm.store %[[ORIGINAL]]
 
+// What stands for a kernel in launches says which.
+// CHECK-LABEL: llvm.mlir.global external @__regrain_handle.k$b2x1x1()
+// CHECK-SAME: regrain.handle = @k$b2x1x1, regrain.host}
+
 // CHECK-LABEL: llvm.func @__regrain_launch.k$original$rest0(
 // CHECK: %[[FIRST:.*]] = llvm.load %{{.*}} {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
 // CHECK: %[[START:.*]] = arith.index_castui %[[FIRST]]
 // CHECK: scf.parallel (%[[I:.*]], %{{.*}}, %{{.*}}) = (%c0, %c0, %c0)
 // CHECK: arith.addi %[[I]], %[[START]]
+// CHECK-LABEL: llvm.mlir.global external @__regrain_handle.k$original$rest0()
+// CHECK-SAME: regrain.handle = @k$original$rest0, regrain.host, regrain.rest = 0 : i64}
 
 // GPU-DAG: llvm.func ptx_kernelcc @k(%{{.*}}: !llvm.ptr {llvm.noalias}) {
 // GPU-DAG: llvm.func ptx_kernelcc @k$b2x1x1(%{{.*}}: !llvm.ptr {llvm.noalias}, %{{.*}}: i32) {
@@ -60,7 +66,7 @@
 // CPU-DAG: llvm.func @__regrain_block.k$original$rest0(
 // CPU-NOT: @__regrain_launch.
 llvm.func ptx_kernelcc @k(!llvm.ptr {llvm.noalias})
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index

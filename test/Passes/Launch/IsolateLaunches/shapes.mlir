@@ -4,7 +4,9 @@
 
 // A version for a constant block shape is a kernel of its own, and its block has constant sizes.
 
-// CHECK: llvm.func ptx_kernelcc @k$t2x1x1$s64x2x1(!llvm.ptr) attributes {{{.*}}passthrough = {{\[\[}}"nvvm.reqntid", "32,2,1"]]
+// CHECK: llvm.func ptx_kernelcc @k$t2x1x1$s64x2x1(!llvm.ptr) attributes {regrain.block_shape = array<i64: 64, 2, 1>,
+// CHECK-SAME: regrain.required_threads = array<i64: 32, 2, 1>
+// CHECK-SAME: regrain.thread_grain = array<i64: 2, 1, 1>, regrain.version_of = @k}
 // CHECK-LABEL: llvm.func @__regrain_launch.k.b64x2x1(
 // CHECK: regrain.kept
 // CHECK-LABEL: llvm.func @__regrain_dispatch.k.b64x2x1(
@@ -15,10 +17,10 @@
 // CHECK: %[[Y:.*]] = arith.constant 2 : index
 // CHECK: block(%c32{{[_0-9]*}}, %[[Y]],
 
-// GPU: llvm.func ptx_kernelcc @k$t2x1x1$s64x2x1(%
+// GPU: llvm.func ptx_kernelcc @k$t2x1x1$s64x2x1(%{{.*}}) attributes {passthrough = {{\[\[}}"nvvm.reqntid", "32,2,1"]]} {
 // GPU-LABEL: llvm.func @__regrain_dispatch.k.b64x2x1(
 llvm.func ptx_kernelcc @k(!llvm.ptr)
-llvm.func @__regrain_launch.k.b64x2x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k.b64x2x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k, regrain.block_shape = array<i64: 64, 2, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

@@ -1,4 +1,5 @@
-// RUN: %regrain-opt %s --regrain-keep-launches --regrain-coarsen-blocks='factor=2' --regrain-isolate-launches | FileCheck %s
+// RUN: %regrain-opt %s --regrain-keep-launches --regrain-coarsen-blocks='factor=2 dynamic-shared-limit=49152' \
+// RUN:   --regrain-isolate-launches='shared-limit=49152' | FileCheck %s
 
 // A coarse block has the dynamic shared memory of two, and must know where the second region begins: the original size is a
 // parameter. A struct that is passed by value stays one.
@@ -21,7 +22,7 @@
 // CHECK: regrain.dynamic_shared
 // CHECK: llvm.load %[[STRUCT]]
 llvm.func ptx_kernelcc @k(!llvm.ptr, !llvm.ptr {llvm.align = 4 : i64, llvm.byval = !llvm.struct<(i32, i32)>})
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index

@@ -4,7 +4,8 @@
 // The launch bounds speak of original threads, of which the coarse kernel has half as many; the block size that the kernel
 // asks for is the original one.
 
-// CHECK: llvm.func ptx_kernelcc @k$t2x1x1(!llvm.ptr, i32) attributes {{{.*}}passthrough = ["mustprogress", ["nvvm.minctasm", "2"], ["nvvm.maxntid", "128"]]
+// CHECK: llvm.func ptx_kernelcc @k$t2x1x1(!llvm.ptr, i32) attributes {passthrough = ["mustprogress"],
+// CHECK-SAME: regrain.max_threads = array<i64: 128>, regrain.min_blocks = 2 : i64
 
 // CHECK-LABEL: llvm.func @__regrain_dispatch.k(
 // CHECK-SAME: %[[ARGS:[^:]*]]: !llvm.ptr, %[[GX:[^:]*]]: i32, %[[GY:[^:]*]]: i32, %[[GZ:[^:]*]]: i32, %[[BX:[^:]*]]: i32, %[[BY:[^:]*]]: i32, %[[BZ:[^:]*]]: i32, %[[SHMEM:[^:]*]]: i64, %[[STREAM:[^:]*]]: !llvm.ptr
@@ -26,8 +27,8 @@
 // CHECK: scf.parallel {{.*}} to (%[[EXTENT]],
 // CHECK: arith.addi %{{.*}}, %[[EXTENT]]
 // CHECK: llvm.store %[[SIZE]]
-llvm.func ptx_kernelcc @k(!llvm.ptr) attributes {passthrough = ["mustprogress", ["nvvm.maxntid", "256"], ["nvvm.minctasm", "2"]]}
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func ptx_kernelcc @k(!llvm.ptr) attributes {passthrough = ["mustprogress"], regrain.max_threads = array<i64: 256>, regrain.min_blocks = 2 : i64}
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index

@@ -12,7 +12,7 @@
 // CHECK-NOT: __regrain_launch
 // CHECK: llvm.mlir.global external thread_local @__regrain_dynamic_shared()
 llvm.func ptx_kernelcc @k(%p: !llvm.ptr)
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %g = arith.index_castui %gx : i32 to index
@@ -44,7 +44,7 @@ llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %b
 // CHECK-LABEL: llvm.func @__regrain_block.atomics
 // CHECK-NOT: access_groups
 llvm.func ptx_kernelcc @atomics(%p: !llvm.ptr)
-llvm.func @__regrain_launch.atomics(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.atomics(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @atomics} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %g = arith.index_castui %gx : i32 to index

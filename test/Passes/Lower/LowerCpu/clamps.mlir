@@ -11,7 +11,7 @@
 // CHECK: llvm.getelementptr %{{.*}}[%[[CLAMPED]]]
 // CHECK: llvm.return
 llvm.func ptx_kernelcc @guarded(%p: !llvm.ptr, %step: i32)
-llvm.func @__regrain_launch.guarded(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.guarded(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @guarded} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1 : i32
@@ -51,7 +51,7 @@ llvm.func @__regrain_launch.guarded(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i
 // CHECK-NOT: llvm.intr.smax
 // CHECK: llvm.return
 llvm.func ptx_kernelcc @varying(%p: !llvm.ptr)
-llvm.func @__regrain_launch.varying(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.varying(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @varying} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1 : i32

@@ -16,7 +16,7 @@ llvm.func @harmless(%v: i32) attributes {no_inline} {
   llvm.return
 }
 llvm.func ptx_kernelcc @k(%p: !llvm.ptr)
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %g = arith.index_castui %gx : i32 to index

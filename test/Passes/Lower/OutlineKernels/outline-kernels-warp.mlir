@@ -21,7 +21,7 @@
 // CHECK-NOT: regrain.
 llvm.func ptx_kernelcc @warp(!llvm.ptr)
 
-llvm.func @__regrain_launch.warp(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.warp(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @warp} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index

@@ -26,7 +26,7 @@
 // SPECIAL-SAME: nvvm.reqntid = array<i32: 64, 1, 1>
 llvm.func ptx_kernelcc @copy(!llvm.ptr {llvm.noalias}, i32) attributes {regrain.linkage = #llvm.linkage<weak_odr>}
 
-llvm.func @__regrain_launch.copy(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.copy(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @copy} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index
@@ -64,7 +64,7 @@ llvm.func @__regrain_launch.copy(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32,
   llvm.return %err : i32
 }
 
-llvm.func @__regrain_launch.copy.b64x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.copy.b64x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @copy, regrain.block_shape = array<i64: 64, 1, 1>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index

@@ -4,7 +4,7 @@ llvm.func ptx_kernelcc @k(!llvm.ptr {llvm.byval = !llvm.struct<(f32, f32)>}, i32
 llvm.func ptx_kernelcc @flushes(f32, f32, !llvm.ptr) attributes {passthrough = [["denormal-fp-math-f32", "preserve-sign,preserve-sign"]]}
 
 // CHECK-LABEL: llvm.func @__regrain_launch.k
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %bx: i32, %f: f32, %g: f32, %n: i32, %m: i32, %out: !llvm.ptr) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %bx: i32, %f: f32, %g: f32, %n: i32, %m: i32, %out: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %gxi = arith.index_castui %gx : i32 to index

@@ -19,7 +19,7 @@ llvm.func ptx_kernelcc @k(!llvm.ptr)
 // CHECK-NOT: !llvm.ptr<3> -> f32
 // CHECK-NOT: regrain.barrier
 // CHECK: regrain.epilogue
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32) -> i32 {
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32) -> i32 attributes {regrain.launch = @k} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
