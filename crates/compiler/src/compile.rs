@@ -34,7 +34,7 @@ use crate::stages::Stages;
 const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
-const LEAST_BUDGET: Duration = Duration::from_secs(1);
+const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
 /// The architectures of one target.
 struct Group<'s> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use regrain_passes::alternatives::candidates::{Kept, Launch};
-use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
+use regrain_passes::alternatives::expand_alternatives::Omission;
 use regrain_passes::launch::launch_function::described;
 use regrain_targets::image::Image;
 use regrain_targets::target::Code;
@@ -151,12 +151,9 @@ impl Search for Searcher<'_> {
         for (omission, target) in
             omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target)))
         {
-            let decision = match omission.reason {
-                LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
-                _ => Decision::Pruned,
-            };
+            let decision = if omission.is_declined { Decision::Declined } else { Decision::Pruned };
             let mut row = Row::new(&self.source, &omission.kernel, omission.shape, target, omission.grain, decision);
-            row.reason = Some(omission.reason.to_string());
+            row.reason = Some(omission.reason.clone());
             self.rows.borrow_mut().push(row);
         }
     }

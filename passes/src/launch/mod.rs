@@ -3,4 +3,4 @@
 pub mod bounds;
 pub mod launch_function;
 
-crate::table::passes! { keep_launches, isolate_launches }
+crate::table::passes! { keep_launches, isolate_launches, release_launches }

@@ -33,13 +33,15 @@ mod thread_loops;
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::{
-    ir::{Builder, Mapping, Op, Value, Walk},
+    ir::{Attr, Builder, Mapping, Op, Value, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 
 use regrain_dialects::{
     LaunchBounds,
-    attributes::{self, KERNEL_ARG, NOT_SPLIT, REUSED, UNCHANGING},
+    attributes::{
+        self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED, UNCHANGING,
+    },
     ops::GpuWrapper,
 };
 use regrain_targets::device_language;
@@ -80,10 +82,10 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-pub fn make_blocks(
+fn make_blocks(
     module: Op<'_>,
     operations: &dyn DeviceOperations,
-) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
+) -> PassResult {
     let mut made = Vec::new();
     for (launch, name, shape) in launch_function::launches(module) {
         let wrappers = launch.find_named("regrain.gpu_wrapper");
@@ -98,7 +100,53 @@ pub fn make_blocks(
         launch.erase();
     }
     remove_unreachable(module, &made);
-    Ok(made)
+    for block in &made {
+        if let Some(function) = module.lookup_symbol(&block.symbol) {
+            describe(function, block);
+        }
+    }
+    Ok(())
+}
+
+/// The block functions of a module, by the attributes that [`make_blocks`] left; they go.
+pub fn take_blocks(module: Op<'_>) -> Vec<BlockFunction> {
+    let mut found = Vec::new();
+    for function in module.find_named("llvm.func") {
+        let Some(kernel) = attributes::text(function, BLOCK_OF) else { continue };
+        let sizes = function.attr(PARAMETER_SIZES).and_then(Attr::as_i64_array);
+        let version = sizes.map(|sizes| KernelFacts {
+            parameter_sizes: sizes.into_iter().map(i64::cast_unsigned).collect(),
+            max_threads: LaunchBounds::of(function).most_threads().and_then(|most| most.try_into().ok()).unwrap_or(0),
+            static_shared: attributes::count(function, STATIC_SHARED).unwrap_or(0),
+        });
+        found.push(BlockFunction {
+            kernel: kernel.to_owned(),
+            symbol: function.symbol_name().unwrap_or_default().to_owned(),
+            shape: attributes::block_shape(function),
+            version,
+        });
+        for name in [BLOCK_OF, BLOCK_SHAPE, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
+            function.remove_attr(name);
+        }
+    }
+    found
+}
+
+/// Leaves on a block function what [`take_blocks`] reads.
+fn describe(function: Op<'_>, block: &BlockFunction) {
+    let ctx = function.ctx();
+    function.set_attr(BLOCK_OF, ctx.str_attr(&block.kernel));
+    if let Some(shape) = block.shape {
+        attributes::set_block_shape(function, shape);
+    }
+    if let Some(facts) = &block.version {
+        let sizes: Vec<i64> = facts.parameter_sizes.iter().map(|size| size.cast_signed()).collect();
+        function.set_attr(PARAMETER_SIZES, ctx.i64_array_attr(&sizes));
+        function.set_attr(STATIC_SHARED, ctx.i64_attr(facts.static_shared.cast_signed()));
+        if facts.max_threads > 0 {
+            function.set_attr(MAX_THREADS, ctx.i64_array_attr(&[facts.max_threads.into()]));
+        }
+    }
 }
 
 fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
@@ -145,7 +193,7 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 }
 
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
-pub fn finish(module: Op<'_>) {
+fn finish(module: Op<'_>) {
     for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(REUSED)) {
         op.remove_attr(REUSED);
         if let Some(annotation) = op.attr("llvm.loop_annotation") {

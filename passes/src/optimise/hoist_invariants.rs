@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 use mlir_bridge::{
     ir::{Builder, Op, Value},
-    pass::{Anchor, PassInfo, PassResult, PassRun},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
     transforms::move_loop_invariant_code,
 };
 use tracing::debug;
@@ -44,15 +44,22 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     summary: "move computation and loads out of serial and parallel loops",
     anchor: Anchor::Any,
-    options: &[],
+    options: &[PassOption {
+        name: "parallel",
+        default: "true",
+        description: "also out of the parallel loops, where a host compiler does not do it as well",
+    }],
     dialects: &["regrain", "scf", "arith", "ub"],
     run,
 };
 
-fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+fn run(run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    let parallel = run.option_bool("parallel")?;
     for target in targets(root) {
         hoist(target);
-        hoist_from_parallel(target);
+        if parallel {
+            hoist_from_parallel(target);
+        }
     }
     Ok(())
 }
