@@ -12,7 +12,7 @@
 //! operations: addresses cost little, as most of them are computed once for a row. Copies side by side were measured to cost
 //! more than one after the other, as the compiler's vectoriser and register allocation see larger bodies.
 //!
-//! The constants are fitted to measurements of the programs of `rodinia` (`bench.py rank` repeats them; ARCHITECTURE.md says
+//! The constants are fitted to measurements of the programs of `rodinia` (`bench.py rank` repeats them; `rodinia/results/rank.md` says
 //! how well it ranks). Not modelled: what the vectoriser declines.
 
 use super::{Bound, Candidate, Prediction, Shape};
