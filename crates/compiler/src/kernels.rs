@@ -9,7 +9,7 @@ use regrain_frontend::specialise;
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::image::{Assembler, Image, KernelOptions};
 use regrain_targets::jobs::{self, Compiled, Job};
-use regrain_targets::nvptx::merge;
+use regrain_targets::merge;
 use regrain_targets::target::Kernels;
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Cache, Key, Report};

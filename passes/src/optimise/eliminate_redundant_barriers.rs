@@ -22,15 +22,13 @@ use mlir_bridge::{
     ir::{Block, Op, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
-use regrain_dialects::ops::Barrier;
+use regrain_dialects::ops::{Barrier, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
     analysis::accesses::{Effects, Memory},
     optimise::targets::targets,
     analysis::phases::{Phases, is_plain},
-    analysis::synchronisation::BARRIERS,
-    analysis::synchronisation::loop_of,
 };
 
 const NAME: &str = "regrain-eliminate-redundant-barriers";
@@ -62,7 +60,7 @@ pub fn eliminate(target: Op<'_>) -> usize {
         Walk::Advance
     });
     let loops: HashSet<_> =
-        target.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
+        target.find_all(is_barrier).into_iter().filter_map(thread_loop).collect();
     removed + loops.into_iter().map(eliminate_in).sum::<usize>()
 }
 
@@ -75,7 +73,7 @@ fn eliminate_in(block: Op<'_>) -> usize {
         return 0;
     }
     let mut redundant = Vec::new();
-    for barrier in phases.barriers().into_iter().filter(|op| op.is("regrain.barrier")) {
+    for barrier in phases.barriers().into_iter().filter(|op| Barrier::is(*op)) {
         match why_needed(&memory, &phases.before(barrier), &phases.after(barrier)) {
             None => {
                 phases.remove(barrier);

@@ -24,6 +24,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
     transforms::move_loop_invariant_code,
 };
+use regrain_dialects::ops::{Shared, is_barrier};
 use tracing::debug;
 
 use crate::{
@@ -33,7 +34,6 @@ use crate::{
     analysis::loops::Counting,
     optimise::targets::{targets, thread_loops},
     analysis::phases::Phases,
-    analysis::synchronisation::BARRIERS,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
 };
 
@@ -195,7 +195,7 @@ struct Loads<'a, 'c> {
 impl<'a, 'c> Loads<'a, 'c> {
     fn new(nest: Op<'c>, block: Op<'c>, memory: &'a Memory<'c>) -> Self {
         let mut others = Effects::default();
-        let barriers = nest.find_all(|op| BARRIERS.contains(&op.name()));
+        let barriers = nest.find_all(is_barrier);
         if !barriers.is_empty() {
             let phases = Phases::new(block, memory);
             if phases.are_known() {
@@ -228,10 +228,7 @@ impl<'a, 'c> Loads<'a, 'c> {
     fn within_object(&self, load: Op<'c>) -> bool {
         let address = self.memory.offsets.address(load.operand(0));
         let Some(object) = address.root.defining_op() else { return false };
-        let size = match object.name() {
-            "regrain.shared" => object.attr("type").and_then(|ty| ty.as_type()).map(|ty| ty.layout(object).0),
-            _ => None,
-        };
+        let size = Shared::cast(object).map(|shared| shared.memory_type().layout(object).0);
         let (bytes, alignment) = load.result(0).ty().layout(load);
         let stated =
             load.attr("alignment").and_then(|stated| stated.as_int()).map_or(alignment, |stated| stated as u64);

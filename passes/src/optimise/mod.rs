@@ -9,6 +9,7 @@ pub mod targets;
 crate::table::passes! { merge_common_values, forward_stores, eliminate_redundant_barriers, hoist_invariants, hoist_to_host }
 
 use mlir_bridge::ir::Op;
+use regrain_dialects::ops::GpuWrapper;
 use tracing::debug;
 
 use crate::{
@@ -65,17 +66,17 @@ pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
         done.host = hoist_to_host(wrapper);
     }
     wrapper.set_attr(OPTIMISED, wrapper.ctx().unit_attr());
-    debug!(target: NAME, "{:?}: {done:?}", wrapper.attr("kernel").and_then(|kernel| kernel.as_symbol()));
+    debug!(target: NAME, "{:?}: {done:?}", GpuWrapper::cast(wrapper).and_then(GpuWrapper::kernel));
     done
 }
 
 /// Optimises every launch in `root` that is no longer the original.
 pub fn optimise_changed(root: Op<'_>) -> Vec<Outcome> {
-    let changed = root.find_all(|op| op.is("regrain.gpu_wrapper") && !targets::is_kept(op));
-    changed.into_iter().map(|wrapper| optimise(wrapper, true)).collect()
+    let changed = GpuWrapper::all(root).into_iter().map(GpuWrapper::op).filter(|wrapper| !targets::is_kept(*wrapper));
+    changed.map(|wrapper| optimise(wrapper, true)).collect()
 }
 
 /// Optimises every launch in `root`, originals too, where the host has no part in launches.
 pub fn optimise_all(root: Op<'_>) -> Vec<Outcome> {
-    root.find_named("regrain.gpu_wrapper").into_iter().map(|wrapper| optimise(wrapper, false)).collect()
+    GpuWrapper::all(root).into_iter().map(|wrapper| optimise(wrapper.op(), false)).collect()
 }

@@ -13,11 +13,8 @@ pub fn is_kept(wrapper: Op<'_>) -> bool {
 /// What a pass runs on: the launches in `root` that are no longer the original, and parallel loops outside of launches.
 pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
     root.find_all(|op| match op.name() {
-        "regrain.gpu_wrapper" => !is_kept(op),
-        "scf.parallel" => {
-            let inside = |name| op.parent_of_name(name).is_some();
-            !inside("scf.parallel") && !inside("regrain.gpu_wrapper")
-        }
+        GpuWrapper::NAME => !is_kept(op),
+        "scf.parallel" => op.parent_of_name("scf.parallel").is_none() && GpuWrapper::around(op).is_none(),
         _ => false,
     })
 }
