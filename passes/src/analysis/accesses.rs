@@ -72,7 +72,7 @@ pub enum Who {
 }
 
 /// What is known of the memory of a launch. No operation of it may be erased meanwhile.
-pub struct Memory<'c> {
+pub struct MemoryAnalysis<'c> {
     block: Op<'c>,
     pub offsets: Offsets<'c>,
     uniform: Uniformity<'c>,
@@ -83,7 +83,7 @@ pub struct Memory<'c> {
     sizes: RefCell<HashMap<Type<'c>, u64>>,
 }
 
-impl<'c> Memory<'c> {
+impl<'c> MemoryAnalysis<'c> {
     /// `block` is the loop over the threads of a block.
     pub fn new(block: Op<'c>) -> Self {
         let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();

@@ -17,7 +17,7 @@ use mlir_bridge::ir::{Block, Op};
 use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, thread_loop};
 
 use crate::analysis::{
-    accesses::{Effects, Memory},
+    accesses::{Effects, MemoryAnalysis},
     synchronisation::{STRUCTURES, decisive, is_structure},
     uniformity::{Trust, Uniformity},
 };
@@ -33,7 +33,7 @@ pub fn is_plain(barrier: Op<'_>) -> bool {
 /// The barriers of a loop over the threads of a block, and what runs between them.
 pub struct Phases<'a, 'c> {
     block: Op<'c>,
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     /// Operations that hold barriers.
     holders: HashSet<Op<'c>>,
     removed: HashSet<Op<'c>>,
@@ -48,7 +48,7 @@ enum Way {
 }
 
 impl<'a, 'c> Phases<'a, 'c> {
-    pub fn new(block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    pub fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut holders = HashSet::new();
         for barrier in block.find_all(is_barrier) {
             let mut at = barrier.parent();

@@ -26,7 +26,7 @@ use regrain_dialects::ops::{Barrier, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Effects, Memory},
+    analysis::accesses::{Effects, MemoryAnalysis},
     optimise::targets::targets,
     analysis::phases::{Phases, is_plain},
 };
@@ -66,7 +66,7 @@ pub fn eliminate(target: Op<'_>) -> usize {
 
 /// Removes the redundant barriers of one loop over threads.
 fn eliminate_in(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let mut phases = Phases::new(block, &memory);
     if !phases.are_known() {
         debug!(target: NAME, "control flow around a barrier differs between threads, or a barrier is of part of the block");
@@ -89,7 +89,7 @@ fn eliminate_in(block: Op<'_>) -> usize {
 }
 
 /// Why accesses must stay apart.
-fn why_needed<'c>(memory: &Memory<'c>, before: &Effects<'c>, after: &Effects<'c>) -> Option<&'static str> {
+fn why_needed<'c>(memory: &MemoryAnalysis<'c>, before: &Effects<'c>, after: &Effects<'c>) -> Option<&'static str> {
     let nothing = |effects: &Effects<'c>| effects.accesses.is_empty() && !effects.unknown;
     if nothing(before) || nothing(after) {
         return None;

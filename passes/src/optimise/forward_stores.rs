@@ -25,7 +25,7 @@ use regrain_dialects::ops::{Shared, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
     analysis::objects::same_object,
     optimise::merge_common_values::sweep,
     optimise::targets::{targets, thread_loops},
@@ -75,14 +75,14 @@ pub fn forward(target: Op<'_>) -> Forwarded {
 /// The memory of a loop, seen over the whole of it.
 struct View<'a, 'c> {
     block: Op<'c>,
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     /// `None` where phases are not known.
     phases: Option<Phases<'a, 'c>>,
     all: Effects<'c>,
 }
 
 impl<'a, 'c> View<'a, 'c> {
-    fn new(block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut all = Effects::default();
         for op in block.body().ops() {
             all.join(memory.effects(op));
@@ -124,7 +124,7 @@ struct Forward<'a, 'c> {
 
 /// Replaces loads of known places; gives their number.
 fn forward_loads(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
     let mut forward = Forward { view, around: HashMap::new(), found: Vec::new(), number: 0 };
     forward.block(block.body(), Vec::new());
@@ -218,7 +218,7 @@ fn is_same(a: &Access<'_>, b: &Access<'_>) -> bool {
 
 /// Erases stores that are overwritten before anyone can read them; gives their number.
 fn erase_stores(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
     let dead: Vec<_> =
         block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();

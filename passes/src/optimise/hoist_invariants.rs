@@ -28,7 +28,7 @@ use regrain_dialects::ops::{Shared, is_barrier};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, has_first_round},
     analysis::loops::Counting,
@@ -63,7 +63,7 @@ pub fn hoist(target: Op<'_>) -> usize {
     for block in thread_loops(target) {
         let mut loops = block.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
         loops.reverse();
-        let mut memory = Memory::new(block);
+        let mut memory = MemoryAnalysis::new(block);
         for nest in loops {
             let moves = find(nest, block, &memory);
             moved += moves.plain.len() + moves.guarded.len();
@@ -72,7 +72,7 @@ pub fn hoist(target: Op<'_>) -> usize {
             }
             if !moves.guarded.is_empty() {
                 move_under_guard(nest, &moves.guarded);
-                memory = Memory::new(block);
+                memory = MemoryAnalysis::new(block);
             }
         }
     }
@@ -134,7 +134,7 @@ impl<'c> Moves<'c> {
 }
 
 /// Finds what is invariant; changes nothing.
-fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &Memory<'c>) -> Moves<'c> {
+fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'c> {
     let mut moves = Moves::default();
     let mut loads: Option<Loads<'_, 'c>> = None;
     let counting = Counting::of(nest);
@@ -181,19 +181,19 @@ fn is_computation(op: Op<'_>) -> bool {
 }
 
 /// Whether an operation may end the thread, or never end.
-fn may_end<'c>(memory: &Memory<'c>, op: Op<'c>) -> bool {
+fn may_end<'c>(memory: &MemoryAnalysis<'c>, op: Op<'c>) -> bool {
     memory.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
 }
 
 /// What is written while a loop runs.
 struct Loads<'a, 'c> {
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     own: Effects<'c>,
     others: Effects<'c>,
 }
 
 impl<'a, 'c> Loads<'a, 'c> {
-    fn new(nest: Op<'c>, block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    fn new(nest: Op<'c>, block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut others = Effects::default();
         let barriers = nest.find_all(is_barrier);
         if !barriers.is_empty() {

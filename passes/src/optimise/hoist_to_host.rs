@@ -1,4 +1,4 @@
-//! `regrain-hoist-to-host`: what is the same for the whole grid, and dear, is computed once by the host.
+//! `regrain-hoist-to-host`: what is the same for the whole grid, and expensive, is computed once by the host.
 //!
 //! Before:                                          After:
 //!                                                    %z = llvm.icmp "eq" %w, 0 ; %d = llvm.select %z, 1, %w
@@ -123,7 +123,7 @@ impl<'c> Host<'c> {
         }
     }
 
-    /// Whether the value of an operation is worth to be passed: the device needs it, and it is dear.
+    /// Whether the value of an operation is worth to be passed: the device needs it, and it is expensive.
     fn is_wanted(&mut self, op: Op<'c>) -> bool {
         let value = op.result(0);
         if !is_number(value) || constant(value).is_some() || !self.can(value) {

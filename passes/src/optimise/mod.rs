@@ -40,7 +40,7 @@ pub struct Outcome {
 }
 
 /// Optimises one launch (`regrain.gpu_wrapper`), once. With `host`, what is the same for a block, or for the whole grid, moves
-/// out of the parallel loops, and out of the launch if it is dear. The CPU does without: a host compiler moves such values by
+/// out of the parallel loops, and out of the launch if it is expensive. The CPU does without: a host compiler moves such values by
 /// itself, and knows better which of them to compute in the loop over the threads.
 pub fn optimise(wrapper: Op<'_>, host: bool) -> Outcome {
     let mut done = Outcome::default();

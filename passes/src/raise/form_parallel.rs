@@ -34,7 +34,7 @@ use regrain_targets::device_operations::Axis;
 
 use crate::{
     analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
-    launch::launch_function::{self, Launch},
+    launch::launch_function::{self, LaunchFunction},
 };
 
 /// Dialects whose operations the pass makes.
@@ -124,7 +124,7 @@ fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant:
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.
-fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &Launch<'c>) {
+fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &LaunchFunction<'c>) {
     let block = launch.block_loop.body();
     let Some(end) = block.terminator() else {
         return;
@@ -182,7 +182,7 @@ fn private_copy<'c>(builder: Builder<'c>, source: Value<'c>, ty: mlir_bridge::ir
 }
 
 /// Replaces everything that names the thread, warp or block.
-fn tie_to_loops(launch: &Launch<'_>) {
+fn tie_to_loops(launch: &LaunchFunction<'_>) {
     let ivs = launch.block_loop.body().args();
     let thread = casts(launch.block_loop, Builder::at_start(launch.block_loop.body(), launch.func.loc()));
     let block = casts(launch.grid_loop, Builder::before(launch.block_loop));
@@ -237,7 +237,7 @@ fn replace_barrier_reduce<'c>(op: Op<'c>, kind: ReduceKind, ivs: &[Value<'c>]) {
 }
 
 /// Shared variables become allocations of the grid loop.
-fn place_shared<'c>(functions: &Functions<'c>, launch: &Launch<'c>) {
+fn place_shared<'c>(functions: &Functions<'c>, launch: &LaunchFunction<'c>) {
     let builder = Builder::at_start(launch.grid_loop.body(), launch.func.loc());
     let mut placed: HashMap<String, Value<'c>> = HashMap::new();
     let mut dynamic: Option<DynamicShared<'c>> = None;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Attr, Block, Op, Type, Value};
 use regrain_dialects::ops::{Barrier, is_barrier};
 use regrain_tuning::expr::Expr;
-use regrain_tuning::statistics::{Access, Kind, Loop, Memory, Space, Statistics};
+use regrain_tuning::statistics::{Access, AccessGroup, Kind, Loop, Space, Statistics};
 
 use super::address::{self, Touched};
 use super::classify;
@@ -184,7 +184,7 @@ impl<'a, 'c> Counter<'a, 'c> {
         };
         let address::Layout { pattern, transactions, lines } = layout;
         let reused = count.scaled(near);
-        self.statistics.add_memory(Memory { space, access, pattern, bytes, count, transactions, lines, reused });
+        self.statistics.add_memory(AccessGroup { space, access, pattern, bytes, count, transactions, lines, reused });
         if access == Access::Load && matches!(space, Space::Global | Space::Shared) {
             self.pending.push(Pending { value: op.result(0), space });
             let run = u32::try_from(self.pending.len()).unwrap_or(u32::MAX);
