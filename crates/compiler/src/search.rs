@@ -39,7 +39,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
-use regrain_passes::alternatives::candidates::{Kept, Launch};
+use regrain_passes::alternatives::candidates::{Kept, LaunchCandidates};
 use regrain_passes::alternatives::expand_alternatives::Omission;
 use regrain_passes::launch::launch_function::described;
 use regrain_targets::image::Image;
@@ -119,7 +119,7 @@ impl<'s> Searcher<'s> {
     }
 
     /// The choice by measured times, if there are any that fit.
-    fn by_profile(&self, launch: &Launch) -> Option<Grain> {
+    fn by_profile(&self, launch: &LaunchCandidates) -> Option<Grain> {
         let database = self.database.as_ref()?;
         let chips = self.chips(BTreeMap::new());
         match choice::by_profile(launch, chips.first()?, &self.target_name(), database, VERSION) {
@@ -140,7 +140,7 @@ impl<'s> Searcher<'s> {
     /// `mains` says whose launches they are.
     pub fn decide(
         &self,
-        launches: &[Launch],
+        launches: &[LaunchCandidates],
         resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>,
     ) -> Kept {
         let chips = self.chips(resources);
@@ -192,7 +192,7 @@ impl Search for Searcher<'_> {
         }
     }
 
-    fn keep(&self, launch: &Launch) -> Vec<Grain> {
+    fn keep(&self, launch: &LaunchCandidates) -> Vec<Grain> {
         if let Some(grain) = self.by_profile(launch) {
             return vec![grain];
         }
@@ -230,7 +230,7 @@ impl Search for Searcher<'_> {
 /// The reports of one chip, by the launches that they are of. `mains` are the kernels of the alternatives, `images` those
 /// kernels in that order (`None`: not assembled), `whole` is clang's module with the original kernels.
 pub fn resources(
-    launches: &[Launch],
+    launches: &[LaunchCandidates],
     mains: &[(String, Grain, String)],
     images: &[Option<Image>],
     whole: &Image,

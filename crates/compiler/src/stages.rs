@@ -12,7 +12,7 @@ use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
-use regrain_passes::alternatives::candidates::{self, Kept, Launch};
+use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
 use regrain_passes::alternatives::expand_alternatives::{USUAL_OPERATIONS, take_omissions};
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
@@ -178,7 +178,7 @@ impl Stages<'_> {
 
     /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
     /// which no time is left keep their grain.
-    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<Launch>, String> {
+    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<LaunchCandidates>, String> {
         let op = module_op(module);
         let mut open = self.launches_to_expand(op, search);
         // Few at a time: then time is asked for often enough, and the module is not walked once for each.

@@ -38,7 +38,7 @@ use inkwell::module::Module;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
-use regrain_passes::alternatives::candidates::{self, Kept, Launch};
+use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
 use regrain_passes::alternatives::profile_alternatives;
 use regrain_passes::launch::isolate_launches::{self, Version};
 use regrain_tuning::{Grain, VERSION};
@@ -54,14 +54,14 @@ pub struct Versions {
     /// The host functions, a module of MLIR with structured control flow; empty when there are none.
     pub host: String,
     /// The launches that have alternatives.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<LaunchCandidates>,
 }
 
 /// Host functions beside the module that they were taken from.
 pub(crate) struct Host<'c> {
     pub(crate) module: melior::ir::Module<'c>,
     pub(crate) versions: Vec<Version>,
-    pub(crate) launches: Vec<Launch>,
+    pub(crate) launches: Vec<LaunchCandidates>,
 }
 
 impl Versions {

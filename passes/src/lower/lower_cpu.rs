@@ -42,7 +42,7 @@ use regrain_dialects::{
     attributes::{
         self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED, UNCHANGING,
     },
-    ops::GpuWrapper,
+    ops::{DynamicShared, GpuWrapper, Shared},
 };
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
@@ -88,7 +88,7 @@ fn make_blocks(
 ) -> PassResult {
     let mut made = Vec::new();
     for (launch, name, shape) in launch_function::launches(module) {
-        let wrappers = launch.find_named("regrain.gpu_wrapper");
+        let wrappers: Vec<_> = GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect();
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
@@ -244,9 +244,9 @@ fn drop_unused_size(function: Op<'_>, operations: &dyn DeviceOperations) {
 
 /// The launch in a block function becomes the work of the one block that the thread state names.
 fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), String> {
-    let [wrapper] = function.find_named("regrain.gpu_wrapper")[..] else { return Err("expected one launch".into()) };
-    let grid = GpuWrapper::cast(wrapper).and_then(GpuWrapper::grid_loop).ok_or("no grid loop")?;
-    let b = Builder::before(wrapper);
+    let [wrapper] = GpuWrapper::all(function)[..] else { return Err("expected one launch".into()) };
+    let grid = wrapper.grid_loop().ok_or("no grid loop")?;
+    let b = Builder::before(wrapper.op());
     let mut mapping = Mapping::new();
     for op in wrapper.body().ops() {
         if op == grid {
@@ -256,7 +256,7 @@ fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), Str
     }
     mapping.map_all(&grid.body().args(), numbers);
     b.clone_body(grid.body(), &mut mapping);
-    wrapper.replace_with(&[b.const_i32(0)]);
+    wrapper.op().replace_with(&[b.const_i32(0)]);
     Ok(())
 }
 
@@ -285,7 +285,7 @@ fn map_parameters<'c>(
 
 /// Structs passed by value are copied to memory that is aligned as the kernel expects.
 fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result<(), String> {
-    let kernel = wrapper.attr("kernel").and_then(|kernel| module.lookup_symbol(kernel.as_symbol()?));
+    let kernel = GpuWrapper::cast(wrapper).and_then(|wrapper| module.lookup_symbol(wrapper.kernel()?));
     let attrs = kernel.and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
     for argument in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
         let number = attributes::kernel_arg(argument).unwrap_or(0);
@@ -312,16 +312,17 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
 /// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.
 fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
     let ctx = module.ctx();
-    for op in function.find_named("regrain.shared") {
+    for shared in Shared::all(function) {
+        let op = shared.op();
         let b = Builder::before(op);
-        let wanted = op.attr("alignment").and_then(|attr| attr.as_int()).unwrap_or(0);
-        let element = op.attr("type").and_then(|ty| ty.as_type()).unwrap_or(ctx.int(8));
+        let wanted = shared.alignment().unwrap_or(0);
+        let element = shared.memory_type();
         let one = b.const_i32(1);
         let spec = b.op("llvm.alloca").operands(&[one]).result(ctx.ptr(0)).attr("elem_type", ctx.type_attr(element));
         let memory = spec.attr("alignment", ctx.i64_attr(wanted.max(SHARED_ALIGNMENT))).build().result(0);
         op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
     }
-    for op in function.find_named("regrain.dynamic_shared") {
+    for op in DynamicShared::all(function).into_iter().map(DynamicShared::op) {
         declare_dynamic_shared(module);
         let b = Builder::before(op);
         let name = ctx.symbol_attr(DYNAMIC_SHARED);

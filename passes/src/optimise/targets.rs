@@ -14,10 +14,7 @@ pub fn is_kept(wrapper: Op<'_>) -> bool {
 pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
     root.find_all(|op| match op.name() {
         GpuWrapper::NAME => !is_kept(op) && !op.has_attr(OPTIMISED),
-        "scf.parallel" => {
-            let inside = |name| op.parent_of_name(name).is_some();
-            !inside("scf.parallel") && !inside(GpuWrapper::NAME)
-        }
+        "scf.parallel" => op.parent_of_name("scf.parallel").is_none() && GpuWrapper::around(op).is_none(),
         _ => false,
     })
 }

@@ -43,7 +43,6 @@ use inkwell::module::Module;
 use crate::Error;
 use crate::target::{BlockOptions, SplitForm};
 use crate::from_nvvm::{link_library, retarget};
-pub use crate::machines::host as host_machine;
 pub use destination::device_library;
 pub use limits::limits;
 pub use target::Cpu;
