@@ -218,9 +218,10 @@ impl Search for Searcher<'_> {
 
     fn out_of_time(&self, launches: usize) {
         if launches > 0 {
-            let source = &self.source;
+            let (source, archs) = (&self.source, self.archs.iter().map(|(name, _)| name.as_str()));
+            let archs = archs.collect::<Vec<_>>().join(", ");
             self.missed.say(&format!(
-                "{source}: remark: {launches} launches keep their grain: the search took as long as it may \
+                "{source}: remark: {launches} launches keep their grain on {archs}: the search took as long as it may \
                  (-fregrain-search-budget=) [-Rpass-missed=regrain]"
             ));
         }

@@ -62,7 +62,9 @@ fn report(error: &Error) {
         Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => eprint!("{stderr}"),
         Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => eprintln!("{what}"),
         _ => {
-            let parts: Vec<String> = error.chain().map(ToString::to_string).collect();
+            let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
+            // A message may have its cause's words in it.
+            parts.dedup_by(|cause, message| message.ends_with(cause.as_str()));
             eprintln!("regrain: error: {}", parts.join(": "));
         }
     }
