@@ -7,6 +7,7 @@
 //! ```
 
 use mlir_bridge::ir::{Builder, Op, Type, Value};
+use mlir_bridge::reasons::fill;
 
 use super::{DIALECT, SHARED};
 use crate::device_operations::{Axis, DeviceOperations, Place};
@@ -15,6 +16,14 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
 /// How much dynamic shared memory the launch gave the block.
 const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
+
+mlir_bridge::reasons! {
+    /// Why an operation of the parallel form cannot be lowered.
+    pub enum NoCounterpart {
+        Operation => "'{}' has no counterpart on this target",
+        Width => "'{}' of {} bits has no counterpart on this target",
+    }
+}
 
 /// The parallel form in NVVM.
 pub struct Operations;
@@ -74,7 +83,7 @@ fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
             }
             "regrain.lane_id" => replace(op, &[register(b, "laneid")]),
             "regrain.warp_id" => replace(op, &[warp_number(b)]),
-            name => return Err(format!("'{name}' has no counterpart on this target")),
+            name => return Err(fill(NoCounterpart::Operation, &[&name])),
         }
     }
     Ok(())
@@ -183,7 +192,7 @@ fn match_lanes(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
 }
 
 fn shuffle(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
-    let [value, offset, clamp, mask] = op.operands()[..4] else { return Err("malformed 'regrain.shuffle'".into()) };
+    let [value, offset, clamp, mask] = [0, 1, 2, 3].map(|number| op.operand(number));
     let ctx = b.ctx();
     let ty = value.ty();
     let kind = kind(op, &["idx", "up", "down", "bfly"]);
@@ -202,7 +211,7 @@ fn shuffle(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
         return Ok(());
     }
     if bits != 64 {
-        return Err(format!("'regrain.shuffle' of {bits} bits has no counterpart on this target"));
+        return Err(fill(NoCounterpart::Width, &[&op.name(), &bits]));
     }
     let (i32, i64) = (ctx.int(32), ctx.int(64));
     let whole = if ty.is_float() { b.value("llvm.bitcast", &[value], i64) } else { value };
