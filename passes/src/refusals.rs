@@ -16,7 +16,12 @@ pub const ALL: &[(&[&str], &[&str])] = &[
     (&["regrain-form-parallel"], NoForm::TEXTS),
     (&["regrain-form-parallel"], NoParallelForm::TEXTS),
     (
-        &["regrain-unroll-and-interleave", "regrain-coarsen-threads", "regrain-coarsen-blocks", "regrain-expand-alternatives"],
+        &[
+            "regrain-unroll-and-interleave",
+            "regrain-coarsen-threads",
+            "regrain-coarsen-blocks",
+            "regrain-expand-alternatives",
+        ],
         unroll_and_interleave::Refusal::TEXTS,
     ),
     (&["regrain-expand-alternatives"], Limit::TEXTS),

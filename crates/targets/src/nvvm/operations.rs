@@ -21,7 +21,6 @@ mlir_bridge::reasons! {
     /// Why an operation of the parallel form cannot be lowered.
     pub enum NoCounterpart {
         Operation => "'{}' has no counterpart on this target",
-        Width => "'{}' of {} bits has no counterpart on this target",
     }
 }
 
@@ -72,9 +71,9 @@ fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
             "regrain.barrier_reduce" => barrier_reduce(b, op),
             "regrain.shared" => shared(module, kernel, op),
             "regrain.dynamic_shared" => dynamic_shared(module, op),
-            "regrain.shuffle" => shuffle(b, op)?,
+            "regrain.shuffle" => shuffle(b, op),
             "regrain.vote" => vote(b, op),
-            "regrain.match" => match_lanes(b, op)?,
+            "regrain.match" => match_lanes(b, op),
             "regrain.warp_reduce" => warp_reduce(b, op),
             "regrain.active_mask" => replace(op, &[call(b, "activemask", &[], b.ctx().int(32))]),
             "regrain.warp_barrier" => {
@@ -177,9 +176,10 @@ fn call_pair<'c>(b: Builder<'c>, name: &str, operands: &[Value<'c>], first: Type
     (field(0, first), field(1, ctx.int(1)))
 }
 
-fn match_lanes(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
+/// The verifier leaves 32 and 64 bits.
+fn match_lanes(b: Builder<'_>, op: Op<'_>) {
     let (value, mask) = (op.operand(0), op.operand(1));
-    let bits = value.ty().int_width().ok_or("expected an integer operand of 'regrain.match'")?;
+    let bits = if value.ty().is_int(64) { 64 } else { 32 };
     let i32 = b.ctx().int(32);
     let (lanes, all) = if kind(op, &["any", "all"]) == "all" {
         call_pair(b, &format!("match.all.sync.i{bits}p"), &[mask, value], i32)
@@ -188,10 +188,10 @@ fn match_lanes(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
         (lanes, b.cmpi("eq", lanes, mask))
     };
     replace(op, &[lanes, all]);
-    Ok(())
 }
 
-fn shuffle(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
+/// The verifier leaves 32 and 64 bits.
+fn shuffle(b: Builder<'_>, op: Op<'_>) {
     let [value, offset, clamp, mask] = [0, 1, 2, 3].map(|number| op.operand(number));
     let ctx = b.ctx();
     let ty = value.ty();
@@ -208,10 +208,7 @@ fn shuffle(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
             let unused = b.const_int(ctx.int(1), 0);
             replace(op, &[result, unused]);
         }
-        return Ok(());
-    }
-    if bits != 64 {
-        return Err(fill(NoCounterpart::Width, &[&op.name(), &bits]));
+        return;
     }
     let (i32, i64) = (ctx.int(32), ctx.int(64));
     let whole = if ty.is_float() { b.value("llvm.bitcast", &[value], i64) } else { value };
@@ -223,7 +220,6 @@ fn shuffle(b: Builder<'_>, op: Op<'_>) -> Result<(), String> {
     let joined = b.arith("ori", b.arith("shli", widen(high), half), widen(low));
     let result = if ty.is_float() { b.value("llvm.bitcast", &[joined], ty) } else { joined };
     replace(op, &[result, in_bounds]);
-    Ok(())
 }
 
 /// The linear thread number divided by 32. (The register `%warpid` is the number of a hardware slot.)

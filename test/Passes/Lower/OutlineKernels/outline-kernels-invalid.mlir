@@ -212,36 +212,6 @@ llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %b
 
 // -----
 
-// No shuffle is as narrow.
-llvm.func ptx_kernelcc @k(!llvm.ptr)
-// expected-error @below {{kernel 'k' cannot be made of its parallel form: 'regrain.shuffle' of 16 bits has no counterpart on this target}}
-llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %gxi = arith.index_castui %gx : i32 to index
-  %gyi = arith.index_castui %gy : i32 to index
-  %gzi = arith.index_castui %gz : i32 to index
-  %bxi = arith.index_castui %bx : i32 to index
-  %byi = arith.index_castui %by : i32 to index
-  %bzi = arith.index_castui %bz : i32 to index
-  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
-  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
-  %err = regrain.gpu_wrapper @k grid(%gxi, %gyi, %gzi) block(%bxi, %byi, %bzi) {
-    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%gxi, %gyi, %gzi) step (%c1, %c1, %c1) {
-      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%bxi, %byi, %bzi) step (%c1, %c1, %c1) {
-        %h = llvm.load %p : !llvm.ptr -> i16
-        %n = arith.constant 0 : i32
-        %r, %ok = regrain.shuffle idx %h, %n, %n mask %n (%x, %y, %z) : i16
-        scf.reduce
-      }
-      scf.reduce
-    }
-  }
-  llvm.return %err : i32
-}
-
-// -----
-
 // Versions inside of a kernel.
 llvm.func ptx_kernelcc @k(!llvm.ptr)
 // expected-error @below {{kernel 'k' cannot be made of its parallel form: 'regrain.alternatives' has no counterpart on this target}}

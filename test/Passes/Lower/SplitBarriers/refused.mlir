@@ -273,7 +273,9 @@ func.func @do_not_split_unstructured_control_flow(%g: index, %b: index) {
 
 // -----
 
-llvm.func @do_not_split_a_written_argument(%args: !llvm.ptr, %g: index, %b: index) {
+llvm.func @do_not_split_a_written_argument(%args: !llvm.ptr, %gx: i32, %bx: i32) {
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
