@@ -10,5 +10,6 @@ pub mod lower;
 pub mod optimise;
 pub mod pipelines;
 pub mod raise;
+pub mod refusals;
 pub mod registry;
 pub mod statistics;

@@ -168,6 +168,10 @@ typedef enum RegrainQuery {
 bool regrainQuery(MlirOperation op, RegrainQuery query);
 /* The overflow flags of an integer operation: 1 for nsw, 2 for nuw. */
 uint32_t regrainOverflowFlags(MlirOperation op);
+/* The fast-math flags of a floating-point operation: 1 where it may be contracted, 2 for any other flag. */
+uint32_t regrainFastMathFlags(MlirOperation op);
+/* LLVM's number of the calling convention that an attribute is, or -1. */
+int64_t regrainCallingConvention(MlirAttribute attr);
 
 typedef enum RegrainEffect {
   RegrainEffectRead,

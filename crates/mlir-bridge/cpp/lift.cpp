@@ -459,3 +459,22 @@ uint32_t regrainOverflowFlags(MlirOperation op) {
   }
   return (nsw ? 1 : 0) | (nuw ? 2 : 0);
 }
+
+uint32_t regrainFastMathFlags(MlirOperation op) {
+  bool contract = false, other = false;
+  if (auto llvm = dyn_cast<LLVM::FastmathFlagsInterface>(unwrap(op))) {
+    LLVM::FastmathFlags flags = llvm.getFastmathAttr().getValue();
+    contract = bitEnumContainsAny(flags, LLVM::FastmathFlags::contract);
+    other = (flags & ~LLVM::FastmathFlags::contract) != LLVM::FastmathFlags::none;
+  } else if (auto arith = dyn_cast<arith::ArithFastMathInterface>(unwrap(op))) {
+    arith::FastMathFlags flags = arith.getFastMathFlagsAttr().getValue();
+    contract = bitEnumContainsAny(flags, arith::FastMathFlags::contract);
+    other = (flags & ~arith::FastMathFlags::contract) != arith::FastMathFlags::none;
+  }
+  return (contract ? 1 : 0) | (other ? 2 : 0);
+}
+
+int64_t regrainCallingConvention(MlirAttribute attr) {
+  auto convention = dyn_cast<LLVM::CConvAttr>(unwrap(attr));
+  return convention ? static_cast<int64_t>(convention.getCallingConv()) : -1;
+}

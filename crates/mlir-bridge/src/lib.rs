@@ -63,6 +63,7 @@ pub mod nvptx_backend;
 mod optimise;
 mod panics;
 pub mod pass;
+pub mod reasons;
 pub mod tool;
 pub mod transforms;
 

@@ -18,3 +18,10 @@ pub fn overflow_flags(op: Op<'_>) -> (bool, bool) {
     let flags = unsafe { ffi::regrainOverflowFlags(op.raw()) };
     (flags & 1 != 0, flags & 2 != 0)
 }
+
+/// Whether a floating-point operation of llvm or arith may be contracted, and whether it has any other fast-math flag.
+pub fn fast_math_flags(op: Op<'_>) -> (bool, bool) {
+    // SAFETY: the operation is live and only read.
+    let flags = unsafe { ffi::regrainFastMathFlags(op.raw()) };
+    (flags & 1 != 0, flags & 2 != 0)
+}

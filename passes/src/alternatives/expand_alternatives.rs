@@ -25,6 +25,7 @@
 
 use mlir_bridge::{
     ir::{Attr, Builder, Op, Walk},
+    reasons::fill,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::{
@@ -95,6 +96,17 @@ pub struct Request {
     pub operation_limit: i64,
 }
 
+mlir_bridge::reasons! {
+    /// Why a grain is not among the alternatives although coarsening is right.
+    pub enum Limit {
+        SharedMemory => "its {} bytes of static shared memory are over the limit of {}",
+        Size => "its body would have {} operations, over the limit of {}",
+        SmallGrid => "the grid has {} blocks in dimension {}, fewer than the {} of one coarse block",
+        SmallBlock => "the block has {} threads in dimension {}, fewer than the {} of one coarse thread",
+        MayWait => "its blocks may wait for one another",
+    }
+}
+
 /// Why a grain is not among the alternatives.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeftOut {
@@ -102,19 +114,19 @@ pub enum LeftOut {
     #[error("{0}")]
     Refused(Refusal),
     /// It takes more static shared memory than there is.
-    #[error("its {needed} bytes of static shared memory are over the limit of {limit}")]
+    #[error("{}", fill(Limit::SharedMemory, &[.needed, .limit]))]
     SharedMemory { needed: i64, limit: i64 },
     /// It would be unrolled to more than is worth compiling.
-    #[error("its body would have {needed} operations, over the limit of {limit}")]
+    #[error("{}", fill(Limit::Size, &[.needed, .limit]))]
     Size { needed: i64, limit: i64 },
     /// The constant grid does not hold one coarse block.
-    #[error("the grid has {size} blocks in dimension {axis}, fewer than the {factor} of one coarse block")]
+    #[error("{}", fill(Limit::SmallGrid, &[.size, .axis, .factor]))]
     SmallGrid { axis: usize, size: i64, factor: i64 },
     /// The constant block does not hold one coarse thread.
-    #[error("the block has {size} threads in dimension {axis}, fewer than the {factor} of one coarse thread")]
+    #[error("{}", fill(Limit::SmallBlock, &[.size, .axis, .factor]))]
     SmallBlock { axis: usize, size: i64, factor: i64 },
     /// A block would wait for one that comes behind it in its task.
-    #[error("its blocks may wait for one another")]
+    #[error("{}", Limit::MayWait)]
     MayWait,
 }
 

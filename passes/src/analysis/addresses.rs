@@ -327,7 +327,7 @@ fn stride(ty: Type<'_>, op: Op<'_>) -> Option<i64> {
 /// The type of a field of a struct, and where it is.
 fn field_offset<'c>(ty: Type<'c>, field: usize, op: Op<'c>) -> Option<(Type<'c>, i64)> {
     let fields = ty.llvm_struct_fields()?;
-    if ty.to_string().contains("packed") {
+    if ty.is_packed_struct() {
         return None;
     }
     let mut at = 0u64;

@@ -1,8 +1,6 @@
 //! Legality of turning an `scf.while` into an `scf.for`: which loops count, how, and why not.
 //!
-//! Every check gives the reason why it fails, one of [`REFUSALS`]; nothing here changes the IR.
-
-use std::fmt;
+//! Every check gives the reason why it fails, a [`Refusal`]; nothing here changes the IR.
 
 use mlir_bridge::ir::{Block, EffectKind, Op, Value};
 
@@ -20,68 +18,23 @@ const ULE: i64 = 7;
 const UGT: i64 = 8;
 const UGE: i64 = 9;
 
-/// Why an `scf.while` is not known to count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    UnknownEffects,
-    Writes,
-    NoComparison,
-    NoBound,
-    TooWide,
-    NoAddition,
-    ChangingStep,
-    Step,
-    Wraps,
-    LargestBound,
-    DistanceWraps,
-    Missed,
-    Unbounded,
-    AwayFromBound,
-}
-
-/// All reasons.
-pub const REFUSALS: &[Refusal] = &[
-    Refusal::UnknownEffects,
-    Refusal::Writes,
-    Refusal::NoComparison,
-    Refusal::NoBound,
-    Refusal::TooWide,
-    Refusal::NoAddition,
-    Refusal::ChangingStep,
-    Refusal::Step,
-    Refusal::Wraps,
-    Refusal::LargestBound,
-    Refusal::DistanceWraps,
-    Refusal::Missed,
-    Refusal::Unbounded,
-    Refusal::AwayFromBound,
-];
-
-impl Refusal {
-    /// The reason as remarks give it.
-    pub fn text(self) -> &'static str {
-        match self {
-            Refusal::UnknownEffects => "its test has unknown effects",
-            Refusal::Writes => "its test writes memory",
-            Refusal::NoComparison => "its test is no integer comparison",
-            Refusal::NoBound => "its test does not compare an induction variable with an invariant bound",
-            Refusal::TooWide => "its induction variable has more than 64 bits",
-            Refusal::NoAddition => "its induction variable is not advanced by an addition",
-            Refusal::ChangingStep => "its step changes in the loop",
-            Refusal::Step => "its step is not proven to be positive",
-            Refusal::Wraps => "its induction variable may wrap",
-            Refusal::LargestBound => "its bound may be the largest number",
-            Refusal::DistanceWraps => "its distance to the bound may wrap",
-            Refusal::Missed => "its bound is not proven to be reached",
-            Refusal::Unbounded => "its comparison bounds no counted loop",
-            Refusal::AwayFromBound => "it counts up from its bound",
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+mlir_bridge::reasons! {
+    /// Why an `scf.while` is not known to count.
+    pub enum Refusal {
+        UnknownEffects => "its test has unknown effects",
+        Writes => "its test writes memory",
+        NoComparison => "its test is no integer comparison",
+        NoBound => "its test does not compare an induction variable with an invariant bound",
+        TooWide => "its induction variable has more than 64 bits",
+        NoAddition => "its induction variable is not advanced by an addition",
+        ChangingStep => "its step changes in the loop",
+        Step => "its step is not proven to be positive",
+        Wraps => "its induction variable may wrap",
+        LargestBound => "its bound may be the largest number",
+        DistanceWraps => "its distance to the bound may wrap",
+        Missed => "its bound is not proven to be reached",
+        Unbounded => "its comparison bounds no counted loop",
+        AwayFromBound => "it counts up from its bound",
     }
 }
 

@@ -7,10 +7,24 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Op, Walk};
+use mlir_bridge::reasons::fill;
 
 pub use regrain_targets::device_language::is_kernel;
 use regrain_targets::device_language::library::is_known_external;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
+
+mlir_bridge::reasons! {
+    /// Why a kernel has no parallel form, but for the operations that have none (`device_language::thread_ops`).
+    pub enum NoForm {
+        ControlFlow => "its control flow is not structured",
+        ForeignShared => "it uses shared memory of another module",
+        VariableArguments => "it has variable arguments",
+        PointerCall => "it calls through a pointer",
+        UnknownCall => "it calls {}, which may synchronise",
+        CallKnowsThread => "it calls {}, which knows its thread",
+        CallUsesShared => "it calls {}, which uses shared memory",
+    }
+}
 
 /// The address space of a global that `llvm.mlir.addressof` names.
 pub fn address_space(global: Op<'_>) -> i64 {
@@ -60,12 +74,12 @@ impl<'c> Functions<'c> {
     /// Why the kernel has no parallel form, or `None`.
     pub fn why_not(&mut self, kernel: Op<'c>) -> Option<String> {
         if kernel.region(0).single_block().is_none() {
-            return Some("its control flow is not structured".into());
+            return Some(NoForm::ControlFlow.to_string());
         }
         let mut reason = None;
         kernel.walk_pre(|op| {
             reason = match classify(op) {
-                Some(ThreadOp::Unsupported(why)) => Some(why.to_owned()),
+                Some(ThreadOp::Unsupported(why)) => Some(why.to_string()),
                 Some(_) => None,
                 None => self.why_not_op(op),
             };
@@ -79,10 +93,9 @@ impl<'c> Functions<'c> {
             "llvm.call" => self.why_not_call(op),
             "llvm.mlir.addressof" => {
                 let global = self.global_of(op).filter(|global| address_space(*global) == 3)?;
-                (is_shared_declaration(global) && !is_dynamic_shared(global))
-                    .then(|| "it uses shared memory of another module".into())
+                (is_shared_declaration(global) && !is_dynamic_shared(global)).then(|| NoForm::ForeignShared.to_string())
             }
-            "llvm.va_start" | "llvm.intr.vastart" => Some("it has variable arguments".into()),
+            "llvm.va_start" | "llvm.intr.vastart" => Some(NoForm::VariableArguments.to_string()),
             _ => None,
         }
     }
@@ -98,7 +111,7 @@ impl<'c> Functions<'c> {
         let mut work = vec![callee_of(call)];
         while let Some(callee) = work.pop() {
             let Some(callee) = callee else {
-                return Some("it calls through a pointer".into());
+                return Some(NoForm::PointerCall.to_string());
             };
             if !seen.insert(callee) {
                 continue;
@@ -121,15 +134,15 @@ impl<'c> Functions<'c> {
         let mut summary = Summary::default();
         let Some(func) = body else {
             if !is_known_external(callee) {
-                summary.reason = Some(format!("it calls {callee}, which may synchronise"));
+                summary.reason = Some(fill(NoForm::UnknownCall, &[&callee]));
             }
             return summary;
         };
         func.walk_pre(|op| {
             if classify(op).is_some() {
-                summary.reason = Some(format!("it calls {callee}, which knows its thread"));
+                summary.reason = Some(fill(NoForm::CallKnowsThread, &[&callee]));
             } else if self.is_shared_address(op) {
-                summary.reason = Some(format!("it calls {callee}, which uses shared memory"));
+                summary.reason = Some(fill(NoForm::CallUsesShared, &[&callee]));
             } else if op.is("llvm.call") {
                 summary.calls.push(callee_of(op));
             }

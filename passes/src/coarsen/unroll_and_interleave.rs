@@ -38,7 +38,7 @@ use regrain_dialects::ops::{is_barrier, is_lane_or_warp, thread_loop};
 
 use crate::analysis::{facts::constant, functions::Functions};
 pub use emit::{region_alignment, round_up};
-pub use legality::{Plan, REFUSALS, Refusal, check, is_warp_operation};
+pub use legality::{Plan, Refusal, check, is_warp_operation};
 
 /// Which iterations of the original loop one iteration of the new loop takes, of `n` by `f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

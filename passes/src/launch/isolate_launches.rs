@@ -57,7 +57,7 @@ use crate::{
 };
 pub use host::{Dispatcher, Handles, dispatchers, drop_idle, drop_kernel, keep_kernels, lower_host, take_host};
 use parameters::Outside;
-pub use refusal::{REFUSALS, Refusal};
+pub use refusal::Refusal;
 pub use versions::{Version, retain_versions, versions};
 
 /// Dialects whose operations the pass makes.

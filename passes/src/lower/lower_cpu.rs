@@ -35,6 +35,7 @@ use std::collections::{HashMap, HashSet};
 use mlir_bridge::{
     ir::{Attr, Builder, Mapping, Op, Value, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
+    reasons::fill,
 };
 
 use regrain_dialects::{
@@ -54,6 +55,17 @@ use crate::{
     launch::launch_function::{self, is_version, label},
     pipelines::LOWER_CPU,
 };
+
+mlir_bridge::reasons! {
+    /// Why a launch cannot be made a block function.
+    pub enum NoBlock {
+        Launches => "expected one launch",
+        GridLoop => "expected one loop over the grid",
+        Parameters => "expected a launch function with 9 parameters, got {}",
+        UnknownArgument => "nothing is known of an argument by value",
+        UntypedArgument => "an argument by value has no type",
+    }
+}
 
 /// Beginning of the names of block functions.
 pub const BLOCK_PREFIX: &str = "__regrain_block.";
@@ -209,11 +221,7 @@ fn finish(module: Op<'_>) {
 }
 
 fn make_block<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
-    let text = format!("llvm.func @\"{symbol}\"(%args: !llvm.ptr) {{\nllvm.return\n}}\n");
-    if !module.body().parse_into(module.ctx(), &text) {
-        return Err(format!("the function {symbol} does not parse"));
-    }
-    let function = module.lookup_symbol(symbol).ok_or("the block function is missing")?;
+    let function = empty_function(module, symbol);
     let b = Builder::before_terminator(function.body(), launch.loc());
     let mut mapping = Mapping::new();
     map_parameters(b, operations, launch, function, &mut mapping)?;
@@ -231,6 +239,16 @@ fn make_block<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch:
     Ok(())
 }
 
+/// A function of an array of arguments that only returns.
+fn empty_function<'c>(module: Op<'c>, symbol: &str) -> Op<'c> {
+    let ctx = module.ctx();
+    let inputs = [ctx.ptr(0)];
+    let function = Builder::at_end(module.body(), ctx.unknown_loc()).llvm_func(symbol, ctx.llvm_void(), &inputs);
+    let entry = function.region(0).append_block(&inputs, ctx.unknown_loc());
+    Builder::at_end(entry, ctx.unknown_loc()).op("llvm.return").build();
+    function
+}
+
 /// Most kernels do not ask how much dynamic shared memory they have.
 fn drop_unused_size(function: Op<'_>, operations: &dyn DeviceOperations) {
     for op in function.find_all(|op| operations.is_dynamic_shared_size(op)) {
@@ -244,8 +262,8 @@ fn drop_unused_size(function: Op<'_>, operations: &dyn DeviceOperations) {
 
 /// The launch in a block function becomes the work of the one block that the thread state names.
 fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), String> {
-    let [wrapper] = GpuWrapper::all(function)[..] else { return Err("expected one launch".into()) };
-    let grid = wrapper.grid_loop().ok_or("no grid loop")?;
+    let [wrapper] = GpuWrapper::all(function)[..] else { return Err(NoBlock::Launches.to_string()) };
+    let grid = wrapper.grid_loop().ok_or_else(|| NoBlock::GridLoop.to_string())?;
     let b = Builder::before(wrapper.op());
     let mut mapping = Mapping::new();
     for op in wrapper.body().ops() {
@@ -270,7 +288,7 @@ fn map_parameters<'c>(
 ) -> Result<(), String> {
     let args = launch.body().args();
     if args.len() != 9 {
-        return Err(format!("expected a launch function with 9 parameters, got {}", args.len()));
+        return Err(fill(NoBlock::Parameters, &[&args.len()]));
     }
     mapping.map(args[0], function.body().arg(0));
     for axis in Axis::ALL {
@@ -292,8 +310,8 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
         if !argument.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr")) {
             continue;
         }
-        let about = attrs.get(number).ok_or("nothing is known of an argument by value")?;
-        let ty = about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or("an argument by value has no type")?;
+        let about = attrs.get(number).ok_or_else(|| NoBlock::UnknownArgument.to_string())?;
+        let ty = about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or_else(|| NoBlock::UntypedArgument.to_string())?;
         let (size, natural) = ty.layout(function);
         let alignment = about.get("llvm.align").and_then(|align| align.as_int()).unwrap_or(1).max(natural as i64);
         let b = Builder::after(argument);
@@ -333,10 +351,10 @@ fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
 
 fn declare_dynamic_shared(module: Op<'_>) {
     if module.lookup_symbol(DYNAMIC_SHARED).is_none() {
-        let text = format!(
-            "llvm.mlir.global external thread_local @{DYNAMIC_SHARED}() {{addr_space = 0 : i32, alignment = 64 : i64}} : \
-             !llvm.array<0 x i8>\n"
-        );
-        module.body().parse_into(module.ctx(), &text);
+        let ctx = module.ctx();
+        let bytes = ctx.llvm_array(ctx.int(8), 0);
+        let global = Builder::at_end(module.body(), ctx.unknown_loc()).llvm_global(DYNAMIC_SHARED, bytes);
+        global.set_attr("thread_local_", ctx.unit_attr());
+        global.set_attr("alignment", ctx.i64_attr(SHARED_ALIGNMENT));
     }
 }

@@ -30,6 +30,7 @@
 //! error.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
+use mlir_bridge::reasons::fill;
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
 use regrain_dialects::LaunchBounds;
 use regrain_dialects::ops::{DynamicShared, GpuWrapper, is_shared_memory};
@@ -59,6 +60,20 @@ pub const PASS: PassInfo = PassInfo {
     dialects: &["arith", "cf", "llvm", device_language::DIALECT],
     run,
 };
+
+mlir_bridge::reasons! {
+    /// Why a launch cannot be made a kernel.
+    pub enum NoKernel {
+        BlockShape => "its block is not that of the launch",
+        Wrappers => "expected one 'regrain.gpu_wrapper'",
+        Loops => "expected one loop over the {}",
+        Dimensions => "expected a loop nest of three dimensions over the {}",
+        PartOfLaunch => "its loops do not run over the whole {}",
+        LaunchValue => "it uses what only the launch knows",
+        HostValue => "it uses a value that the host computes",
+        BesideLoops => "'{}' stands outside of the loop over the block",
+    }
+}
 
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 
@@ -116,7 +131,7 @@ fn outline<'c>(
     let extents = nests.block.operands()[3..6].to_vec();
     if shape.is_some_and(|shape| extents.iter().zip(shape).any(|(extent, size)| constant(*extent) != Some(size.into())))
     {
-        return Err("its block is not that of the launch".into());
+        return Err(NoKernel::BlockShape.to_string());
     }
     let made = kernel.clone_without_regions(&mut Mapping::new());
     Builder::before(kernel).insert(made);
@@ -147,11 +162,11 @@ fn outline<'c>(
 
 fn find_nests(launch: Op<'_>) -> Result<Nests<'_>, String> {
     let [wrapper] = GpuWrapper::all(launch)[..] else {
-        return Err(format!("expected one '{}'", GpuWrapper::NAME));
+        return Err(NoKernel::Wrappers.to_string());
     };
     let wrapper = wrapper.op();
-    let [grid] = loops_in(wrapper)[..] else { return Err("expected one loop over the grid".into()) };
-    let [block] = loops_in(grid)[..] else { return Err("expected one loop over the block".into()) };
+    let [grid] = loops_in(wrapper)[..] else { return Err(fill(NoKernel::Loops, &[&"grid"])) };
+    let [block] = loops_in(grid)[..] else { return Err(fill(NoKernel::Loops, &[&"block"])) };
     Ok(Nests { wrapper, grid, block })
 }
 
@@ -164,7 +179,7 @@ fn check_loops(launch: Op<'_>, nests: &Nests<'_>) -> Result<(), String> {
     for (nest, what, first_dim) in [(nests.grid, "grid", 1), (nests.block, "block", 4)] {
         let operands = nest.operands();
         if operands.len() != 9 {
-            return Err(format!("expected a loop nest of three dimensions over the {what}"));
+            return Err(fill(NoKernel::Dimensions, &[&what]));
         }
         let starts = operands[..3].iter().all(|start| constant(*start) == Some(0));
         let steps = operands[6..].iter().all(|step| constant(*step) == Some(1));
@@ -173,7 +188,7 @@ fn check_loops(launch: Op<'_>, nests: &Nests<'_>) -> Result<(), String> {
                 || (what == "block" && constant(*extent).is_some())
         });
         if !(starts && steps && extents) {
-            return Err(format!("its loops do not run over the whole {what}"));
+            return Err(fill(NoKernel::PartOfLaunch, &[&what]));
         }
     }
     Ok(())
@@ -229,7 +244,7 @@ impl<'c> Body<'c, '_> {
         let made = match launch_argument_itself(self.launch, value) {
             Some(index @ 1..=3) => self.place(Place::GridSize, index - 1),
             Some(index @ 4..=6) => self.place(Place::BlockSize, index - 4),
-            Some(_) => return Err("it uses what only the launch knows".into()),
+            Some(_) => return Err(NoKernel::LaunchValue.to_string()),
             None => match self.kernel_argument(value) {
                 Some(argument) => argument,
                 None => return self.clone_pure(value),
@@ -242,12 +257,12 @@ impl<'c> Body<'c, '_> {
     /// Copies a computation of the launch function, if it is one that gives the same on the device.
     fn clone_pure(&mut self, value: Value<'c>) -> Result<Value<'c>, String> {
         let op = value.defining_op().filter(|op| op.num_regions() == 0 && op.is_pure());
-        let op = op.ok_or("it uses a value that the host computes")?;
+        let op = op.ok_or_else(|| NoKernel::HostValue.to_string())?;
         for operand in op.operands() {
             self.map_outer(operand)?;
         }
         self.builder.clone_op(op, &mut self.mapping);
-        self.mapping.get(value).ok_or_else(|| "it uses a value that the host computes".into())
+        self.mapping.get(value).ok_or_else(|| NoKernel::HostValue.to_string())
     }
 
     /// The kernel's argument that `value`, a load in the launch function, is marked to be.
@@ -277,7 +292,7 @@ impl<'c> Body<'c, '_> {
                 continue;
             }
             if !is_shared_memory(op) && !op.is_pure() {
-                return Err(format!("'{}' stands outside of the loop over the block", op.name()));
+                return Err(fill(NoKernel::BesideLoops, &[&op.name()]));
             }
             self.builder.clone_op(op, &mut self.mapping);
         }

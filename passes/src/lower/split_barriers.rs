@@ -45,7 +45,7 @@ use regrain_dialects::ops::{GpuWrapper, LaneId, WarpBarrier, is_lane_or_warp};
 use regrain_targets::device_language::library;
 
 use emit::Emitter;
-pub use legality::{REFUSALS, Refusal};
+pub use legality::Refusal;
 use plan::Plan;
 
 /// On a wrapper that is not split: why.
@@ -77,23 +77,35 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     Ok(())
 }
 
+/// What keeps a wrapper from being split.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSplit {
+    /// It is not proven right.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// Our mistake: what was found right could not be made.
+    #[error("internal error while splitting: {0}")]
+    Internal(String),
+}
+
 /// Splits all wrappers of a module; gives those that were not, and why.
-pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, Refusal)> {
+pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, NotSplit)> {
     let mut functions = Functions::new(module);
     let mut refused = Vec::new();
     for wrapper in GpuWrapper::all(module).into_iter().map(GpuWrapper::op) {
         wrapper.remove_attr(NOT_SPLIT);
-        if let Err(refusal) = split(wrapper, &mut functions) {
-            wrapper.set_attr(NOT_SPLIT, wrapper.ctx().str_attr(refusal.text()));
-            wrapper.remark(format!("not split at its barriers: {}", refusal.text()));
-            refused.push((wrapper, refusal));
+        if let Err(why) = split(wrapper, &mut functions) {
+            let text = why.to_string();
+            wrapper.set_attr(NOT_SPLIT, wrapper.ctx().str_attr(&text));
+            wrapper.remark(format!("not split at its barriers: {text}"));
+            refused.push((wrapper, why));
         }
     }
     refused
 }
 
 /// Splits the block loop of one wrapper.
-fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSplit> {
     if let Ok(loops) = legality::loops(wrapper) {
         keep_lockstep(loops.block);
     }
@@ -101,13 +113,12 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refus
     prepare(block);
     let plan = Plan::new(block);
     if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
-        return Err(Refusal::TooMuchState);
+        return Err(Refusal::TooMuchState.into());
     }
     let before = block.block().and_then(|outer| outer.ops().into_iter().take_while(|op| *op != block).last());
     if let Err(why) = Emitter::new(&plan, block).run() {
         undo(block, before);
-        block.remark(format!("internal error while splitting: {why}"));
-        return Err(Refusal::Internal);
+        return Err(NotSplit::Internal(why));
     }
     block.erase();
     Ok(())

@@ -18,7 +18,8 @@
 use std::collections::HashMap;
 
 use mlir_bridge::{
-    ir::{Builder, Mapping, Op, Value},
+    ir::{Attr, Builder, Mapping, Op, Value},
+    lift::fast_math_flags,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::GpuWrapper;
@@ -110,11 +111,11 @@ impl<'c> Host<'c> {
             "load" => is_read_only_struct(op),
             "getelementptr" => op.num_operands() == 1,
             "fdiv" | "divf" | "intr.sqrt" => {
-                self.floats && is_number(op.result(0)) && fast_flags(op).iter().all(|flag| flag == "contract")
+                self.floats && is_number(op.result(0)) && !fast_math_flags(op).1
             }
             // Part of a fused operation on the device.
             "fadd" | "fsub" | "fmul" | "fneg" | "addf" | "subf" | "mulf" | "negf" | "fpext" | "extf" => {
-                self.floats && is_number(op.result(0)) && is_number(op.operand(0)) && fast_flags(op).is_empty()
+                self.floats && is_number(op.result(0)) && is_number(op.operand(0)) && fast_math_flags(op) == (false, false)
             }
             "sitofp" | "uitofp" => {
                 self.floats && is_number(op.result(0)) && width(op.operand(0).ty()).is_some_and(|bits| bits > 1)
@@ -214,16 +215,6 @@ fn is_integer_operation(short: &str) -> bool {
     NAMES.contains(&short) || is_division(short)
 }
 
-/// The fast-math flags of an operation.
-fn fast_flags(op: Op<'_>) -> Vec<String> {
-    let Some(flags) = ["fastmathFlags", "fastmath"].into_iter().find_map(|name| op.attr(name)) else {
-        return Vec::new();
-    };
-    let text = flags.to_string();
-    let inner = text.rsplit('<').next().unwrap_or_default().trim_end_matches('>');
-    inner.split(',').map(str::trim).filter(|flag| !flag.is_empty() && *flag != "none").map(str::to_owned).collect()
-}
-
 /// The divisor, or 1 where the division would fault: the kernel would not have come to it.
 fn safe_divisor<'c>(b: Builder<'c>, op: Op<'c>) -> Value<'c> {
     let (dividend, divisor) = (op.operand(0), op.operand(1));
@@ -248,9 +239,12 @@ fn flushes_denormals(wrapper: Op<'_>) -> bool {
         wrapper.parent_of_name("builtin.module")?.lookup_symbol(name)
     };
     kernel().is_none_or(|kernel| {
-        kernel.attrs().into_iter().any(|(_, attr)| {
-            let text = attr.to_string();
-            text.contains("preserve-sign") || text.contains("positive-zero")
-        })
+        kernel.attrs().into_iter().any(|(_, attr)| names_flushing(attr))
     })
+}
+
+/// Whether an attribute is a mode that flushes denormals, or a list with one, as LLVM writes them.
+fn names_flushing(attr: Attr<'_>) -> bool {
+    let listed = || attr.as_array().is_some_and(|items| items.into_iter().any(names_flushing));
+    attr.as_str().is_some_and(|text| text.contains("preserve-sign") || text.contains("positive-zero")) || listed()
 }

@@ -137,6 +137,12 @@ impl<'c> Attr<'c> {
         }
     }
 
+    /// LLVM's number of the calling convention that the attribute is.
+    pub fn as_calling_convention(self) -> Option<u32> {
+        // SAFETY: the attribute is live; others give -1.
+        u32::try_from(unsafe { ffi::regrainCallingConvention(self.raw) }).ok()
+    }
+
     /// The name in a symbol reference without nesting.
     pub fn as_symbol(self) -> Option<&'c str> {
         // SAFETY: asked of flat symbol references only; the string lives with the context.

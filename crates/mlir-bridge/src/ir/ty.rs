@@ -196,6 +196,12 @@ impl<'c> Type<'c> {
             })
         }
     }
+
+    /// Whether an llvm struct has no padding between its fields.
+    pub fn is_packed_struct(self) -> bool {
+        // SAFETY: asked of struct types only.
+        unsafe { mlir_sys::mlirTypeIsALLVMStructType(self.raw) && mlir_sys::mlirLLVMStructTypeIsPacked(self.raw) }
+    }
 }
 
 impl fmt::Display for Type<'_> {

@@ -11,9 +11,9 @@ mod operations;
 pub mod thread_ops;
 pub mod warp_ops;
 
-use mlir_bridge::ir::Op;
+use mlir_bridge::ir::{Attr, Op};
 
-pub use operations::Operations;
+pub use operations::{NoCounterpart, Operations};
 
 /// The dialect of its operations.
 pub const DIALECT: &str = "nvvm";
@@ -36,7 +36,7 @@ const REGISTER: &str = "nvvm.read.ptx.sreg.";
 pub fn is_kernel(func: Op<'_>) -> bool {
     func.is("llvm.func")
         && (func.has_attr("nvvm.kernel")
-            || func.attr("CConv").is_some_and(|convention| convention.to_string().contains("ptx_kernel")))
+            || func.attr("CConv").and_then(Attr::as_calling_convention) == Some(KERNEL_CONVENTION))
 }
 
 /// The name of the special register that an operation reads, as in `tid.x`.

@@ -8,6 +8,7 @@
 
 use mlir_bridge::ir::{Attr, Builder, Op, Type, Value};
 
+use mlir_bridge::reasons::fill;
 use regrain_dialects::LaunchBounds;
 use regrain_dialects::ops::{
     ActiveMask, Barrier, BarrierReduce, DynamicShared, LaneId, Match, MatchKind, Shared, Shuffle, Vote, WarpBarrier,
@@ -21,6 +22,13 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 
 /// How much dynamic shared memory the launch gave the block.
 const DYNAMIC_SHARED_SIZE: &str = "llvm.nvvm.read.ptx.sreg.dynamic_smem_size";
+
+mlir_bridge::reasons! {
+    /// Why an operation of the parallel form cannot be lowered.
+    pub enum NoCounterpart {
+        Operation => "'{}' has no counterpart on this target",
+    }
+}
 
 /// The parallel form in NVVM.
 pub struct Operations;
@@ -73,9 +81,9 @@ fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
             BarrierReduce::NAME => barrier_reduce(b, BarrierReduce::of(op)),
             Shared::NAME => shared(module, kernel, Shared::of(op)),
             DynamicShared::NAME => dynamic_shared(module, DynamicShared::of(op)),
-            Shuffle::NAME => shuffle(b, Shuffle::of(op))?,
+            Shuffle::NAME => shuffle(b, Shuffle::of(op)),
             Vote::NAME => vote(b, Vote::of(op)),
-            Match::NAME => match_lanes(b, Match::of(op))?,
+            Match::NAME => match_lanes(b, Match::of(op)),
             WarpReduce::NAME => warp_reduce(b, WarpReduce::of(op)),
             ActiveMask::NAME => replace(op, &[call(b, "activemask", &[], b.ctx().int(32))]),
             WarpBarrier::NAME => {
@@ -84,7 +92,7 @@ fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
             }
             LaneId::NAME => replace(op, &[register(b, "laneid")]),
             WarpId::NAME => replace(op, &[warp_number(b)]),
-            name => return Err(format!("'{name}' has no counterpart on this target")),
+            name => return Err(fill(NoCounterpart::Operation, &[&name])),
         }
     }
     Ok(())
@@ -163,9 +171,10 @@ fn call_pair<'c>(b: Builder<'c>, name: &str, operands: &[Value<'c>], first: Type
     (field(0, first), field(1, ctx.int(1)))
 }
 
-fn match_lanes<'c>(b: Builder<'c>, found: Match<'c>) -> Result<(), String> {
+/// The verifier leaves 32 and 64 bits.
+fn match_lanes<'c>(b: Builder<'c>, found: Match<'c>) {
     let (value, mask) = (found.value(), found.mask());
-    let bits = value.ty().int_width().ok_or_else(|| format!("expected an integer operand of '{}'", Match::NAME))?;
+    let bits = if value.ty().is_int(64) { 64 } else { 32 };
     let i32 = b.ctx().int(32);
     let (lanes, all) = match found.kind() {
         MatchKind::All => call_pair(b, &format!("match.all.sync.i{bits}p"), &[mask, value], i32),
@@ -175,10 +184,10 @@ fn match_lanes<'c>(b: Builder<'c>, found: Match<'c>) -> Result<(), String> {
         }
     };
     replace(found.op(), &[lanes, all]);
-    Ok(())
 }
 
-fn shuffle<'c>(b: Builder<'c>, shuffle: Shuffle<'c>) -> Result<(), String> {
+/// The verifier leaves 32 and 64 bits.
+fn shuffle<'c>(b: Builder<'c>, shuffle: Shuffle<'c>) {
     let (value, offset, clamp, mask) = (shuffle.value(), shuffle.offset(), shuffle.clamp(), shuffle.mask());
     let op = shuffle.op();
     let ctx = b.ctx();
@@ -196,10 +205,7 @@ fn shuffle<'c>(b: Builder<'c>, shuffle: Shuffle<'c>) -> Result<(), String> {
             let unused = b.const_int(ctx.int(1), 0);
             replace(op, &[result, unused]);
         }
-        return Ok(());
-    }
-    if bits != 64 {
-        return Err(format!("'{}' of {bits} bits has no counterpart on this target", Shuffle::NAME));
+        return;
     }
     let (i32, i64) = (ctx.int(32), ctx.int(64));
     let whole = if ty.is_float() { b.value("llvm.bitcast", &[value], i64) } else { value };
@@ -211,7 +217,6 @@ fn shuffle<'c>(b: Builder<'c>, shuffle: Shuffle<'c>) -> Result<(), String> {
     let joined = b.arith("ori", b.arith("shli", widen(high), half), widen(low));
     let result = if ty.is_float() { b.value("llvm.bitcast", &[joined], ty) } else { joined };
     replace(op, &[result, in_bounds]);
-    Ok(())
 }
 
 /// The linear thread number divided by 32. (The register `%warpid` is the number of a hardware slot.)

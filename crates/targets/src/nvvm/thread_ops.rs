@@ -28,8 +28,25 @@ pub enum ThreadOp {
     BarrierReduce(ReduceKind),
     /// Threads of a warp meet or exchange values.
     Warp,
-    /// Something that has no parallel form; the text says what.
-    Unsupported(&'static str),
+    /// Something that has no parallel form.
+    Unsupported(NoParallelForm),
+}
+
+mlir_bridge::reasons! {
+    /// Why an operation has no parallel form.
+    pub enum NoParallelForm {
+        Grid => "it synchronises the grid",
+        Clusters => "it uses thread block clusters",
+        NamedBarrier => "it uses a named barrier",
+        Reduction => "it uses an unknown barrier reduction",
+        PartialBarrier => "it uses a barrier of part of the block",
+        AsyncBarrier => "it uses an asynchronous barrier",
+        Exit => "its threads exit",
+        AssemblyBarrier => "inline assembly synchronises",
+        AssemblyWarp => "inline assembly holds a warp operation",
+        AssemblyThread => "inline assembly names the thread",
+        Synchronisation => "it holds a synchronisation without parallel form",
+    }
 }
 
 /// Registers of a lane or warp.
@@ -101,9 +118,9 @@ fn register_op(register: &str) -> Option<ThreadOp> {
         return Some(ThreadOp::Lane(lane));
     }
     if register.starts_with("envreg") {
-        return Some(ThreadOp::Unsupported("it synchronises the grid"));
+        return Some(ThreadOp::Unsupported(NoParallelForm::Grid));
     }
-    register.contains("cluster").then_some(ThreadOp::Unsupported("it uses thread block clusters"))
+    register.contains("cluster").then_some(ThreadOp::Unsupported(NoParallelForm::Clusters))
 }
 
 fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
@@ -116,7 +133,7 @@ fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
     let first_is_zero =
         || op.operands().first().is_some_and(|id| id.defining_op().and_then(Op::constant_int) == Some(0));
     let whole_block = |found| {
-        if first_is_zero() { found } else { ThreadOp::Unsupported("it uses a named barrier") }
+        if first_is_zero() { found } else { ThreadOp::Unsupported(NoParallelForm::NamedBarrier) }
     };
     match name {
         "barrier0" => Some(ThreadOp::Barrier),
@@ -127,17 +144,17 @@ fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
                 Some("and") => ReduceKind::And,
                 Some("or") => ReduceKind::Or,
                 _ => {
-                    return Some(ThreadOp::Unsupported("it uses an unknown barrier reduction"));
+                    return Some(ThreadOp::Unsupported(NoParallelForm::Reduction));
                 }
             };
             Some(whole_block(ThreadOp::BarrierReduce(reduction)))
         }
-        _ if name.contains("cluster") => Some(ThreadOp::Unsupported("it uses thread block clusters")),
+        _ if name.contains("cluster") => Some(ThreadOp::Unsupported(NoParallelForm::Clusters)),
         _ if name.starts_with("barrier") || name.starts_with("bar.") => {
-            Some(ThreadOp::Unsupported("it uses a barrier of part of the block"))
+            Some(ThreadOp::Unsupported(NoParallelForm::PartialBarrier))
         }
-        _ if name.starts_with("mbarrier") => Some(ThreadOp::Unsupported("it uses an asynchronous barrier")),
-        "exit" => Some(ThreadOp::Unsupported("its threads exit")),
+        _ if name.starts_with("mbarrier") => Some(ThreadOp::Unsupported(NoParallelForm::AsyncBarrier)),
+        "exit" => Some(ThreadOp::Unsupported(NoParallelForm::Exit)),
         _ => None,
     }
 }
@@ -159,16 +176,16 @@ fn assembly_op(text: &str) -> Option<ThreadOp> {
     }
     let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     if has(&["bar.", "barrier"]) {
-        return Some(ThreadOp::Unsupported("inline assembly synchronises"));
+        return Some(ThreadOp::Unsupported(NoParallelForm::AssemblyBarrier));
     }
     if has(&["shfl", "vote", "match.", "activemask", "redux", "elect", "mma", "ldmatrix"]) {
-        return Some(ThreadOp::Unsupported("inline assembly holds a warp operation"));
+        return Some(ThreadOp::Unsupported(NoParallelForm::AssemblyWarp));
     }
     if has(&["exit"]) {
-        return Some(ThreadOp::Unsupported("its threads exit"));
+        return Some(ThreadOp::Unsupported(NoParallelForm::Exit));
     }
     has(&["%tid", "%ctaid", "%ntid", "%nctaid", "%lane", "%warp", "%nwarp", "%envreg", "%cluster"])
-        .then_some(ThreadOp::Unsupported("inline assembly names the thread"))
+        .then_some(ThreadOp::Unsupported(NoParallelForm::AssemblyThread))
 }
 
 /// The kind of shuffle that inline assembly is, as CUB writes it: value, offset, clamp and mask are its operands.
@@ -208,5 +225,5 @@ fn nvvm_op(name: &str) -> Option<ThreadOp> {
         return Some(ThreadOp::Warp);
     }
     (rest.contains("barrier") || rest.contains("cluster") || rest == "exit")
-        .then_some(ThreadOp::Unsupported("it holds a synchronisation without parallel form"))
+        .then_some(ThreadOp::Unsupported(NoParallelForm::Synchronisation))
 }

@@ -1,10 +1,7 @@
 //! When a parallel loop can be unrolled and interleaved, how each piece of control flow in it is treated, and the closed list
 //! of reasons why not.
 
-use std::{
-    collections::{HashMap, HashSet},
-    fmt,
-};
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::Op;
 use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier, thread_loop};
@@ -20,79 +17,27 @@ use crate::analysis::{
     waiting::may_wait,
 };
 
-/// Why a loop is not unrolled and interleaved, or a kernel not coarsened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
-    NoSuchDimension,
-    Reductions,
-    BarrierDuplicated,
-    BarrierOfOuterLoop,
-    DivergentBarrier,
-    NamedBarrier,
-    Unstructured,
-    MayWait,
-    ThreadRegisters,
-    Calls,
-    SplitWarps,
-    PartedWarps,
-    NotDivisible,
-    BlockSizeNotConstant,
-    NoBlockLoop,
-    GridShape,
-    BlockShape,
-    EffectsBesideLoops,
-}
-
-/// All reasons.
-pub const REFUSALS: &[Refusal] = &[
-    Refusal::NoSuchDimension,
-    Refusal::Reductions,
-    Refusal::BarrierDuplicated,
-    Refusal::BarrierOfOuterLoop,
-    Refusal::DivergentBarrier,
-    Refusal::NamedBarrier,
-    Refusal::Unstructured,
-    Refusal::MayWait,
-    Refusal::ThreadRegisters,
-    Refusal::Calls,
-    Refusal::SplitWarps,
-    Refusal::PartedWarps,
-    Refusal::NotDivisible,
-    Refusal::BlockSizeNotConstant,
-    Refusal::NoBlockLoop,
-    Refusal::GridShape,
-    Refusal::BlockShape,
-    Refusal::EffectsBesideLoops,
-];
-
-impl Refusal {
-    pub fn text(self) -> &'static str {
-        match self {
-            Refusal::NoSuchDimension => "the loop has no such dimension",
-            Refusal::Reductions => "the loop reduces values",
-            Refusal::BarrierDuplicated => "a barrier of another loop would be duplicated",
-            Refusal::BarrierOfOuterLoop => "it holds a barrier of a loop around it",
-            Refusal::DivergentBarrier => "control flow around a barrier depends on the thread",
-            Refusal::NamedBarrier => "it uses a barrier of part of the block",
-            Refusal::Unstructured => "it synchronises inside of control flow that is not structured",
-            Refusal::MayWait => "it may wait for another iteration",
-            Refusal::ThreadRegisters => "it reads registers of its thread",
-            Refusal::Calls => "it calls a function that may know its thread or synchronise",
-            Refusal::SplitWarps => "whole warps would not stay whole",
-            Refusal::PartedWarps => "lanes of a warp may part before a warp operation, some copies of them going on",
-            Refusal::NotDivisible => "the factor does not divide the number of iterations",
-            Refusal::BlockSizeNotConstant => "block size not constant",
-            Refusal::NoBlockLoop => "it has no grid loop with one block loop inside",
-            Refusal::GridShape => "its grid loop does not run over the whole grid",
-            Refusal::BlockShape => "its block loop does not run over the whole block",
-            Refusal::EffectsBesideLoops => "it has effects between the grid loop and the block loop",
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+mlir_bridge::reasons! {
+    /// Why a loop is not unrolled and interleaved, or a kernel not coarsened.
+    pub enum Refusal {
+        NoSuchDimension => "the loop has no such dimension",
+        Reductions => "the loop reduces values",
+        BarrierDuplicated => "a barrier of another loop would be duplicated",
+        BarrierOfOuterLoop => "it holds a barrier of a loop around it",
+        DivergentBarrier => "control flow around a barrier depends on the thread",
+        NamedBarrier => "it uses a barrier of part of the block",
+        Unstructured => "it synchronises inside of control flow that is not structured",
+        MayWait => "it may wait for another iteration",
+        ThreadRegisters => "it reads registers of its thread",
+        Calls => "it calls a function that may know its thread or synchronise",
+        SplitWarps => "whole warps would not stay whole",
+        PartedWarps => "lanes of a warp may part before a warp operation, some copies of them going on",
+        NotDivisible => "the factor does not divide the number of iterations",
+        BlockSizeNotConstant => "block size not constant",
+        NoBlockLoop => "it has no grid loop with one block loop inside",
+        GridShape => "its grid loop does not run over the whole grid",
+        BlockShape => "its block loop does not run over the whole block",
+        EffectsBesideLoops => "it has effects between the grid loop and the block loop",
     }
 }
 

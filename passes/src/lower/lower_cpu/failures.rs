@@ -49,6 +49,7 @@ fn may_fail<'c>(module: Op<'c>, op: Op<'c>, seen: &mut HashSet<Op<'c>>) -> bool 
 
 fn declare(module: Op<'_>) {
     if module.lookup_symbol(SET_THREAD).is_none() {
-        module.body().parse_into(module.ctx(), &format!("llvm.func @{SET_THREAD}(i32, i32, i32)\n"));
+        let ctx = module.ctx();
+        Builder::at_end(module.body(), ctx.unknown_loc()).llvm_func(SET_THREAD, ctx.llvm_void(), &[ctx.int(32); 3]);
     }
 }

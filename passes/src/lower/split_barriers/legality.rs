@@ -13,61 +13,22 @@ use crate::analysis::{
     waiting::may_wait,
 };
 
-/// Why a wrapper is not split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    NoBlockLoop,
-    NoUnitSteps,
-    EffectsBesideLoops,
-    NamedBarrier,
-    OtherLoop,
-    Unstructured,
-    ThreadRegisters,
-    Calls,
-    DynamicStack,
-    MayWait,
-    WritesArgument,
-    SharedAddress,
-    TooMuchState,
-    Internal,
-}
-
-/// All reasons.
-pub const REFUSALS: &[Refusal] = &[
-    Refusal::NoBlockLoop,
-    Refusal::NoUnitSteps,
-    Refusal::EffectsBesideLoops,
-    Refusal::NamedBarrier,
-    Refusal::OtherLoop,
-    Refusal::Unstructured,
-    Refusal::ThreadRegisters,
-    Refusal::Calls,
-    Refusal::DynamicStack,
-    Refusal::MayWait,
-    Refusal::WritesArgument,
-    Refusal::SharedAddress,
-    Refusal::TooMuchState,
-    Refusal::Internal,
-];
-
-impl Refusal {
-    pub fn text(self) -> &'static str {
-        match self {
-            Refusal::NoBlockLoop => "it has no grid loop with one block loop inside",
-            Refusal::NoUnitSteps => "its block loop has not three dimensions from 0 with step 1",
-            Refusal::EffectsBesideLoops => "it has effects between the grid loop and the block loop",
-            Refusal::NamedBarrier => "it uses a barrier of part of the block",
-            Refusal::OtherLoop => "it synchronises another loop than the block loop",
-            Refusal::Unstructured => "it synchronises inside of control flow that is not structured",
-            Refusal::ThreadRegisters => "it reads registers of its thread",
-            Refusal::Calls => "it calls a function that may know its thread or synchronise",
-            Refusal::DynamicStack => "it allocates stack memory of a size known only at run time",
-            Refusal::MayWait => "it may wait for another thread of its block",
-            Refusal::WritesArgument => "it may write to an argument passed by value",
-            Refusal::SharedAddress => "it makes a number of the address of shared memory",
-            Refusal::TooMuchState => "its threads hold too much state across synchronisation",
-            Refusal::Internal => "its loops could not be made",
-        }
+mlir_bridge::reasons! {
+    /// Why a wrapper is not split.
+    pub enum Refusal {
+        NoBlockLoop => "it has no grid loop with one block loop inside",
+        NoUnitSteps => "its block loop has not three dimensions from 0 with step 1",
+        EffectsBesideLoops => "it has effects between the grid loop and the block loop",
+        NamedBarrier => "it uses a barrier of part of the block",
+        OtherLoop => "it synchronises another loop than the block loop",
+        Unstructured => "it synchronises inside of control flow that is not structured",
+        ThreadRegisters => "it reads registers of its thread",
+        Calls => "it calls a function that may know its thread or synchronise",
+        DynamicStack => "it allocates stack memory of a size known only at run time",
+        MayWait => "it may wait for another thread of its block",
+        WritesArgument => "it may write to an argument passed by value",
+        SharedAddress => "it makes a number of the address of shared memory",
+        TooMuchState => "its threads hold too much state across synchronisation",
     }
 }
 

@@ -171,3 +171,23 @@ func.func @do_not_coarsen_without_loops(%g: index) -> i32 {
   }
   func.return %e : i32
 }
+
+// -----
+
+// A barrier of the blocks of the grid.
+func.func @do_not_coarsen_around_a_barrier_of_the_grid(%g: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  // expected-remark @+1 {{it holds a barrier of a loop around it}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c32, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+        regrain.barrier(%i, %j, %k)
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return %e : i32
+}

@@ -177,3 +177,119 @@ func.func @do_not_split_much_state(%g: index, %b: index, %p: !llvm.ptr) {
   }
   func.return
 }
+
+// -----
+
+// Nothing says what its threads are.
+func.func @do_not_split_without_block_loop(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it has no grid loop with one block loop inside}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @do_not_split_steps_of_two(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // expected-remark @below {{not split at its barriers: its block loop has not three dimensions from 0 with step 1}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c2, %c1, %c1) {
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @do_not_split_effects_beside_the_block_loop(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // expected-remark @below {{not split at its barriers: it has effects between the grid loop and the block loop}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      llvm.store %p, %p : !llvm.ptr, !llvm.ptr
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @do_not_split_a_barrier_of_the_grid(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // expected-remark @below {{not split at its barriers: it synchronises another loop than the block loop}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        regrain.barrier(%i, %j, %k)
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+func.func @do_not_split_unstructured_control_flow(%g: index, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  // expected-remark @below {{not split at its barriers: it synchronises inside of control flow that is not structured}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        scf.execute_region {
+          regrain.barrier(%x, %y, %z)
+          scf.yield
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+llvm.func @do_not_split_a_written_argument(%args: !llvm.ptr, %gx: i32, %bx: i32) {
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %slot = llvm.getelementptr %args[0] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  // expected-remark @below {{not split at its barriers: it may write to an argument passed by value}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        llvm.store %p, %p : !llvm.ptr, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use regrain_passes::coarsen::unroll_and_interleave::{REFUSALS, Refusal};
+use regrain_passes::coarsen::unroll_and_interleave::Refusal;
 use regrain_passes::launch::isolate_launches;
 
 /// Coarsening factors as the driver takes them; empty where a side is left alone.
@@ -59,10 +59,10 @@ impl Refused {
     pub fn count(&mut self, said: &str) -> Result<(), String> {
         for line in said.lines() {
             let (what, reason, known) = if let Some((before, reason)) = line.split_once(" not coarsened: ") {
-                let known = REFUSALS.iter().any(|refusal| refusal.text() == reason);
+                let known = Refusal::TEXTS.contains(&reason);
                 (before.rsplit(' ').next().unwrap_or_default(), reason, known)
             } else if let Some((_, reason)) = line.split_once("launch keeps its grain: ") {
-                ("launch", reason, isolate_launches::REFUSALS.iter().any(|refusal| refusal.text() == reason))
+                ("launch", reason, isolate_launches::Refusal::TEXTS.contains(&reason))
             } else {
                 continue;
             };
