@@ -79,7 +79,7 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
         let (kernel, sizes) = item.trim().rsplit_once('=').ok_or_else(bad)?;
         let sizes: Vec<u32> = sizes.split('x').map(str::parse).collect::<Result<_, _>>().map_err(|_| bad())?;
         let shape: [u32; 3] = sizes.try_into().map_err(|_| bad())?;
-        if shape.iter().any(|size| *size == 0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
+        if shape.contains(&0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
             return Err(format!("block shape '{item}' is no valid shape of a block"));
         }
         let list = shapes.entry(kernel.to_owned()).or_default();
