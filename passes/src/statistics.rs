@@ -25,6 +25,7 @@
 mod address;
 mod classify;
 mod count;
+mod form;
 mod lanes;
 mod live;
 mod symbolic;

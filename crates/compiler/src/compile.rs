@@ -19,12 +19,13 @@ use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Target, machines, registration, target};
 
 use crate::blocks;
+use crate::chips::Chips;
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics::Missed;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::Coarsening;
-use crate::kernels::{self, Chips};
+use crate::kernels;
 use crate::options::{Budget, Options, Side};
 use crate::search::Searcher;
 use crate::source::{Sides, Source, read_bitcode};

@@ -11,12 +11,12 @@ use regrain_targets::image::{Assembler, Image, KernelOptions};
 use regrain_targets::jobs::{self, Compiled, Job};
 use regrain_targets::merge;
 use regrain_targets::target::Kernels;
-use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Cache, Key, Report};
 use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::occupancy;
 
+use crate::chips::Chips;
 use crate::decisions::publish;
 use crate::device_side::{Code, DeviceSide};
 use crate::error::{Error, Result};
@@ -26,16 +26,6 @@ use crate::search_cache::{Found, SearchCache};
 use crate::source::{Source, read_bitcode, write_module};
 use crate::stages::Stages;
 use crate::versions::Versions;
-
-/// One target's architectures, with clang's device code for each.
-pub(crate) struct Chips<'s> {
-    pub(crate) target: &'static dyn Kernels,
-    pub(crate) archs: Vec<&'s Arch>,
-    pub(crate) chips: Vec<SmArch>,
-    pub(crate) bitcode: Vec<PathBuf>,
-    /// Whether kernels get versions for the constant shapes that they are launched with.
-    pub(crate) specialised: bool,
-}
 
 /// Makes the device side, or finds it where the cache has what a search of the same code led to.
 pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>) -> Result<DeviceSide> {

@@ -5,6 +5,7 @@
 //! A search weighs the versions, by a model or by measured times. Command line, files and linking are the driver's.
 
 mod blocks;
+mod chips;
 mod choice;
 pub mod commands;
 pub mod compile;

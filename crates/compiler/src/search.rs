@@ -93,7 +93,7 @@ impl<'s> Searcher<'s> {
             for warning in database.warnings() {
                 eprintln!("{warning}");
             }
-            Ok::<_, crate::Error>(database)
+            Ok::<_, crate::error::Error>(database)
         });
         let (source, rows) = (source.display().to_string(), RefCell::default());
         Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows })

@@ -11,9 +11,9 @@ use regrain_targets::image::Image;
 use regrain_targets::{Cache, Key};
 use serde::{Deserialize, Serialize};
 
+use crate::chips::Chips;
 use crate::decisions::Statement;
 use crate::error::{Error, Result};
-use crate::kernels::Chips;
 use crate::search::Searcher;
 use crate::stages::Stages;
 

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use crate::Error;
+use crate::error::Error;
 
 /// A clang 22 on this machine.
 #[derive(Clone, Debug)]

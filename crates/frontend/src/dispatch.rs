@@ -24,19 +24,22 @@
 //! after the error has been cleared. Launches that are not by the stub (`cudaLaunchKernel` with a pointer that is known at run
 //! time only, cooperative launches) run the original kernel.
 
+mod abi;
+
 use std::collections::{BTreeMap, HashSet};
 
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
-use inkwell::types::{BasicMetadataTypeEnum, FunctionType};
 use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, IntValue, PointerValue,
 };
 use mlir_bridge::llvm;
 
-use crate::Error;
+use abi::{Abi, LaunchCall};
+
+use crate::error::Error;
 use crate::launches::{self, BlockShape, LAUNCH_FUNCTIONS, SET_ATTRIBUTE};
 use crate::specialise::{COMMON_SHARED_LIMIT, define_handle, register};
 
@@ -102,59 +105,6 @@ pub fn redirect<'ctx>(
     }
     let unit = HostModule { host, launch, abi, asks };
     unit.redirect(dispatchers).map_err(|error| failed(error.to_string()))
-}
-
-/// How a `dim3` is passed by value.
-#[derive(Clone, Copy)]
-enum Abi {
-    /// x86-64: x and y in an i64, z in an i32.
-    Words,
-    /// AArch64: `[2 x i64]`.
-    Array,
-}
-
-impl Abi {
-    /// What the type of `cudaLaunchKernel(handle, grid, block, args, shared, stream)` says.
-    fn of(launch: FunctionType<'_>) -> Option<Self> {
-        use BasicMetadataTypeEnum::{ArrayType, IntType, PointerType};
-        let wide = |ty: inkwell::types::IntType<'_>, bits| ty.get_bit_width() == bits;
-        match launch.get_param_types()[..] {
-            [
-                PointerType(_),
-                IntType(a),
-                IntType(b),
-                IntType(c),
-                IntType(d),
-                PointerType(_),
-                IntType(_),
-                PointerType(_),
-            ] if wide(a, 64) && wide(b, 32) && wide(c, 64) && wide(d, 32) => Some(Self::Words),
-            [PointerType(_), ArrayType(a), ArrayType(b), PointerType(_), IntType(_), PointerType(_)]
-                if a.len() == 2 && b.len() == 2 =>
-            {
-                Some(Self::Array)
-            }
-            _ => None,
-        }
-    }
-
-    /// How many parameters a `dim3` takes.
-    fn width(self) -> u32 {
-        match self {
-            Self::Words => 2,
-            Self::Array => 1,
-        }
-    }
-}
-
-/// The parameters of a launch.
-struct LaunchCall<'ctx> {
-    handle: BasicValueEnum<'ctx>,
-    /// Grid and block, i32.
-    sizes: Vec<IntValue<'ctx>>,
-    args: BasicValueEnum<'ctx>,
-    shared: IntValue<'ctx>,
-    stream: BasicValueEnum<'ctx>,
 }
 
 struct HostModule<'m, 'ctx> {
@@ -251,7 +201,7 @@ impl<'ctx> HostModule<'_, 'ctx> {
         builder.position_at_end(start);
         let mut arguments: Vec<BasicMetadataValueEnum> = vec![launch.handle.into()];
         for dim in launch.sizes.chunks(3) {
-            arguments.extend(self.pack(&builder, dim)?);
+            arguments.extend(self.abi.pack(context, &builder, dim)?);
         }
         arguments.extend::<[BasicMetadataValueEnum<'ctx>; 3]>([
             launch.args.into(),
@@ -322,59 +272,13 @@ impl<'ctx> HostModule<'_, 'ctx> {
         Ok(error.map_or(self.host.get_context().i32_type().const_zero(), BasicValueEnum::into_int_value))
     }
 
-    /// A `dim3` as it is passed.
-    fn pack(
-        &self,
-        builder: &Builder<'ctx>,
-        dim: &[IntValue<'ctx>],
-    ) -> Result<Vec<BasicMetadataValueEnum<'ctx>>, BuilderError> {
-        let long = self.host.get_context().i64_type();
-        let x = builder.build_int_z_extend(dim[0], long, "")?;
-        let y = builder.build_int_z_extend(dim[1], long, "")?;
-        let xy = builder.build_or(x, builder.build_left_shift(y, long.const_int(32, false), "")?, "")?;
-        Ok(match self.abi {
-            Abi::Words => vec![xy.into(), dim[2].into()],
-            Abi::Array => {
-                let z = builder.build_int_z_extend(dim[2], long, "")?;
-                let array = long.array_type(2).get_undef();
-                let array = builder.build_insert_value(array, xy, 0, "")?;
-                vec![builder.build_insert_value(array, z, 1, "")?.into_array_value().into()]
-            }
-        })
-    }
-
-    /// The parameters of a function of `cudaLaunchKernel`'s type.
-    fn unpack(&self, builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> Result<LaunchCall<'ctx>, BuilderError> {
-        let context = self.host.get_context();
-        let (word, long) = (context.i32_type(), context.i64_type());
-        let parameters = function.get_params();
-        let mut sizes = Vec::new();
-        for dim in 0..2 {
-            let first = (1 + dim * self.abi.width()) as usize;
-            let (xy, z) = match self.abi {
-                Abi::Words => (parameters[first].into_int_value(), parameters[first + 1].into_int_value()),
-                Abi::Array => {
-                    let array = parameters[first].into_array_value();
-                    let xy = builder.build_extract_value(array, 0, "")?.into_int_value();
-                    let z = builder.build_extract_value(array, 1, "")?.into_int_value();
-                    (xy, builder.build_int_truncate(z, word, "")?)
-                }
-            };
-            let y = builder.build_right_shift(xy, long.const_int(32, false), false, "")?;
-            sizes.extend([builder.build_int_truncate(xy, word, "")?, builder.build_int_truncate(y, word, "")?, z]);
-        }
-        let rest = (1 + 2 * self.abi.width()) as usize;
-        let shared = parameters[rest + 1].into_int_value();
-        Ok(LaunchCall { handle: parameters[0], sizes, args: parameters[rest], shared, stream: parameters[rest + 2] })
-    }
-
     /// The function that the launches of a kernel call in place of `cudaLaunchKernel`.
     fn define_launcher(&self, kernel: &str, dispatchers: &[&Dispatcher]) -> Result<FunctionValue<'ctx>, BuilderError> {
         let context = self.host.get_context();
         let name = format!("__regrain_launcher.{kernel}");
         let launcher = self.host.add_function(&name, self.launch.get_type(), Some(Linkage::Internal));
         let builder = self.builder_in(launcher);
-        let launch = self.unpack(&builder, launcher)?;
+        let launch = self.abi.unpack(context, &builder, launcher)?;
         let original = context.append_basic_block(launcher, "original");
         let threads = self.threads(&builder, &launch)?;
         let device = match dispatchers.iter().any(|dispatcher| dispatcher.device.is_some()) {

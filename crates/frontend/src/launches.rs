@@ -22,7 +22,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
-use crate::Error;
+use crate::error::Error;
 
 /// Numbers of threads of a block in x, y and z.
 pub type BlockShape = [u32; 3];

@@ -32,7 +32,7 @@ use inkwell::values::{
 use inkwell::{AddressSpace, IntPredicate};
 use mlir_bridge::llvm;
 
-use crate::Error;
+use crate::error::Error;
 use crate::launches::{self, BlockShape, LAUNCH_FUNCTIONS};
 
 /// Dynamic shared memory that every launch may use without the program asking for more, bytes.

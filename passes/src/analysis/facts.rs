@@ -87,7 +87,7 @@ pub fn has_first_round(counting: &Counting<'_>) -> bool {
 /// The largest number of a thread or block that CUDA allows.
 fn parallel_limit(nest: Op<'_>, number: usize) -> i128 {
     let register = |kind: &str| special_register_range(&format!("{kind}.{}", ["x", "y", "z"][number.min(2)]));
-    let in_wrapper = |op: Op<'_>| op.parent().is_some_and(|parent| GpuWrapper::is(parent));
+    let in_wrapper = |op: Op<'_>| op.parent().is_some_and(GpuWrapper::is);
     let limits = if in_wrapper(nest) {
         register("ctaid")
     } else {

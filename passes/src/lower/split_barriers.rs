@@ -27,6 +27,7 @@ mod emit;
 mod legality;
 mod memory;
 mod plan;
+mod switch;
 mod warp;
 
 use mlir_bridge::{

@@ -7,7 +7,8 @@ use regrain_dialects::attributes::KERNEL_ARG;
 use regrain_dialects::ops::{DynamicShared, Shared};
 use regrain_tuning::statistics::{Pattern, Space};
 
-use super::lanes::{Form, Lanes, WARP};
+use super::form::{Form, WARP};
+use super::lanes::Lanes;
 use crate::analysis::loops::first;
 
 /// Bytes of a sector of global memory.

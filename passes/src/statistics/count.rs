@@ -13,7 +13,8 @@ use regrain_tuning::statistics::{Access, AccessGroup, Kind, Loop, Space, Statist
 
 use super::address::{self, Touched};
 use super::classify;
-use super::lanes::{Coefficient, Lanes, WARP};
+use super::form::{Coefficient, WARP};
+use super::lanes::Lanes;
 use super::symbolic::Symbolic;
 use crate::analysis::facts::constant;
 use crate::analysis::loops::{Counting, first};

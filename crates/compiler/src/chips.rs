@@ -1,0 +1,17 @@
+//! What code is made for: one target's architectures.
+
+use std::path::PathBuf;
+
+use regrain_targets::Arch;
+use regrain_targets::target::Kernels;
+use regrain_targets::toolkit::SmArch;
+
+/// One target's architectures, with clang's device code for each.
+pub(crate) struct Chips<'s> {
+    pub(crate) target: &'static dyn Kernels,
+    pub(crate) archs: Vec<&'s Arch>,
+    pub(crate) chips: Vec<SmArch>,
+    pub(crate) bitcode: Vec<PathBuf>,
+    /// Whether kernels get versions for the constant shapes that they are launched with.
+    pub(crate) specialised: bool,
+}

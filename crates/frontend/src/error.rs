@@ -1,0 +1,31 @@
+//! What can go wrong in the front end.
+
+/// An error of the front end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// clang refused the program; its diagnostics are in `stderr`, already located.
+    #[error("clang failed")]
+    Rejected {
+        /// What clang printed.
+        stderr: String,
+    },
+    /// The user's setup is wrong.
+    #[error("{0}")]
+    User(String),
+    /// A defect of ours.
+    #[error("internal error while {doing}: {message}")]
+    Internal {
+        /// What was being done.
+        doing: String,
+        /// What went wrong.
+        message: String,
+    },
+    /// Reading or writing a file, or starting a program, failed.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or program.
+        path: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+}
