@@ -25,6 +25,10 @@ for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# What a search finds must not depend on the machine's load, and what passes make must be valid after each of them.
+config.environment["REGRAIN_APPEND_FLAGS"] = "-fregrain-search-budget=none"
+config.environment["REGRAIN_VERIFY_EACH"] = "1"
+
 # A longer name must come before one that it begins with.
 substitutions = {
     "%regrain-images": os.path.join(built, "regrain-images"),

@@ -16,7 +16,7 @@ use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
 use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, cpu, registration, target};
+use regrain_targets::{Arch, Target, machines, registration, target};
 
 use crate::blocks;
 use crate::device_side::{Code, DeviceSide};
@@ -34,7 +34,7 @@ use crate::stages::Stages;
 const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
-const LEAST_BUDGET: Duration = Duration::from_secs(1);
+const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
 /// The architectures of one target.
 struct Group<'s> {
@@ -126,7 +126,7 @@ impl<'s> Compilation<'s> {
         let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
-            Some(host) if self.needs_survey(specialised) => launches::survey(host, &cpu::host_machine()?)?,
+            Some(host) if self.needs_survey(specialised) => launches::survey(host, &machines::host()?)?,
             _ => Survey::default(),
         };
         let Some(host) = host else { return self.device_only(&survey) };

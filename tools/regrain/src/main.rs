@@ -3,6 +3,8 @@
 //! A thin main: the command line is read ([`args`]), tools and targets are found ([`session`]), each source is compiled
 //! ([`compile`]) by the compiler's library or by clang, and clang links ([`link`]).
 
+#![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
+
 mod args;
 mod compile;
 mod dependencies;
