@@ -110,16 +110,14 @@ struct Compilation<'s> {
     chips: &'s [SmArch],
     sides: Sides,
     dump: Dump,
-    missed: Missed,
     coarsening: Coarsening,
 }
 
 impl<'s> Compilation<'s> {
     fn new(source: &'s Source<'s>, groups: &'s [Group<'s>], chips: &'s [SmArch], sides: Sides) -> Result<Self> {
         let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
-        let missed = Missed::new(source.options.remarks.missed);
         let coarsening = sides.host.as_ref().map_or(Coarsening::Off, |_| Coarsening::of(source.options));
-        Ok(Self { source, groups, chips, sides, dump, missed, coarsening })
+        Ok(Self { source, groups, chips, sides, dump, coarsening })
     }
 
     fn run(&self) -> Result<()> {
@@ -188,11 +186,13 @@ impl<'s> Compilation<'s> {
     ) -> Result<T> {
         let (options, input) = (self.source.options, &self.source.unit.input);
         let archs = &group.archs;
-        let searcher = Searcher::new(options, input, &self.missed, group.target, archs, self.deadline())?;
+        // Each group's own: what a search led to is remembered with all that was said on the way.
+        let missed = &Missed::new(options.remarks.missed);
+        let searcher = Searcher::new(options, input, missed, group.target, archs, self.deadline())?;
         let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
         let limits = group.target.launch_limits(&names, group.chips[0])?;
         let grains = self.coarsening.grains(&searcher);
-        let (dump, missed, chip) = (&self.dump, &self.missed, group.chips[0].to_string());
+        let (dump, chip) = (&self.dump, group.chips[0].to_string());
         work(&Stages { source: self.source, dump, missed, chip, limits, survey, grains }, &searcher)
     }
 

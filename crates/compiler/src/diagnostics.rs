@@ -15,9 +15,9 @@ impl Missed {
         Self { shown, said: RefCell::default() }
     }
 
-    /// Says something.
+    /// Says something, once: chips that share a search have the same to say.
     pub fn say(&self, text: &str) {
-        if text.is_empty() {
+        if text.is_empty() || self.said.borrow().iter().any(|said| said == text) {
             return;
         }
         if self.shown {
