@@ -25,11 +25,17 @@ for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# What a search finds must not depend on the machine's load, and what passes make must be valid after each of them.
+config.environment["REGRAIN_APPEND_FLAGS"] = "-fregrain-search-budget=none"
+config.environment["REGRAIN_VERIFY_EACH"] = "1"
+
 # A longer name must come before one that it begins with.
 substitutions = {
+    "%regrain-images": os.path.join(built, "regrain-images"),
     "%regrain-opt": os.path.join(built, "regrain-opt"),
     "%regrain-profiler": os.path.join(built, "libregrain_profiler.a"),
     "%regrain-plugin": os.path.join(built, "libregrain_plugin.so"),
+    "%regrain-runtime": os.path.join(built, "libregrain_rt.a"),
     "%regrain-tune": os.path.join(built, "regrain-tune"),
     "%regrain": os.path.join(built, "regrain"),
     "%mlir-opt": os.path.join(tools, "mlir-opt"),
@@ -47,6 +53,9 @@ for path in toolkits:
     if path and os.path.exists(os.path.join(path, "bin", "ptxas")):
         config.available_features.add("cuda-toolkit")
         config.substitutions.append(("%ptxas", os.path.join(path, "bin", "ptxas")))
+        # Builds the stand-in for NVIDIA's driver library in the folder named behind it.
+        stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
+        config.substitutions.insert(0, ("%make-libcuda", stand_in))
         break
 config.available_features.add("host-" + platform.machine())
 

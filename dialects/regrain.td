@@ -53,7 +53,15 @@ def Regrain_Dialect : Dialect {
     | `regrain.block_shape` | `array<i64: x, y, z>` | the only block shape that it is for (also on a version) |
     | `regrain.content` | 32 hexadecimal digits | hash of what the kernel does |
     | `regrain.space` | text | the grains that are tried for its launch |
+    | `regrain.omitted` | array of arrays of three texts | the grains that are not among its alternatives: grain, `declined` or `pruned`, reason |
     | `regrain.host` | unit | it belongs to the host's half (also on `llvm.mlir.global`) |
+
+    On a function (`llvm.func`) that runs one block of a kernel on the CPU:
+
+    | attribute | value | meaning |
+    |---|---|---|
+    | `regrain.block_of` | text | the kernel; `regrain.block_shape`, and of a version `regrain.static_shared` and `regrain.max_threads`, are its |
+    | `regrain.parameter_sizes` | array of i64 | of a version, the bytes of each parameter |
 
     On the declaration (`llvm.func`) of a kernel:
 

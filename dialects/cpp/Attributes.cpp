@@ -53,6 +53,10 @@ enum class Holds {
   Triple,
   /// array<i64> of one to three numbers, at least 1 each.
   Sizes,
+  /// array<i64> of numbers, at least 0 each.
+  Counts,
+  /// An array of arrays of three texts that are not empty.
+  Texts,
 };
 
 struct Row {
@@ -60,19 +64,22 @@ struct Row {
   unsigned on;
   Holds holds;
   /// Another attribute that must stand beside it: one of these.
-  StringRef beside[3] = {};
+  StringRef beside[4] = {};
 };
 
 constexpr Row rows[] = {
     {"regrain.launch", OnFunction, Holds::Symbol},
     {"regrain.dispatch", OnFunction, Holds::Symbol},
     {"regrain.block_shape", OnFunction, Holds::Triple,
-     {"regrain.launch", "regrain.dispatch", "regrain.version_of"}},
+     {"regrain.launch", "regrain.dispatch", "regrain.version_of", "regrain.block_of"}},
     {"regrain.content", OnFunction, Holds::Hash, {"regrain.launch", "regrain.dispatch"}},
     {"regrain.space", OnFunction, Holds::Text},
+    {"regrain.omitted", OnFunction, Holds::Texts, {"regrain.launch", "regrain.dispatch"}},
+    {"regrain.block_of", OnFunction, Holds::Text},
+    {"regrain.parameter_sizes", OnFunction, Holds::Counts, {"regrain.block_of"}},
     {"regrain.version_of", OnFunction, Holds::Symbol},
     {"regrain.rest", OnFunction | OnGlobal, Holds::Axis, {"regrain.version_of", "regrain.handle"}},
-    {"regrain.static_shared", OnFunction, Holds::Count, {"regrain.version_of", "regrain.dispatch"}},
+    {"regrain.static_shared", OnFunction, Holds::Count, {"regrain.version_of", "regrain.dispatch", "regrain.block_of"}},
     {"regrain.handle", OnGlobal, Holds::Symbol},
     {"regrain.host", OnFunction | OnGlobal, Holds::Nothing},
     {"regrain.not_raised", OnFunction, Holds::Text},
@@ -162,6 +169,24 @@ static bool isSizes(Attribute value, size_t fewest) {
          llvm::all_of(list.asArrayRef(), [](int64_t size) { return size >= 1; });
 }
 
+static bool isCounts(Attribute value) {
+  auto list = dyn_cast<DenseI64ArrayAttr>(value);
+  return list && llvm::all_of(list.asArrayRef(), [](int64_t count) { return count >= 0; });
+}
+
+static bool isTexts(Attribute value) {
+  auto isText = [](Attribute item) {
+    auto text = dyn_cast<StringAttr>(item);
+    return text && !text.getValue().empty();
+  };
+  auto isRow = [&](Attribute item) {
+    auto row = dyn_cast<ArrayAttr>(item);
+    return row && row.size() == 3 && llvm::all_of(row, isText);
+  };
+  auto list = dyn_cast<ArrayAttr>(value);
+  return list && llvm::all_of(list, isRow);
+}
+
 /// Whether the value is right; `expected` says what right is.
 static bool holds(Attribute value, Holds what, StringRef &expected) {
   constexpr int64_t most = std::numeric_limits<int64_t>::max();
@@ -203,6 +228,12 @@ static bool holds(Attribute value, Holds what, StringRef &expected) {
   case Holds::Sizes:
     expected = "an array of one to three i64 of at least 1";
     return isSizes(value, 1);
+  case Holds::Counts:
+    expected = "an array of i64 of at least 0";
+    return isCounts(value);
+  case Holds::Texts:
+    expected = "an array of arrays of three texts";
+    return isTexts(value);
   }
   return false;
 }

@@ -15,6 +15,12 @@ pub const BLOCK_SHAPE: &str = "regrain.block_shape";
 pub const CONTENT: &str = "regrain.content";
 /// On a host function: which grains are tried for its launch, in place of the request's.
 pub const SPACE: &str = "regrain.space";
+/// On a host function: the grains that are not among its alternatives, each with `declined` or `pruned` and the reason.
+pub const OMITTED: &str = "regrain.omitted";
+/// On a function that runs one block: the kernel.
+pub const BLOCK_OF: &str = "regrain.block_of";
+/// On a function that runs one block of a version: the sizes of the kernel's parameters, bytes.
+pub const PARAMETER_SIZES: &str = "regrain.parameter_sizes";
 /// On functions and globals of the host's half.
 pub const HOST: &str = "regrain.host";
 
@@ -76,6 +82,9 @@ pub const ALL: &[&str] = &[
     BLOCK_SHAPE,
     CONTENT,
     SPACE,
+    OMITTED,
+    BLOCK_OF,
+    PARAMETER_SIZES,
     HOST,
     VERSION_OF,
     REST,

@@ -8,7 +8,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
     Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
-    synchronised_loop, yield_results,
+    thread_loop, yield_results,
 };
 use regrain_dialects::{LaunchBounds, attributes};
 
@@ -58,7 +58,7 @@ fn launch_reads_back() {
     assert_eq!((wrapper.grid().len(), wrapper.block_shape().len()), (3, 3));
     assert!(wrapper.stream().is_some());
     assert_eq!(barrier.parallel_loop(), wrapper.block_loop());
-    assert_eq!(synchronised_loop(barrier.op()), wrapper.block_loop());
+    assert_eq!(thread_loop(barrier.op()), wrapper.block_loop());
     assert_eq!((tile.memory_type(), tile.alignment(), tile.name()), (memory, Some(16), Some("tile")));
     assert_eq!((dynamic.bytes(), dynamic.alignment()), (wrapper.shared_bytes().unwrap(), Some(128)));
     assert!(GpuWrapper::cast(grid).is_none());
@@ -90,7 +90,7 @@ fn synchronisation_reads_back() {
     let (lane, warp) = (LaneId::create(b, &ivs), WarpId::create(b, &ivs));
     assert!(root.verify(), "{root}");
     for op in [named.op(), reduce.op(), shuffle.op(), vote.op(), matched.op(), sum.op(), wait.op(), active.op()] {
-        assert_eq!(synchronised_loop(op), wrapper.block_loop(), "{op:?}");
+        assert_eq!(thread_loop(op), wrapper.block_loop(), "{op:?}");
         assert!(!op.is_memory_effect_free(), "{op:?}");
     }
     assert!(lane.op().is_pure() && warp.op().is_pure() && !is_synchronising(lane.op()));

@@ -14,15 +14,45 @@ pub struct Pipeline {
 /// dimensions of size one away, whose induction variables the barriers name. Lifting simplifies what it made.
 pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
+/// [`RAISE`], with launch functions for constant block shapes too, as option `shapes` of `regrain-form-parallel` has them.
+pub fn raise(shapes: &str) -> String {
+    format!("regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel{{shapes={shapes}}}")
+}
+
+/// Launches that may change, beside those that stay; first what their kernels do is hashed, while they are as they came.
+pub const KEEP: &str = "regrain-hash-kernels,regrain-keep-launches";
+
 /// From imported LLVM functions to parallel loops and back to GPU kernels, with nothing done in between.
 pub const GPU_ROUND_TRIP: &str =
     "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel,regrain-outline-kernels";
 
-/// What the parallel form makes possible, on every launch that is not marked as the original (`optimise.rs` has the reasons
-/// for the order).
+/// What the parallel form makes possible, on every launch that is not marked as the original. Equal values are merged first, so
+/// that the copies that coarsening made address memory alike. Forwarding leaves fewer accesses, hence fewer barriers; without them
+/// more moves out of loops; what moved may be equal again. Values for the host are chosen last, when nothing more moves.
 pub const OPTIMIZE_PARALLEL: &str = "regrain-merge-common-values,regrain-forward-stores,\
     regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-forward-stores,\
-    regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-hoist-to-host";
+    regrain-eliminate-redundant-barriers,regrain-hoist-invariants,regrain-merge-common-values,regrain-hoist-to-host,\
+    regrain-mark-optimized";
+
+/// The same for launches that are lowered to functions of the host, originals too: the host has no part in them, and a host
+/// compiler moves values out of the loops over threads by itself, and knows better which of them to compute inside.
+pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
+    regrain-merge-common-values,regrain-forward-stores,regrain-eliminate-redundant-barriers,\
+    regrain-hoist-invariants{parallel=false},regrain-merge-common-values,regrain-forward-stores,\
+    regrain-eliminate-redundant-barriers,regrain-hoist-invariants{parallel=false},regrain-merge-common-values,\
+    regrain-mark-optimized";
+
+/// Block loops split at their barriers, where that is proven right.
+pub const SPLIT: &str = "regrain-split-barriers";
+
+/// Split launches to functions that run one block.
+pub const TO_BLOCKS: &str = "regrain-lower-cpu";
+
+/// Launches to kernels.
+pub const TO_KERNELS: &str = "regrain-outline-kernels";
+
+/// Source lines of functions that were made here.
+pub const SCOPE: &str = "regrain-scope-debug-info";
 
 /// Structured control flow, arith, index and ub to the llvm dialect, in device code for GPUs and in host code.
 pub const LOWER_GPU: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
@@ -39,5 +69,10 @@ pub static PIPELINES: &[Pipeline] = &[
         name: "regrain-optimize-parallel",
         summary: "barriers, accesses and values that the parallel form shows to be needless",
         passes: OPTIMIZE_PARALLEL,
+    },
+    Pipeline {
+        name: "regrain-optimize-blocks",
+        summary: "the same for launches that become functions of the host",
+        passes: OPTIMIZE_BLOCKS,
     },
 ];

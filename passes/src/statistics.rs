@@ -12,6 +12,15 @@
 //!     ...
 //! With `target=sm_80` or `target=cpu` a second remark says what the cost model makes of it. The IR stays as it is. Counts are closed forms in the sizes and arguments of the launch; a loop whose bounds no formula
 //! says has a symbol for how often it runs. Declines where a wrapper has no block loop.
+//!
+//! # How
+//!
+//! This counts what one thread does at one grain, from the parallel form, in closed forms (`tuning::expr`) of the launch's
+//! sizes and the kernel's arguments; `regrain-print-statistics` shows them. A loop that no formula counts has a symbol, a
+//! condition that none decides counts one half for each side. Addresses are polynomials with a coefficient for each thread of the block
+//! (`lanes.rs`), so that sectors, lines and bank conflicts of a warp are counted, not guessed, wherever the block's shape is
+//! constant. What LLVM will do anyway (common subexpressions, motion out of loops, repeated loads) counts as done: copies of a coarse
+//! thread share what they can. Test: `test/Passes/Statistics/figure-11.mlir`, coalescing at each grain.
 
 mod address;
 mod classify;

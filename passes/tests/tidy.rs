@@ -1,12 +1,11 @@
-//! No pass knows the name of a target, of a chip, or of anything in the language of device code: `regrain-targets` does.
+//! No pass, and nothing else of the compiler's core, knows the name of a target, of a chip, or of anything in the language of
+//! device code: `regrain-targets` does.
+//! Operations and attributes of our dialect are known by `regrain-dialects` alone; the rest uses its views.
 
 use std::path::{Path, PathBuf};
 
 /// What only `regrain-targets` may say.
-const WORDS: &[&str] = &["nvvm", "NVPTX", "__nv_", "ptx_", "49152", "48 << 10", "48<<10"];
-
-/// Files that still do.
-const EXCEPTIONS: &[&str] = &["launch/isolate_launches.rs"];
+const WORDS: &[&str] = &["nvvm", "nvptx", "NVPTX", "__nv_", "ptx_", "49152", "48 << 10", "48<<10"];
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
@@ -23,30 +22,35 @@ fn is_text(line: &str) -> bool {
     line.trim_start().starts_with("//") || line.contains("description: \"")
 }
 
-#[test]
-fn passes_name_no_target() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The lines of code below `folder`, without unit tests, in which `is_wrong` finds what must not be there.
+fn lines(folder: &Path, is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
-    for path in sources(&root) {
-        let name = path.strip_prefix(&root).expect("below the folder").display().to_string();
-        if EXCEPTIONS.contains(&name.as_str()) {
-            continue;
-        }
+    for path in sources(folder) {
+        let name = path.strip_prefix(folder).expect("below the folder").display().to_string();
         let text = std::fs::read_to_string(&path).expect("a source file");
         // Unit tests at the end of a file may take a chip for an example.
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let lines = code.lines().enumerate().filter(|(_, line)| !is_text(line));
-        let named = lines.filter(|(_, line)| names_chip(line) || WORDS.iter().any(|word| line.contains(word)));
-        found.extend(named.map(|(number, line)| format!("{name}:{}: {}", number + 1, line.trim())));
+        let wrong = code.lines().enumerate().filter(|(_, line)| !is_text(line) && is_wrong(line));
+        found.extend(wrong.map(|(number, line)| format!("{name}:{}: {}", number + 1, line.trim())));
     }
-    assert!(found.is_empty(), "names of a target:\n{}", found.join("\n"));
+    found
 }
 
 #[test]
-fn exceptions_are_needed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for name in EXCEPTIONS {
-        let text = std::fs::read_to_string(root.join(name)).unwrap_or_default();
-        assert!(WORDS.iter().any(|word| text.contains(word)), "'{name}' names no target any more");
+fn the_core_names_no_target() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = |line: &str| names_chip(line) || WORDS.iter().any(|word| line.contains(word));
+    for folder in ["src", "../crates/compiler/src", "../crates/tuning/src"] {
+        let found = lines(&root.join(folder), named);
+        assert!(found.is_empty(), "names of a target in {folder}:\n{}", found.join("\n"));
+    }
+}
+
+#[test]
+fn names_of_the_dialect_stand_in_its_views_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in ["src", "../crates/targets/src", "../crates/compiler/src"] {
+        let found = lines(&root.join(folder), |line| line.contains("\"regrain."));
+        assert!(found.is_empty(), "use regrain_dialects::ops and ::attributes in {folder}:\n{}", found.join("\n"));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::private_names;
-use regrain_targets::nvvm::KERNEL_CONVENTION;
+use regrain_targets::device_language::KERNEL_CONVENTION;
 use regrain_targets::target::{BlockOptions, Blocks};
 use regrain_targets::toolkit::SmArch;
 

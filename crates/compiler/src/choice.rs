@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regrain_passes::alternatives::candidates::{Candidate, Launch};
+use regrain_passes::alternatives::candidates::{Candidate, LaunchCandidates};
 use regrain_tuning::Grain;
 use regrain_tuning::choice::{Missing, Policy, Query};
 use regrain_tuning::database::Database;
@@ -28,11 +28,11 @@ pub struct Chip<'s> {
 }
 
 impl Chip<'_> {
-    fn resources(&self, launch: &Launch, grain: Grain) -> Option<&Resources> {
+    fn resources(&self, launch: &LaunchCandidates, grain: Grain) -> Option<&Resources> {
         self.resources.get(&(launch.symbol.clone(), grain))
     }
 
-    fn row(&self, launch: &Launch, grain: Grain, decision: Decision) -> Row {
+    fn row(&self, launch: &LaunchCandidates, grain: Grain, decision: Decision) -> Row {
         let mut row = Row::new(self.source, &launch.kernel, launch.shape, &self.name, grain, decision);
         row.resources = self.resources(launch, grain).copied();
         if let (Processor::Gpu(limits), Some(resources)) = (&self.processor, &row.resources) {
@@ -43,7 +43,7 @@ impl Chip<'_> {
     }
 
     /// Why a grain is not worth a try, by the assembler's report.
-    fn pruned(&self, launch: &Launch, candidate: &Candidate) -> Option<String> {
+    fn pruned(&self, launch: &LaunchCandidates, candidate: &Candidate) -> Option<String> {
         let Processor::Gpu(limits) = &self.processor else { return None };
         if self.resources.is_empty() || candidate.grain.is_original() {
             return None;
@@ -62,7 +62,7 @@ impl Chip<'_> {
         found.map(|pruned| pruned.to_string())
     }
 
-    fn predict(&self, launch: &Launch, candidate: &Candidate) -> Option<Prediction> {
+    fn predict(&self, launch: &LaunchCandidates, candidate: &Candidate) -> Option<Prediction> {
         let statistics = candidate.statistics.as_ref()?;
         let resources = self.resources(launch, candidate.grain);
         let ours =
@@ -73,7 +73,7 @@ impl Chip<'_> {
 }
 
 /// Threads of a block of `launch` at a grain.
-fn block_threads(launch: &Launch, grain: Grain) -> u32 {
+fn block_threads(launch: &LaunchCandidates, grain: Grain) -> u32 {
     let original = launch.shape.map_or(USUAL_THREADS, |shape| shape.iter().product());
     (original / u32::try_from(grain.thread_total()).unwrap_or(1)).max(1)
 }
@@ -85,7 +85,7 @@ struct Weighed {
     pruned: bool,
 }
 
-fn weigh(launch: &Launch, chip: &Chip<'_>) -> Vec<Weighed> {
+fn weigh(launch: &LaunchCandidates, chip: &Chip<'_>) -> Vec<Weighed> {
     let mut all: Vec<Weighed> = launch
         .candidates
         .iter()
@@ -113,7 +113,7 @@ fn weigh(launch: &Launch, chip: &Chip<'_>) -> Vec<Weighed> {
 
 /// Chooses by the model: the alternative that is best over all chips, if it beats the original by the margin on average.
 /// Gives its number, the original's is 0, and what to say.
-pub fn by_model(launch: &Launch, chips: &[Chip<'_>]) -> (usize, Vec<Row>) {
+pub fn by_model(launch: &LaunchCandidates, chips: &[Chip<'_>]) -> (usize, Vec<Row>) {
     let weighed: Vec<Vec<Weighed>> = chips.iter().map(|chip| weigh(launch, chip)).collect();
     let mean = |at: usize| {
         let gains: Option<f64> = weighed.iter().map(|chip| relative(&chip[at], &chip[0])).sum();
@@ -156,7 +156,7 @@ fn rows(weighed: Vec<Vec<Weighed>>, chosen: usize, decision: Decision, reason: O
 
 /// Chooses by measured times. `Err` says why they choose nothing.
 pub fn by_profile(
-    launch: &Launch,
+    launch: &LaunchCandidates,
     chip: &Chip<'_>,
     target: &str,
     database: &Database,
@@ -184,7 +184,7 @@ pub fn by_profile(
 }
 
 /// The alternatives that a profiling program tries: all that are not pruned on any chip.
-pub fn to_be_timed(launch: &Launch, chips: &[Chip<'_>]) -> (Vec<usize>, Vec<Row>) {
+pub fn to_be_timed(launch: &LaunchCandidates, chips: &[Chip<'_>]) -> (Vec<usize>, Vec<Row>) {
     let mut weighed: Vec<Vec<Weighed>> = chips.iter().map(|chip| weigh(launch, chip)).collect();
     let kept: Vec<usize> =
         (0..launch.candidates.len()).filter(|at| weighed.iter().all(|chip| !chip[*at].pruned)).collect();
@@ -198,7 +198,7 @@ pub fn to_be_timed(launch: &Launch, chips: &[Chip<'_>]) -> (Vec<usize>, Vec<Row>
 
 /// The alternatives that are worth assembling for the model, when nobody said which to try: those that could win by estimated
 /// registers, the best first, and no more than `most`.
-pub fn promising(launch: &Launch, chips: &[Chip<'_>], most: usize) -> Vec<usize> {
+pub fn promising(launch: &LaunchCandidates, chips: &[Chip<'_>], most: usize) -> Vec<usize> {
     let ratio = |at: usize| {
         let all = chips.iter().map(|chip| {
             let time = |at: usize| Some(chip.predict(launch, &launch.candidates[at])?.time);
@@ -215,7 +215,7 @@ pub fn promising(launch: &Launch, chips: &[Chip<'_>], most: usize) -> Vec<usize>
 
 /// What to say of the alternatives that are not assembled because those in `promising` look better; without any the original
 /// is chosen here.
-pub fn passed_before_assembly(launch: &Launch, chips: &[Chip<'_>], promising: &[usize]) -> Vec<Row> {
+pub fn passed_before_assembly(launch: &LaunchCandidates, chips: &[Chip<'_>], promising: &[usize]) -> Vec<Row> {
     let mut rows = Vec::new();
     for chip in chips {
         for (at, mut one) in weigh(launch, chip).into_iter().enumerate() {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     /// A kernel with little to do in a block, at some grains.
-    fn launch(grains: &[&str]) -> Launch {
+    fn launch(grains: &[&str]) -> LaunchCandidates {
         let candidate = |name: &&str| {
             let grain: Grain = name.parse().expect("a grain");
             let copies = grain.block_total() as f64;
@@ -255,7 +255,13 @@ mod tests {
             Candidate { grain, statistics: Some(statistics), epilogues: 0 }
         };
         let candidates = grains.iter().map(candidate).collect();
-        Launch { symbol: "s".into(), kernel: "k".into(), shape: Some([16, 1, 1]), content: String::new(), candidates }
+        LaunchCandidates {
+            symbol: "s".into(),
+            kernel: "k".into(),
+            shape: Some([16, 1, 1]),
+            content: String::new(),
+            candidates,
+        }
     }
 
     #[test]

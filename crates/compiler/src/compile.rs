@@ -16,7 +16,7 @@ use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
 use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, cpu, registration, target};
+use regrain_targets::{Arch, Target, machines, registration, target};
 
 use crate::blocks;
 use crate::device_side::{Code, DeviceSide};
@@ -34,7 +34,7 @@ use crate::stages::Stages;
 const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
-const LEAST_BUDGET: Duration = Duration::from_secs(1);
+const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
 /// The architectures of one target.
 struct Group<'s> {
@@ -126,7 +126,7 @@ impl<'s> Compilation<'s> {
         let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
-            Some(host) if self.needs_survey(specialised) => launches::survey(host, &cpu::host_machine()?)?,
+            Some(host) if self.needs_survey(specialised) => launches::survey(host, &machines::host()?)?,
             _ => Survey::default(),
         };
         let Some(host) = host else { return self.device_only(&survey) };
@@ -261,9 +261,13 @@ impl<'s> Compilation<'s> {
     fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
         if let ([group], [side]) = (self.groups, sides) {
             match (&side.code, group.target.code()) {
-                (Code::Object { table, .. }, _) => registration::refer_to_image(host, table).map(drop)?,
+                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
+                    registration::refer_to_image(host, table)?;
+                    offload::embed_listing(host, &listing(group, blocks, unit, kernels));
+                }
                 (Code::Images { images, .. }, target::Code::Kernels(kernels)) => kernels.embed(host, images)?,
-                (Code::Images { .. }, target::Code::Blocks(_)) => {}
+                // A target makes code of its own kind.
+                (Code::Object { .. }, target::Code::Kernels(_)) | (Code::Images { .. }, target::Code::Blocks(_)) => {}
             }
             return Ok(());
         }
@@ -272,16 +276,11 @@ impl<'s> Compilation<'s> {
             match (&side.code, group.target.code()) {
                 (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
                     symbol = Some(table.as_str());
-                    let (triple, list) = (blocks.triple(), offload::cpu_listing(kernels.iter().map(String::as_str)));
-                    let arch = &group.archs[0].name;
-                    let image =
-                        OffloadImage { kind: ImageKind::None, triple: &triple, arch, unit, bytes: list.as_bytes() };
-                    binaries.extend(offload::write(&[image]));
+                    binaries.extend(listing(group, blocks, unit, kernels));
                 }
                 (Code::Images { images, .. }, target::Code::Kernels(kernels)) => {
                     binaries.extend(offload::write(&kernels.offload_images(images)?));
                 }
-                // A target makes code of its own kind.
                 (Code::Object { .. }, target::Code::Kernels(_)) | (Code::Images { .. }, target::Code::Blocks(_)) => {}
             }
         }
@@ -330,6 +329,13 @@ impl<'s> Compilation<'s> {
         }
         Ok(())
     }
+}
+
+/// The offload binary that lists the kernels of a group whose code is linked into the program.
+fn listing(group: &Group<'_>, blocks: &dyn target::Blocks, unit: &str, kernels: &[String]) -> Vec<u8> {
+    let (triple, list) = (blocks.triple(), offload::cpu_listing(kernels.iter().map(String::as_str)));
+    let arch = &group.archs[0].name;
+    offload::write(&[OffloadImage { kind: ImageKind::None, triple: &triple, arch, unit, bytes: list.as_bytes() }])
 }
 
 /// Whether `--cuda-device-only` makes several files, for which no one name can stand.

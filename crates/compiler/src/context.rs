@@ -1,4 +1,7 @@
-//! MLIR contexts.
+//! MLIR contexts, and running the registered pipelines: the ones that `regrain-opt` and the plugin run.
+
+use mlir_bridge::ir::Op;
+use mlir_bridge::pass;
 
 /// A context that knows all dialects and passes.
 pub fn mlir_context() -> melior::Context {
@@ -9,4 +12,14 @@ pub fn mlir_context() -> melior::Context {
         regrain_passes::registry::register();
     });
     mlir_bridge::new_context()
+}
+
+/// Runs passes on an operation; the verifier runs between them in debug builds, and where `REGRAIN_VERIFY_EACH` is set.
+///
+/// # Errors
+/// A pass fails; what it says goes to the context's diagnostics.
+pub fn run(op: Op<'_>, passes: &str) -> Result<(), String> {
+    let verifies = cfg!(debug_assertions) || std::env::var_os("REGRAIN_VERIFY_EACH").is_some();
+    let done = if verifies { pass::run_pipeline(op, passes) } else { pass::run_pipeline_unverified(op, passes) };
+    done.map_err(|error| format!("'{passes}' failed: {error:?}"))
 }

@@ -1,6 +1,6 @@
 //! Which grains kernels get beside the one that the program wrote.
 
-use regrain_passes::alternatives::candidates::Launch;
+use regrain_passes::alternatives::candidates::LaunchCandidates;
 use regrain_passes::alternatives::expand_alternatives::Omission;
 use regrain_tuning::{Grain, Space};
 
@@ -69,7 +69,7 @@ pub trait Search {
     fn left_out(&self, omissions: &[Omission]);
 
     /// The grains of a launch that are to be lowered, before anything is. One alone is taken; none keeps the original.
-    fn keep(&self, launch: &Launch) -> Vec<Grain>;
+    fn keep(&self, launch: &LaunchCandidates) -> Vec<Grain>;
 
     /// Whether there is no time left to look at further launches.
     fn is_over(&self) -> bool;

@@ -9,7 +9,7 @@ use regrain_frontend::specialise;
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::image::{Assembler, Image, KernelOptions};
 use regrain_targets::jobs::{self, Compiled, Job};
-use regrain_targets::nvptx::merge;
+use regrain_targets::merge;
 use regrain_targets::target::Kernels;
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Cache, Key, Report};
@@ -80,7 +80,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
         let module = read_bitcode(context, path)?;
         stages.dump.llvm(&format!("device-{arch}"), &module)?;
-        units.push(Unit::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
+        units.push(ChipModule::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
     }
     let mut versions = versions_for_all(stages, &units);
     let (mut wholes, mut statements) = (None, Vec::new());
@@ -124,7 +124,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
 }
 
 /// The device side for one chip.
-struct Unit<'ctx> {
+struct ChipModule<'ctx> {
     arch: String,
     /// clang's module, or in a round trip what came back.
     module: Module<'ctx>,
@@ -133,7 +133,7 @@ struct Unit<'ctx> {
     versions: Versions,
 }
 
-impl<'ctx> Unit<'ctx> {
+impl<'ctx> ChipModule<'ctx> {
     /// Without a transformation a kernel is emitted as it was before it was lifted: nothing can get lost.
     fn new(stages: &Stages<'_>, context: &'ctx Context, module: Module<'ctx>, arch: &str) -> Self {
         let arch = arch.to_owned();
@@ -181,7 +181,7 @@ fn choose(
     stages: &Stages<'_>,
     searcher: &Searcher<'_>,
     chips: &Chips<'_>,
-    units: &[Unit<'_>],
+    units: &[ChipModule<'_>],
     versions: &mut Versions,
 ) -> Result<Option<Wholes>> {
     if versions.launches.is_empty() {
@@ -222,7 +222,7 @@ fn choose(
 }
 
 /// One host code launches for all chips: there are versions if they came out alike for each.
-fn versions_for_all(stages: &Stages<'_>, units: &[Unit<'_>]) -> Versions {
+fn versions_for_all(stages: &Stages<'_>, units: &[ChipModule<'_>]) -> Versions {
     let Some(first) = units.first().map(|unit| &unit.versions).filter(|first| !first.is_empty()) else {
         return Versions::default();
     };

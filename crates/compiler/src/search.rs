@@ -1,12 +1,46 @@
 //! The search for the grain of each launch: which alternatives are tried, and which of them stay.
+//!
+//! # The search for a grain
+//!
+//! ```text
+//! @__regrain_dispatch.k ─ regrain-expand-alternatives ─ optimised ─ statistics ─┬─ CPU, or a profile that fits: one stays ────────┐
+//!                         (refused, shared memory, size: left out)              └─ GPU: isolate ─ each kernel assembled by itself ─┴─ lowered, linked in
+//!                                                                                  (in parallel, through the cache) ─ pruned ─ ranked
+//! ```
+//!
+//! - The search space is `-fregrain-alternatives=`, else `Space::for_gpu` or `for_cpu` by the block shape, marked on each dispatch function
+//!   (`regrain.space`) because a pass knows no target. It is a sum of products of block factors, thread factors and *blocks per task*, the
+//!   number that a thread of the CPU's pool takes from a grid at once (`p16`; usually a sixteenth of an even share, at most 256). A CPU's own space
+//!   tries 1 and 64 of the original grain alone; a GPU has none, and stating it there is an error. The number is a matter of the launch:
+//!   `regrain.tasks` on the wrapper becomes a call of `__regrain_blocks_per_task` before `cudaLaunchKernel`, and kernels that differ in nothing
+//!   else are one. It changes no result; kernels whose blocks may wait for one another get no larger tasks than the usual. Where the host launches a kernel with constant block shapes, only those get
+//!   alternatives. A body of more than 8000 operations is left out, of more than 64000 where the space is stated.
+//! - On a GPU the kernel of each alternative is taken out of its module (`regrain_targets::extract` reads no other bodies), compiled and
+//!   assembled on its own; the key of the cache (`regrain_targets::cache`) is the hash of that bitcode, of all options, the toolkit and this
+//!   compiler, so a change of one kernel reassembles no other. Clang's module is compiled beside them and is the result where nothing
+//!   was chosen. Where no space is stated, the model first ranks by estimated registers, and only its best three alternatives are
+//!   assembled.
+//! - What a search for GPUs led to is remembered for the whole source (`search_cache.rs`, in the same cache): images, host code, remarks and rows of the
+//!   report. The key is the hash of clang's device code for each chip, the constant shapes of launches, the options and the tuning
+//!   database; a rebuild that hits raises nothing and says and makes the same. Dumps, `-fregrain-specialize`, and versions that failed
+//!   to assemble are not remembered.
+//! - Pruning (`tuning::prune`) and the choice (`tuning::model`, or `tuning::choice` from a database) are arithmetic on plain data. An
+//!   alternative must beat the original by a margin. For several chips one alternative is chosen, by the mean of its relative times; it is
+//!   out if one chip prunes it.
+//! - `-fregrain-profile-generate` keeps all that is not pruned: `regrain-profile-alternatives` makes the host code ask the profiler.
+//!   `-fregrain-profile-use` selects before anything is assembled. A record fits by the hash of the kernel in parallel form
+//!   (`regrain-hash-kernels`), its block shape, target and version; else the model decides and a remark says why.
+//! - Where the user states no space and measures nothing, the search has a *budget* (`-fregrain-search-budget=`): as long as clang took
+//!   for the device side, at least three seconds. The largest kernels come first; launches that are not reached keep their grain, with
+//!   one remark.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
-use regrain_passes::alternatives::candidates::{Kept, Launch};
-use regrain_passes::alternatives::expand_alternatives::{LeftOut, Omission};
+use regrain_passes::alternatives::candidates::{Kept, LaunchCandidates};
+use regrain_passes::alternatives::expand_alternatives::Omission;
 use regrain_passes::launch::launch_function::described;
 use regrain_targets::image::Image;
 use regrain_targets::target::Code;
@@ -85,7 +119,7 @@ impl<'s> Searcher<'s> {
     }
 
     /// The choice by measured times, if there are any that fit.
-    fn by_profile(&self, launch: &Launch) -> Option<Grain> {
+    fn by_profile(&self, launch: &LaunchCandidates) -> Option<Grain> {
         let database = self.database.as_ref()?;
         let chips = self.chips(BTreeMap::new());
         match choice::by_profile(launch, chips.first()?, &self.target_name(), database, VERSION) {
@@ -106,7 +140,7 @@ impl<'s> Searcher<'s> {
     /// `mains` says whose launches they are.
     pub fn decide(
         &self,
-        launches: &[Launch],
+        launches: &[LaunchCandidates],
         resources: BTreeMap<String, BTreeMap<(String, Grain), Resources>>,
     ) -> Kept {
         let chips = self.chips(resources);
@@ -151,17 +185,14 @@ impl Search for Searcher<'_> {
         for (omission, target) in
             omissions.iter().flat_map(|omission| targets.iter().map(move |target| (omission, target)))
         {
-            let decision = match omission.reason {
-                LeftOut::Refused(_) | LeftOut::MayWait => Decision::Declined,
-                _ => Decision::Pruned,
-            };
+            let decision = if omission.is_declined { Decision::Declined } else { Decision::Pruned };
             let mut row = Row::new(&self.source, &omission.kernel, omission.shape, target, omission.grain, decision);
-            row.reason = Some(omission.reason.to_string());
+            row.reason = Some(omission.reason.clone());
             self.rows.borrow_mut().push(row);
         }
     }
 
-    fn keep(&self, launch: &Launch) -> Vec<Grain> {
+    fn keep(&self, launch: &LaunchCandidates) -> Vec<Grain> {
         if let Some(grain) = self.by_profile(launch) {
             return vec![grain];
         }
@@ -187,9 +218,10 @@ impl Search for Searcher<'_> {
 
     fn out_of_time(&self, launches: usize) {
         if launches > 0 {
-            let source = &self.source;
+            let (source, archs) = (&self.source, self.archs.iter().map(|(name, _)| name.as_str()));
+            let archs = archs.collect::<Vec<_>>().join(", ");
             self.missed.say(&format!(
-                "{source}: remark: {launches} launches keep their grain: the search took as long as it may \
+                "{source}: remark: {launches} launches keep their grain on {archs}: the search took as long as it may \
                  (-fregrain-search-budget=) [-Rpass-missed=regrain]"
             ));
         }
@@ -199,7 +231,7 @@ impl Search for Searcher<'_> {
 /// The reports of one chip, by the launches that they are of. `mains` are the kernels of the alternatives, `images` those
 /// kernels in that order (`None`: not assembled), `whole` is clang's module with the original kernels.
 pub fn resources(
-    launches: &[Launch],
+    launches: &[LaunchCandidates],
     mains: &[(String, Grain, String)],
     images: &[Option<Image>],
     whole: &Image,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
-use regrain_frontend::{Clang, Side, Unit, clang};
+use regrain_frontend::{Clang, Side, TranslationUnit, clang};
 use regrain_targets::Arch;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
@@ -32,7 +32,7 @@ pub struct Source<'s> {
     /// What the user wants.
     pub options: &'s Options,
     /// The source, with what clang is told.
-    pub unit: Unit,
+    pub unit: TranslationUnit,
     /// What clang is told about the rule for make (`-MD` and its kin), of which one side alone must hear.
     pub dependencies: Vec<OsString>,
     /// What code is made for, without repetition.

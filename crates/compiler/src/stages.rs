@@ -3,7 +3,7 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -12,16 +12,16 @@ use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
-use regrain_passes::alternatives::candidates::{self, Kept, Launch};
-use regrain_passes::alternatives::{content_hash, expand_alternatives};
+use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
+use regrain_passes::alternatives::expand_alternatives::{USUAL_OPERATIONS, take_omissions};
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
-use regrain_passes::raise::form_parallel::Shapes;
-use regrain_passes::{lower, optimise, raise};
+use regrain_passes::lower::lower_cpu::take_blocks;
+use regrain_passes::pipelines;
 use regrain_targets::target::{LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
-use crate::context::mlir_context;
+use crate::context::{mlir_context, run};
 use crate::diagnostics::{self, Missed};
 use crate::dump::Dump;
 use crate::grains::{Grains, Search};
@@ -65,13 +65,14 @@ impl Stages<'_> {
     ) -> (Option<SplitForm<'ctx>>, Versions) {
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
-            optimise::optimise_all(module_op(module));
+            run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);
-            lower::split(module_op(module));
+            run(module_op(module), pipelines::SPLIT)?;
             self.show("split", module);
-            let lowered = lower::lower_to_blocks(module_op(module));
+            let lowered = run(module_op(module), pipelines::TO_BLOCKS);
             self.show("blocks", module);
-            let made = lowered.map_err(|error| format!("no block functions: {error:?}"))?;
+            lowered.map_err(|error| format!("no block functions: {error}"))?;
+            let made = take_blocks(module_op(module));
             let names = made.iter().map(|block| block.kernel.clone()).collect();
             Ok((made, Versions::of(host, &names)))
         });
@@ -100,8 +101,7 @@ impl Stages<'_> {
             if versions_only {
                 keep_launches::drop_kept(module_op(module));
             }
-            let said = mlir_bridge::run_on_module(module, "regrain-outline-kernels").map_err(|e| e.to_string())?;
-            self.remark(said.trim_end());
+            run(module_op(module), pipelines::TO_KERNELS)?;
             self.show("outlined", module);
             let is_made = |op: &Op<'_>| op.is("llvm.func") && !op.region(0).is_empty();
             let functions = module_op(module).body().ops().into_iter().filter(is_made);
@@ -120,17 +120,17 @@ impl Stages<'_> {
         let launches = match self.grains {
             Grains::Original => return Ok(None),
             Grains::Forced => {
-                self.keep_launches(op);
+                self.keep_launches(op)?;
                 self.coarsen(module)?;
                 Vec::new()
             }
             Grains::Search(search) => {
-                content_hash::mark(op);
-                self.keep_launches(op);
-                self.expand(module, search)
+                self.keep_launches(op)?;
+                self.expand(module, search)?
             }
         };
-        isolate_launches::isolate_launches(op, self.isolation_limits());
+        let (shared, parameters) = (self.limits.static_shared, self.limits.parameters);
+        run(op, &format!("regrain-isolate-launches{{shared-limit={shared} parameter-limit={parameters}}}"))?;
         self.show("isolated", module);
         let host = mlir_bridge::parse_module(mlir, "module {}", "host").map_err(|error| error.to_string())?;
         isolate_launches::take_host(op, module_op(&host));
@@ -139,8 +139,8 @@ impl Stages<'_> {
 
     /// Gives every launch a host function that may launch something else. Not those of kernels whose attributes the program
     /// sets: it sets them on the original kernel alone.
-    fn keep_launches(&self, module: Op<'_>) {
-        keep_launches::keep_launches(module);
+    fn keep_launches(&self, module: Op<'_>) -> Result<(), String> {
+        run(module, pipelines::KEEP)?;
         let mut kept = BTreeSet::new();
         for (function, kernel, _) in dispatched(module) {
             if self.survey.attributed.as_ref().is_none_or(|kernels| kernels.contains(kernel)) {
@@ -155,6 +155,7 @@ impl Stages<'_> {
                 "{source}: remark: {kernel} keeps its grain: the source sets its attributes [-Rpass-missed=regrain]"
             ));
         }
+        Ok(())
     }
 
     /// Coarsens every launch as it was asked for, where that is right.
@@ -167,18 +168,17 @@ impl Stages<'_> {
             asked.into_iter().filter_map(|(what, factors, more)| Some((what, factors.as_ref()?, more)))
         {
             let pass = format!("regrain-coarsen-{what}{{{factors}{more}}}");
-            let done = mlir_bridge::pass::run_pipeline(op, &pass);
-            done.map_err(|error| format!("{what} not coarsened: {error:?}"))?;
+            run(op, &pass)?;
             self.show(&format!("coarse-{what}"), module);
         }
-        optimise::optimise_changed(op);
+        run(op, pipelines::OPTIMIZE_PARALLEL)?;
         self.show("optimized", module);
         Ok(())
     }
 
     /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
     /// which no time is left keep their grain.
-    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Vec<Launch> {
+    fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<LaunchCandidates>, String> {
         let op = module_op(module);
         let mut open = self.launches_to_expand(op, search);
         // Few at a time: then time is asked for often enough, and the module is not walked once for each.
@@ -188,11 +188,12 @@ impl Stages<'_> {
             for (function, space) in &now {
                 function.set_attr(attributes::SPACE, op.ctx().str_attr(&space.to_string()));
             }
-            search.left_out(&expand_alternatives::expand_all(op, &self.request()));
+            run(op, &self.expansion())?;
+            search.left_out(&take_omissions(op));
             for (function, _) in now {
                 function.remove_attr(attributes::SPACE);
             }
-            optimise::optimise_changed(op);
+            run(op, pipelines::OPTIMIZE_PARALLEL)?;
             most *= 2;
         }
         search.out_of_time(open.len());
@@ -206,7 +207,7 @@ impl Stages<'_> {
         }
         candidates::retain(op, &kept);
         launches.retain(|launch| launch.candidates.len() > 1);
-        launches
+        Ok(launches)
     }
 
     /// The host functions whose launches get alternatives, with the grains that are tried; the largest first.
@@ -223,18 +224,14 @@ impl Stages<'_> {
         found
     }
 
-    fn isolation_limits(&self) -> isolate_launches::Limits {
-        isolate_launches::Limits { shared: self.limits.static_shared, parameters: self.limits.parameters }
-    }
-
-    fn request(&self) -> expand_alternatives::Request {
-        let stated = self.source.options.alternatives.is_some();
-        expand_alternatives::Request {
-            space: Space::none(),
-            shared_limit: self.limits.static_shared.cast_signed(),
-            dynamic_shared_limit: self.limits.dynamic_shared.cast_signed(),
-            operation_limit: if stated { STATED_OPERATIONS } else { expand_alternatives::USUAL_OPERATIONS },
-        }
+    /// The pass that puts alternatives beside launches.
+    fn expansion(&self) -> String {
+        let operations = if self.source.options.alternatives.is_some() { STATED_OPERATIONS } else { USUAL_OPERATIONS };
+        let LaunchLimits { static_shared, dynamic_shared, .. } = self.limits;
+        format!(
+            "regrain-expand-alternatives{{space=none shared-limit={static_shared} dynamic-shared-limit={dynamic_shared} \
+             operation-limit={operations} quiet=true}}"
+        )
     }
 
     /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
@@ -260,16 +257,21 @@ impl Stages<'_> {
         let mlir = mlir_context();
         let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
         self.show("imported", &module);
-        let shapes: Shapes = self.survey.shapes.iter().map(|(k, v)| (k.clone(), v.clone())).collect::<HashMap<_, _>>();
+        let shapes = self
+            .survey
+            .shapes
+            .iter()
+            .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
+        let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            raise::raise_module(module_op(&module), &shapes);
+            run(module_op(&module), &pipelines::raise(&shapes))?;
             self.show("parallel", &module);
             lower(&mlir, &module)
         });
         self.remark(said.trim_end());
         let lowered = lowered?;
         if self.source.options.lines {
-            lower::scope_debug_info::scope_all(module_op(&module));
+            run(module_op(&module), pipelines::SCOPE)?;
         }
         let exported = mlir_bridge::export_inkwell(&module, &self.source.stem(), context).map_err(|e| e.to_string())?;
         Ok((exported, lowered))

@@ -1,4 +1,35 @@
 //! Versions of kernels at other grains, and the host code that launches them.
+//!
+//! # How versions come to be
+//!
+//! A launch that was made coarser becomes kernels of their own and host code that launches them, the same on every target:
+//!
+//! ```text
+//! raised ─ regrain-keep-launches ─┬─ @__regrain_launch.k: the kernel as it was ───────────────────────────┐
+//!                                 └─ @__regrain_dispatch.k ─ coarsening ─ regrain-isolate-launches ─┬─ @__regrain_launch.k$b2x1x1 ─ lowered as any kernel
+//!                                                                                                   └─ host code ─ frontend::dispatch ─► host module
+//! ```
+//!
+//! `regrain-isolate-launches` gives each changed `regrain.gpu_wrapper` a declaration `k$<grain>` and a standard launch function,
+//! so that outlining, splitting and the block functions know nothing of coarsening. Names: `k$b4x1x1t2x1x1` (the grain),
+//! `$s64x1x1` behind it (for that constant block shape of the program alone), `$rest0` (what coarse blocks leave over in dimension
+//! 0), `$v2` (a second kernel that would have the same name). With `-g` each has a subprogram of its own (`regrain-scope-debug-info`), and its
+//! operations keep their lines. What a kernel cannot compute from its own launch becomes a
+//! parameter behind those of the original. Kernels that came out alike are one.
+//!
+//! The host's half holds launches of `@__regrain_handle.<kernel>`, guards as `scf.if`, and `regrain.alternatives` where
+//! they stand. It is moved into a module of its own (`take_host`), loses what could not be outlined or split (`keep_kernels`:
+//! the region of the alternatives, else the whole function, so that the launch keeps its grain) and is lowered (`lower_host`).
+//! `frontend::dispatch` links it into clang's host module, sends the `cudaLaunchKernel` of the stub to it and registers the
+//! handles beside the stub. The ABI of `dim3` is known there alone.
+//!
+//! The original kernel stays: for launches that CUDA refuses (the error is CUDA's own) and for those of which no version can be launched
+//! (nothing is launched after an error, so an error of the first launch means that nothing has run), blocks too large for the registers of the
+//! versions, more shared memory than every block may have, cooperative launches, pointers to kernels that are launched
+//! by `cudaLaunchKernel`, and kernels whose attributes the source sets (of all, where it cannot be said of which; `frontend::launches`). On NVIDIA it is clang's IR, to which
+//! `regrain_targets::merge` adds the versions; variables and functions are shared. On the CPU versions exist as block functions alone, and
+//! `REGRAIN_CPU_MODE=coroutine` keeps the original (`__regrain_keeps_grain`); with `-fregrain-round-trip` the very kernels and host
+//! code that NVIDIA gets run as coroutines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +38,7 @@ use inkwell::module::Module;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
-use regrain_passes::alternatives::candidates::{self, Kept, Launch};
+use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
 use regrain_passes::alternatives::profile_alternatives;
 use regrain_passes::launch::isolate_launches::{self, Version};
 use regrain_tuning::{Grain, VERSION};
@@ -23,14 +54,14 @@ pub struct Versions {
     /// The host functions, a module of MLIR with structured control flow; empty when there are none.
     pub host: String,
     /// The launches that have alternatives.
-    pub launches: Vec<Launch>,
+    pub launches: Vec<LaunchCandidates>,
 }
 
 /// Host functions beside the module that they were taken from.
 pub(crate) struct Host<'c> {
     pub(crate) module: melior::ir::Module<'c>,
     pub(crate) versions: Vec<Version>,
-    pub(crate) launches: Vec<Launch>,
+    pub(crate) launches: Vec<LaunchCandidates>,
 }
 
 impl Versions {

@@ -32,7 +32,7 @@ pub enum Side<'a> {
 
 /// One source file and how it is to be compiled.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct TranslationUnit {
     /// The source, or `-`.
     pub input: PathBuf,
     /// The user's options, as clang takes them.
@@ -76,7 +76,7 @@ impl Clang {
     }
 
     /// The command that compiles one side of `unit` to bitcode at `output`.
-    pub fn bitcode_command(&self, unit: &Unit, side: Side<'_>, output: &Path) -> Command {
+    pub fn bitcode_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Command {
         let lines = match side {
             // Line tables cost no code and let every later message name its line. What the user asks for beyond them comes behind.
             Side::Device { .. } => &["-gline-tables-only"][..],
@@ -102,12 +102,12 @@ impl Clang {
     }
 
     /// clang on a CUDA source with the user's options, and nothing else.
-    pub fn cuda_command(&self, unit: &Unit) -> Command {
+    pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
         self.command_with(&[], unit)
     }
 
     /// The same, with options that the user's may override.
-    fn command_with(&self, defaults: &[&str], unit: &Unit) -> Command {
+    fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Command {
         let mut command = Command::new(&self.path);
         command.args(["-x", "cuda"]).args(defaults).arg(format!("--cuda-path={}", unit.cuda_path.display()));
         // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.

@@ -100,7 +100,7 @@ pub fn redirect<'ctx>(
         functions.set_data_layout(&host.get_data_layout());
         host.link_in_module(functions).map_err(|error| failed(error.to_string()))?;
     }
-    let unit = Unit { host, launch, abi, asks };
+    let unit = HostModule { host, launch, abi, asks };
     unit.redirect(dispatchers).map_err(|error| failed(error.to_string()))
 }
 
@@ -148,7 +148,7 @@ impl Abi {
 }
 
 /// The parameters of a launch.
-struct Launch<'ctx> {
+struct LaunchCall<'ctx> {
     handle: BasicValueEnum<'ctx>,
     /// Grid and block, i32.
     sizes: Vec<IntValue<'ctx>>,
@@ -157,14 +157,14 @@ struct Launch<'ctx> {
     stream: BasicValueEnum<'ctx>,
 }
 
-struct Unit<'m, 'ctx> {
+struct HostModule<'m, 'ctx> {
     host: &'m Module<'ctx>,
     launch: FunctionValue<'ctx>,
     abi: Abi,
     asks: bool,
 }
 
-impl<'ctx> Unit<'_, 'ctx> {
+impl<'ctx> HostModule<'_, 'ctx> {
     fn redirect(&self, dispatchers: &[Dispatcher]) -> Result<HashSet<String>, BuilderError> {
         let mut by_kernel: BTreeMap<&str, Vec<&Dispatcher>> = BTreeMap::new();
         for dispatcher in dispatchers {
@@ -230,7 +230,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         let builder = self.builder_in(function);
         let parameters = function.get_params();
         let sizes: Vec<_> = parameters[1..7].iter().map(|size| size.into_int_value()).collect();
-        let launch = Launch {
+        let launch = LaunchCall {
             handle: parameters[0],
             sizes,
             args: parameters[7],
@@ -288,7 +288,11 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// `cudaFuncSetAttribute`, so that a kernel may have as much dynamic shared memory as a launch gives it.
-    fn ask_for_shared(&self, builder: &Builder<'ctx>, launch: &Launch<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+    fn ask_for_shared(
+        &self,
+        builder: &Builder<'ctx>,
+        launch: &LaunchCall<'ctx>,
+    ) -> Result<IntValue<'ctx>, BuilderError> {
         let context = self.host.get_context();
         let word = context.i32_type();
         let setter = self.host.get_function(SET_ATTRIBUTE).unwrap_or_else(|| {
@@ -340,7 +344,7 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// The parameters of a function of `cudaLaunchKernel`'s type.
-    fn unpack(&self, builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> Result<Launch<'ctx>, BuilderError> {
+    fn unpack(&self, builder: &Builder<'ctx>, function: FunctionValue<'ctx>) -> Result<LaunchCall<'ctx>, BuilderError> {
         let context = self.host.get_context();
         let (word, long) = (context.i32_type(), context.i64_type());
         let parameters = function.get_params();
@@ -361,7 +365,7 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
         let rest = (1 + 2 * self.abi.width()) as usize;
         let shared = parameters[rest + 1].into_int_value();
-        Ok(Launch { handle: parameters[0], sizes, args: parameters[rest], shared, stream: parameters[rest + 2] })
+        Ok(LaunchCall { handle: parameters[0], sizes, args: parameters[rest], shared, stream: parameters[rest + 2] })
     }
 
     /// The function that the launches of a kernel call in place of `cudaLaunchKernel`.
@@ -436,7 +440,7 @@ impl<'ctx> Unit<'_, 'ctx> {
     }
 
     /// The product of the block's sizes; of no meaning where one of them is too large.
-    fn threads(&self, builder: &Builder<'ctx>, launch: &Launch<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
+    fn threads(&self, builder: &Builder<'ctx>, launch: &LaunchCall<'ctx>) -> Result<IntValue<'ctx>, BuilderError> {
         let plane = builder.build_int_mul(launch.sizes[3], launch.sizes[4], "")?;
         builder.build_int_mul(plane, launch.sizes[5], "threads")
     }
@@ -445,7 +449,7 @@ impl<'ctx> Unit<'_, 'ctx> {
     fn is_valid(
         &self,
         builder: &Builder<'ctx>,
-        launch: &Launch<'ctx>,
+        launch: &LaunchCall<'ctx>,
         threads: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, BuilderError> {
         let context = self.host.get_context();
@@ -477,7 +481,7 @@ impl<'ctx> Unit<'_, 'ctx> {
     fn serves(
         &self,
         builder: &Builder<'ctx>,
-        launch: &Launch<'ctx>,
+        launch: &LaunchCall<'ctx>,
         (threads, device): (IntValue<'ctx>, Option<IntValue<'ctx>>),
         dispatcher: &Dispatcher,
     ) -> Result<IntValue<'ctx>, BuilderError> {

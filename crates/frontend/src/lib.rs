@@ -11,7 +11,7 @@ pub mod launches;
 pub mod private_names;
 pub mod specialise;
 
-pub use clang::{Clang, Side, Unit};
+pub use clang::{Clang, Side, TranslationUnit};
 
 /// An error of the front end.
 #[derive(Debug, thiserror::Error)]

@@ -245,6 +245,33 @@ pub fn set_constructor_priority(module: &Module<'_>, constructor: FunctionValue<
     }
 }
 
+/// Keeps a variable that nothing refers to, through optimisation and through a linker that drops unused sections (`llvm.used`).
+pub fn keep_in_object(module: &Module<'_>, global: GlobalValue<'_>) {
+    use llvm_sys::LLVMLinkage;
+    use llvm_sys::core::{
+        LLVMAddGlobal, LLVMArrayType2, LLVMConstArray2, LLVMDeleteGlobal, LLVMGetAggregateElement, LLVMGetArrayLength2,
+        LLVMGetInitializer, LLVMSetInitializer, LLVMSetLinkage, LLVMSetSection,
+    };
+    let old = module.get_global("llvm.used");
+    // SAFETY: a list that LLVM knows is an array of pointers with an initialiser and without uses in the IR; all values are live
+    // constants of the module's context.
+    unsafe {
+        let mut entries = Vec::new();
+        if let Some(old) = old {
+            let list = LLVMGetInitializer(old.as_value_ref());
+            let count = if list.is_null() { 0 } else { LLVMGetArrayLength2(LLVMTypeOf(list)) };
+            entries.extend((0..count).map(|index| LLVMGetAggregateElement(list, index as u32)));
+            LLVMDeleteGlobal(old.as_value_ref());
+        }
+        entries.push(global.as_pointer_value().as_value_ref());
+        let (pointer, count) = (LLVMTypeOf(global.as_value_ref()), entries.len() as u64);
+        let list = LLVMAddGlobal(module.as_mut_ptr(), LLVMArrayType2(pointer, count), c"llvm.used".as_ptr());
+        LLVMSetInitializer(list, LLVMConstArray2(pointer, entries.as_mut_ptr(), count));
+        LLVMSetLinkage(list, LLVMLinkage::LLVMAppendingLinkage);
+        LLVMSetSection(list, c"llvm.metadata".as_ptr());
+    }
+}
+
 /// Takes the permission to contract `a * b + c` to one rounding from all operations of `function`.
 pub fn forbid_contraction(function: FunctionValue<'_>) {
     // SAFETY: the function is live.

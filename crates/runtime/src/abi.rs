@@ -4,6 +4,22 @@
 //! binary, or an [`ImageSet`] with images for several devices. A [`CpuImage`] lists kernels and device variables. A
 //! kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from [`Tls`];
 //! `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
+//!
+//! # The CPU's images
+//!
+//! `targets::cpu::image` of the compiler writes it. In short:
+//!
+//! - The thread state `__regrain_tls` is thread-local: indices, shape, block shared memory, the site of the last
+//!   synchronising call. Coroutines of one block never leave their OS thread.
+//! - `__shared__` variables are thread-local variables of the program: an OS thread runs one block at a time. Their linkage
+//!   is external so that no optimisation takes one for a single thread's own. Dynamic shared memory is the runtime's
+//!   thread-local `__regrain_dynamic_shared`. Both are in the static TLS block, so 32-bit shared addresses round-trip.
+//! - Device symbols carry the prefix `__regrain_dev_`; they are internal, or with `-fgpu-rdc` visible, which makes the host's
+//!   linker the device linker.
+//! - LLVM's address spaces stay in the IR; on x86-64 and AArch64 all of them are one flat space.
+//! - `__regrain_blocks_per_task(n)` says how many blocks a worker takes at once in the calling thread's next launch: 0 is the usual number
+//!   (`tuning::tasks`), more than there are is all of them. Cooperative launches do not ask.
+//! - Floating-point contraction is switched off for the CPU, so that every form of a kernel gives the same bits.
 
 use std::ffi::{c_char, c_void};
 

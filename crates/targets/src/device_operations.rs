@@ -1,6 +1,7 @@
 //! What the operations of the regrain dialect become inside a kernel.
 
 use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_dialects::LaunchBounds;
 
 use crate::nvvm;
 
@@ -59,6 +60,9 @@ pub trait DeviceOperations: Sync {
 
     /// Lowers every operation of the regrain dialect in `kernel`; `Err` says which one has no counterpart.
     fn lower(&self, module: Op<'_>, kernel: Op<'_>) -> Result<(), String>;
+
+    /// Says what the source of a kernel says of its launches.
+    fn set_bounds(&self, kernel: Op<'_>, bounds: &LaunchBounds);
 
     /// Says that a kernel is only launched with blocks of this shape.
     fn require_block(&self, kernel: Op<'_>, shape: [u32; 3]);

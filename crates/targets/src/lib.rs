@@ -10,6 +10,7 @@ pub mod image;
 pub mod jobs;
 pub mod listing;
 pub mod machines;
+mod merge;
 pub mod nvvm;
 pub mod offload;
 pub mod registration;
@@ -19,6 +20,7 @@ pub mod toolkit;
 pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};
 pub use extract::extract;
+pub use merge::merge;
 pub use nvptx::Report;
 /// The language of the device code that comes in.
 pub use nvvm as device_language;

@@ -1,5 +1,8 @@
 //! The device images in objects, archives, executables and libraries: LLVM's offload binaries and NVIDIA's fat binaries.
 
+use std::borrow::Cow;
+use std::path::Path;
+
 use object::read::archive::ArchiveFile;
 use object::{FileKind, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 
@@ -29,21 +32,51 @@ pub struct Listed {
 
 /// The images in `bytes`, which are the content of `file`. None is no error.
 pub fn list(file: &str, bytes: &[u8]) -> Result<Vec<Listed>, Error> {
-    let unreadable = |error: object::Error| Error::User(format!("{file}: {error}"));
-    if !matches!(FileKind::parse(bytes), Ok(FileKind::Archive)) {
-        return list_object(file, bytes);
-    }
     let mut images = Vec::new();
-    for member in ArchiveFile::parse(bytes).map_err(unreadable)?.members() {
-        let member = member.map_err(unreadable)?;
-        let name = format!("{file}({})", String::from_utf8_lossy(member.name()));
-        let content = member.data(bytes).map_err(unreadable)?;
+    let archive = is_archive(bytes);
+    for member in members(file, bytes)? {
         // Members of other kinds, as text, hold no images.
-        if FileKind::parse(content).is_ok() {
-            images.extend(list_object(&name, content)?);
+        if !archive || FileKind::parse(&*member.bytes).is_ok() {
+            images.extend(list_object(&member.name, &member.bytes)?);
         }
     }
     Ok(images)
+}
+
+/// A file by itself, or what an archive holds.
+pub struct Member<'b> {
+    /// The file, with the member in parentheses for archives.
+    pub name: String,
+    /// Its content.
+    pub bytes: Cow<'b, [u8]>,
+}
+
+fn is_archive(bytes: &[u8]) -> bool {
+    matches!(FileKind::parse(bytes), Ok(FileKind::Archive))
+}
+
+/// The members of the archive `file`, whose content is `bytes`, or the file itself where it is none. The members of a thin archive
+/// are files of their own, which are read.
+pub fn members<'b>(file: &str, bytes: &'b [u8]) -> Result<Vec<Member<'b>>, Error> {
+    if !is_archive(bytes) {
+        return Ok(vec![Member { name: file.into(), bytes: bytes.into() }]);
+    }
+    let unreadable = |error: object::Error| Error::User(format!("{file}: {error}"));
+    let archive = ArchiveFile::parse(bytes).map_err(unreadable)?;
+    let mut found = Vec::new();
+    for member in archive.members() {
+        let member = member.map_err(unreadable)?;
+        let own = String::from_utf8_lossy(member.name()).into_owned();
+        let content = if member.is_thin() {
+            let path = Path::new(file).parent().unwrap_or(Path::new("")).join(&own);
+            let read = std::fs::read(&path);
+            read.map_err(|source| Error::Io { path: path.display().to_string(), source })?.into()
+        } else {
+            member.data(bytes).map_err(unreadable)?.into()
+        };
+        found.push(Member { name: format!("{file}({own})"), bytes: content });
+    }
+    Ok(found)
 }
 
 fn list_object(file: &str, bytes: &[u8]) -> Result<Vec<Listed>, Error> {

@@ -19,7 +19,8 @@
 
 use inkwell::AddressSpace;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::UnnamedAddress;
+use inkwell::values::{GlobalValue, UnnamedAddress};
+use mlir_bridge::llvm;
 
 use crate::Error;
 use crate::registration;
@@ -182,19 +183,7 @@ pub fn embed_set(host: &Module<'_>, cpu_image_symbol: Option<&str>, offload: &[u
     let context = host.get_context();
     let null = context.ptr_type(AddressSpace::default()).const_null();
     let cpu = cpu_image_symbol.map_or(null, |symbol| registration::external(host, symbol).as_pointer_value());
-    let binaries = if offload.is_empty() {
-        null
-    } else {
-        let bytes = context.const_string(offload, false);
-        let global = host.add_global(bytes.get_type(), None, "__regrain_offload");
-        global.set_initializer(&bytes);
-        global.set_constant(true);
-        global.set_linkage(Linkage::Private);
-        global.set_unnamed_address(UnnamedAddress::None);
-        global.set_section(Some(SECTION));
-        global.set_alignment(8);
-        global.as_pointer_value()
-    };
+    let binaries = if offload.is_empty() { null } else { add_binaries(host, offload).as_pointer_value() };
     let word = |value: u64| context.i64_type().const_int(value, false);
     let fields = [word(SET_MAGIC).into(), cpu.into(), binaries.into(), word(offload.len() as u64).into()];
     let set = context.const_struct(&fields, false);
@@ -204,6 +193,26 @@ pub fn embed_set(host: &Module<'_>, cpu_image_symbol: Option<&str>, offload: &[u
     global.set_linkage(Linkage::Private);
     global.set_alignment(8);
     registration::set_image(host, global.as_pointer_value())
+}
+
+/// Puts offload binaries into an object whose registration code refers to its image by itself: tools list them, and no program
+/// reads them.
+pub fn embed_listing(host: &Module<'_>, offload: &[u8]) {
+    if registration::registers_device_code(host) {
+        llvm::keep_in_object(host, add_binaries(host, offload));
+    }
+}
+
+fn add_binaries<'ctx>(host: &Module<'ctx>, offload: &[u8]) -> GlobalValue<'ctx> {
+    let bytes = host.get_context().const_string(offload, false);
+    let global = host.add_global(bytes.get_type(), None, "__regrain_offload");
+    global.set_initializer(&bytes);
+    global.set_constant(true);
+    global.set_linkage(Linkage::Private);
+    global.set_unnamed_address(UnnamedAddress::None);
+    global.set_section(Some(SECTION));
+    global.set_alignment(8);
+    global
 }
 
 #[cfg(test)]

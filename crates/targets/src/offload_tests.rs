@@ -175,3 +175,20 @@ fn a_set_refers_to_the_cpus_table() {
     let set = "{ i64, ptr, ptr, i64 } { i64 3544425563467240018, ptr @__regrain_cpu_image.a, ptr null, i64 0 }";
     assert!(made.contains(set), "{made}");
 }
+
+#[test]
+fn a_listing_is_kept_and_changes_no_registration() {
+    let context = Context::create();
+    let text = "@__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1, i32 1, ptr @image, ptr null }\n\
+                @image = external global i8\n\
+                @kept = internal global i8 0\n\
+                @llvm.used = appending global [1 x ptr] [ptr @kept], section \"llvm.metadata\"\n\0";
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "host");
+    let host = context.create_module_from_ir(buffer).expect("valid IR");
+    embed_listing(&host, &write(&images("a", &cpu_listing(["k"]))));
+    host.verify().expect("valid IR");
+    let made = host.print_to_string().to_string();
+    assert!(made.contains("{ i32 1, i32 1, ptr @image, ptr null }"), "{made}");
+    let used = "@llvm.used = appending global [2 x ptr] [ptr @kept, ptr @__regrain_offload], section \"llvm.metadata\"";
+    assert!(made.contains(used), "{made}");
+}

@@ -9,6 +9,14 @@
 //! One record is one line. There is at most one record of a run and a key; merging is the union, and of two records of the
 //! same run and key the fuller one stays. So merging is commutative, associative and idempotent. A line that is no record is
 //! passed over with a warning that names file and line, and is written back as it was.
+//!
+//! *Key.* Hash of the kernel's content, block and grid shape, dynamic shared memory, target, version of the compiler. No path and no file
+//! name: moving or renaming things loses nothing. A record further has the name of its run. Merging is the union by key and run, the
+//! fuller record staying where both have one; so it is commutative, associative and idempotent, and no sample counts twice.
+//!
+//! *Writing.* Under an advisory lock of the file itself: read, merge, write a new file beside it, rename. Who waited for the lock of
+//! a file that has been replaced starts again. A line that cannot be read is passed over with a warning and written back as it was;
+//! a file of another kind, or of a newer format, is an error and left alone. A program never fails because of its profile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

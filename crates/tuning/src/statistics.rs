@@ -136,7 +136,7 @@ pub enum Pattern {
 
 /// Accesses that are alike.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct AccessGroup {
     /// Where.
     pub space: Space,
     /// What.
@@ -188,7 +188,7 @@ pub struct Statistics {
     /// Operations of a thread that are no loads or stores.
     pub counts: BTreeMap<Kind, Expr>,
     /// Memory accesses of a thread.
-    pub memory: Vec<Memory>,
+    pub memory: Vec<AccessGroup>,
     /// Loops, in the order of the program.
     pub loops: Vec<Loop>,
     /// How often a thread waits for loads of global memory: runs of loads without a use in between count once.
@@ -255,7 +255,7 @@ impl Statistics {
     }
 
     /// How often a thread accesses memory in a way.
-    pub fn accesses(&self, wanted: impl Fn(&Memory) -> bool) -> Expr {
+    pub fn accesses(&self, wanted: impl Fn(&AccessGroup) -> bool) -> Expr {
         let mut sum = Expr::zero();
         self.memory.iter().filter(|memory| wanted(memory)).for_each(|memory| sum += &memory.count);
         sum
@@ -273,8 +273,8 @@ impl Statistics {
     }
 
     /// Adds memory accesses, to those that are alike if there are any.
-    pub fn add_memory(&mut self, memory: Memory) {
-        let alike = |other: &&mut Memory| {
+    pub fn add_memory(&mut self, memory: AccessGroup) {
+        let alike = |other: &&mut AccessGroup| {
             (other.space, other.access, other.pattern, other.bytes)
                 == (memory.space, memory.access, memory.pattern, memory.bytes)
                 && (other.transactions - memory.transactions).abs() < 1e-9
@@ -345,7 +345,7 @@ impl fmt::Display for Statistics {
             }
         }
         for memory in &self.memory {
-            let Memory { space, access, pattern, bytes, .. } = memory;
+            let AccessGroup { space, access, pattern, bytes, .. } = memory;
             let what = if *space == Space::Shared { "passes" } else { "sectors" };
             let mut rest = format!(" of {bytes} bytes, {} {what}", number(memory.transactions));
             if !memory.reused.is_zero() {
@@ -384,7 +384,7 @@ mod tests {
         made.add(Kind::F32, &Expr::symbol("arg1"));
         made.add(Kind::F32, &4.0.into());
         for _ in 0..2 {
-            made.add_memory(Memory {
+            made.add_memory(AccessGroup {
                 space: Space::Global,
                 access: Access::Load,
                 pattern: Pattern::Coalesced,

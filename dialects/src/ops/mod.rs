@@ -18,6 +18,11 @@ macro_rules! view {
                 op.is(Self::NAME).then_some(Self(op))
             }
 
+            /// The view of an operation that is one; panics else.
+            pub fn of(op: Op<'c>) -> Self {
+                Self::cast(op).unwrap_or_else(|| panic!("'{}' is no '{}'", op.name(), Self::NAME))
+            }
+
             /// Whether an operation is one.
             pub fn is(op: Op<'c>) -> bool {
                 op.is(Self::NAME)
@@ -48,14 +53,29 @@ fn segment<'c>(op: Op<'c>, index: usize) -> Vec<Value<'c>> {
     (start..start + count).map(|i| op.operand(i as usize)).collect()
 }
 
-/// An enum of the dialect, by its position in the list of names.
+/// An enum of the dialect: its cases with their numbers and names in `regrain.td`.
 macro_rules! kind {
-    ($(#[$meta:meta])* $name:ident { $($case:ident = $number:literal),* }) => {
+    ($(#[$meta:meta])* $name:ident { $($case:ident = $number:literal $text:literal),* }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $name { $($case = $number),* }
 
         impl $name {
+            /// The case as the dialect writes it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$case => $text),*
+                }
+            }
+
+            /// The case that the dialect writes as `name`.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($text => Some(Self::$case),)*
+                    _ => None,
+                }
+            }
+
             fn from_attr(attr: Option<Attr<'_>>) -> Self {
                 match attr.and_then(Attr::as_int) {
                     $(Some($number) => Self::$case,)*
@@ -83,8 +103,13 @@ pub use warp::{
     WarpReduceKind,
 };
 
+/// Whether an operation is one of this dialect's.
+pub fn is_regrain(op: Op<'_>) -> bool {
+    op.name().starts_with("regrain.")
+}
+
 /// Barriers of a block.
-pub const BARRIERS: &[&str] = &[Barrier::NAME, BarrierReduce::NAME];
+const BARRIERS: &[&str] = &[Barrier::NAME, BarrierReduce::NAME];
 
 /// Operations by which the lanes of a warp wait for one another or exchange values.
 pub const WARP: &[&str] =
@@ -111,9 +136,9 @@ pub fn is_shared_memory(op: Op<'_>) -> bool {
     Shared::is(op) || DynamicShared::is(op)
 }
 
-/// The parallel loop that a synchronising operation of this dialect (barrier or warp operation)
-/// belongs to; `None` for other operations.
-pub fn synchronised_loop(op: Op<'_>) -> Option<Op<'_>> {
+/// The parallel loop over threads that a barrier, a warp operation, or a lane's or warp's number belongs to; `None` for
+/// other operations.
+pub fn thread_loop(op: Op<'_>) -> Option<Op<'_>> {
     match op.name() {
         Barrier::NAME => Barrier::cast(op)?.parallel_loop(),
         BarrierReduce::NAME => BarrierReduce::cast(op)?.parallel_loop(),
@@ -123,6 +148,8 @@ pub fn synchronised_loop(op: Op<'_>) -> Option<Op<'_>> {
         WarpReduce::NAME => WarpReduce::cast(op)?.parallel_loop(),
         ActiveMask::NAME => ActiveMask::cast(op)?.parallel_loop(),
         WarpBarrier::NAME => WarpBarrier::cast(op)?.parallel_loop(),
+        LaneId::NAME => LaneId::cast(op)?.parallel_loop(),
+        WarpId::NAME => WarpId::cast(op)?.parallel_loop(),
         _ => None,
     }
 }

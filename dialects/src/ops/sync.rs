@@ -5,7 +5,7 @@ use mlir_bridge::ir::{Attr, Builder, Op, Value};
 
 kind!(
     /// What a barrier reduces with.
-    ReduceKind { Popc = 0, And = 1, Or = 2 }
+    ReduceKind { Popc = 0 "popc", And = 1 "and", Or = 2 "or" }
 );
 view!(
     /// `regrain.barrier`.

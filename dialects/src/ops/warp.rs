@@ -5,19 +5,21 @@ use mlir_bridge::ir::{Attr, Builder, Op, Value};
 
 kind!(
     /// How a shuffle finds its source lane.
-    ShuffleKind { Idx = 0, Up = 1, Down = 2, Bfly = 3 }
+    ShuffleKind { Idx = 0 "idx", Up = 1 "up", Down = 2 "down", Bfly = 3 "bfly" }
 );
 kind!(
     /// What a vote asks.
-    VoteKind { All = 0, Any = 1, Uni = 2, Ballot = 3 }
+    VoteKind { All = 0 "all", Any = 1 "any", Uni = 2 "uni", Ballot = 3 "ballot" }
 );
 kind!(
     /// What a match asks.
-    MatchKind { Any = 0, All = 1 }
+    MatchKind { Any = 0 "any", All = 1 "all" }
 );
 kind!(
     /// What a warp reduces with.
-    WarpReduceKind { Add = 0, Umin = 1, Umax = 2, Min = 3, Max = 4, And = 5, Or = 6, Xor = 7 }
+    WarpReduceKind {
+        Add = 0 "add", Umin = 1 "umin", Umax = 2 "umax", Min = 3 "min", Max = 4 "max", And = 5 "and", Or = 6 "or", Xor = 7 "xor"
+    }
 );
 
 /// Operations whose induction variables are all operands from a fixed position on.

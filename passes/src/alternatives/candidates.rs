@@ -16,7 +16,7 @@ use crate::{
 
 /// A launch with alternatives.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct LaunchCandidates {
     /// The host function.
     pub symbol: String,
     /// The original kernel.
@@ -40,16 +40,16 @@ pub struct Candidate {
 }
 
 /// The launches of a module that have alternatives, in parallel form.
-pub fn launches(module: Op<'_>) -> Vec<Launch> {
+pub fn launches(module: Op<'_>) -> Vec<LaunchCandidates> {
     Alternatives::all(module).into_iter().filter_map(launch).collect()
 }
 
-fn launch(alternatives: Alternatives<'_>) -> Option<Launch> {
+fn launch(alternatives: Alternatives<'_>) -> Option<LaunchCandidates> {
     let function = alternatives.op().parent_of_name("llvm.func")?;
     let symbol = function.symbol_name()?;
     let kernel = kernel_of(function)?;
     let regions = alternatives.choices().into_iter().zip(alternatives.descriptions());
-    Some(Launch {
+    Some(LaunchCandidates {
         symbol: symbol.to_owned(),
         kernel: kernel.to_owned(),
         shape: attributes::block_shape(function),

@@ -24,12 +24,12 @@
 //! makes no second kernel of it.
 
 use mlir_bridge::{
-    reasons::fill,
-    ir::{Builder, Op, Walk},
+    ir::{Attr, Builder, Op, Walk},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
+    reasons::fill,
 };
 use regrain_dialects::{
-    attributes::{self, EPILOGUE, GRAIN, KEPT, SPACE, TASKS},
+    attributes::{self, EPILOGUE, GRAIN, KEPT, OMITTED, SPACE, TASKS},
     ops::{Alternatives, GpuWrapper, yield_results},
 };
 use regrain_tuning::{Factors, Grain, Space};
@@ -41,7 +41,7 @@ use crate::{
     analysis::functions::Functions,
     analysis::waiting::may_wait,
     coarsen::unroll_and_interleave::{Indexing, Refusal},
-    launch::launch_function::kernel_of,
+    launch::launch_function::{dispatched, launches},
 };
 
 /// The pass.
@@ -69,6 +69,11 @@ pub const PASS: PassInfo = PassInfo {
             name: "operation-limit",
             default: "8000",
             description: "the most operations of the body of an alternative",
+        },
+        PassOption {
+            name: "quiet",
+            default: "false",
+            description: "leave what was left out to the attribute 'regrain.omitted', without remarks",
         },
     ],
     dialects: &["arith", "scf", "llvm", "regrain", "ub"],
@@ -125,17 +130,58 @@ pub enum LeftOut {
     MayWait,
 }
 
+impl LeftOut {
+    /// Whether it is not proven right; else it would take too much of something.
+    fn is_declined(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::MayWait)
+    }
+}
+
 /// A grain that was left out of a launch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
-    /// The launch function.
-    pub launch: String,
-    /// The kernel that it launches.
+    /// The kernel that is launched.
     pub kernel: String,
-    /// The only block shape that it is for.
+    /// The only block shape that the launch is for.
     pub shape: Option<[u32; 3]>,
     pub grain: Grain,
-    pub reason: LeftOut,
+    /// Whether it is not proven right; else it would take too much of something.
+    pub is_declined: bool,
+    pub reason: String,
+}
+
+/// What was left out of the launches of a module, by the attributes that the pass left; they go.
+pub fn take_omissions(module: Op<'_>) -> Vec<Omission> {
+    let mut found = Vec::new();
+    for (function, kernel, shape) in dispatched(module).into_iter().chain(launches(module)) {
+        let rows = function.attr(OMITTED).and_then(Attr::as_array).unwrap_or_default();
+        function.remove_attr(OMITTED);
+        for row in rows {
+            let texts: Vec<&str> = row.as_array().unwrap_or_default().into_iter().filter_map(Attr::as_str).collect();
+            if let [grain, decision, reason] = texts[..]
+                && let Ok(grain) = grain.parse()
+            {
+                let (kernel, reason) = (kernel.to_owned(), reason.to_owned());
+                found.push(Omission { kernel, shape, grain, is_declined: decision == DECLINED, reason });
+            }
+        }
+    }
+    found
+}
+
+const DECLINED: &str = "declined";
+const PRUNED: &str = "pruned";
+
+/// Leaves on a launch function what was left out of its launch.
+fn record<'c>(function: Op<'c>, omitted: &[(Grain, LeftOut)]) {
+    let ctx = function.ctx();
+    let row = |(grain, reason): &(Grain, LeftOut)| {
+        let decision = if reason.is_declined() { DECLINED } else { PRUNED };
+        ctx.array_attr(&[ctx.str_attr(&grain.to_string()), ctx.str_attr(decision), ctx.str_attr(&reason.to_string())])
+    };
+    if !omitted.is_empty() {
+        function.set_attr(OMITTED, ctx.array_attr(&omitted.iter().map(row).collect::<Vec<_>>()));
+    }
 }
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
@@ -145,16 +191,20 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         dynamic_shared_limit: pass.option_int("dynamic-shared-limit")?,
         operation_limit: pass.option_int("operation-limit")?,
     };
-    for Omission { launch, grain, reason, .. } in expand_all(module, &request) {
-        if let Some(function) = module.lookup_symbol(&launch) {
+    let is_quiet = pass.option_bool("quiet")?;
+    for (function, omitted) in expand_all(module, &request) {
+        for (grain, reason) in omitted.iter().filter(|_| !is_quiet) {
             function.remark(format!("grain {grain} is left out: {reason}"));
+        }
+        if is_quiet {
+            record(function, &omitted);
         }
     }
     Ok(())
 }
 
-/// Expands every launch of a module; says what was left out.
-pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
+/// Expands every launch of a module; says what was left out of the launch in which function.
+fn expand_all<'c>(module: Op<'c>, request: &Request) -> Vec<(Op<'c>, Vec<(Grain, LeftOut)>)> {
     let mut functions = Functions::new(module);
     let mut omitted = Vec::new();
     for wrapper in GpuWrapper::all(module) {
@@ -163,14 +213,7 @@ pub fn expand_all(module: Op<'_>, request: &Request) -> Vec<Omission> {
         }
         let function = wrapper.op().parent_of_name("llvm.func");
         let left_out = expand(wrapper, request, &mut functions);
-        let Some(function) = function else { continue };
-        omitted.extend(left_out.into_iter().map(|(grain, reason)| Omission {
-            launch: function.symbol_name().unwrap_or_default().to_owned(),
-            kernel: kernel_of(function).unwrap_or_default().to_owned(),
-            shape: attributes::block_shape(function),
-            grain,
-            reason,
-        }));
+        omitted.extend(function.map(|function| (function, left_out)));
     }
     let is_outermost = |alternatives: &Alternatives<'_>| Alternatives::around(alternatives.op()).is_none();
     let outermost: Vec<_> = Alternatives::all(module).into_iter().filter(is_outermost).collect();
@@ -198,6 +241,9 @@ fn expand<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut Functi
     let stated =
         wrapper.op().parent_of_name("llvm.func").and_then(|function| attributes::text(function, SPACE)?.parse().ok());
     let space = stated.as_ref().unwrap_or(&request.space);
+    if space.points().next().is_none() {
+        return Vec::new();
+    }
     let grains = match grains(wrapper, space) {
         Ok(grains) => grains,
         Err(refusal) => return vec![(Grain::ORIGINAL, LeftOut::Refused(refusal))],

@@ -14,13 +14,17 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
+use regrain_dialects::{
+    attributes,
+    ops::{GpuWrapper, is_barrier, is_shared_memory},
+};
 
 use crate::analysis::{
     addresses::{Address, Linear, Offsets, Symbol, Unknown},
     facts::{Range, constant, range},
     meeting::Meeting,
-    objects::{KERNEL_ARG, Kind, escapes, is_constant_global, object_kind, object_of, only_read, same_object},
-    synchronisation::{BARRIERS, STRUCTURES},
+    objects::{Kind, escapes, is_constant_global, object_kind, object_of, only_read, same_object},
+    synchronisation::STRUCTURES,
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
     waiting::may_wait,
 };
@@ -68,7 +72,7 @@ pub enum Who {
 }
 
 /// What is known of the memory of a launch. No operation of it may be erased meanwhile.
-pub struct Memory<'c> {
+pub struct MemoryAnalysis<'c> {
     block: Op<'c>,
     pub offsets: Offsets<'c>,
     uniform: Uniformity<'c>,
@@ -79,7 +83,7 @@ pub struct Memory<'c> {
     sizes: RefCell<HashMap<Type<'c>, u64>>,
 }
 
-impl<'c> Memory<'c> {
+impl<'c> MemoryAnalysis<'c> {
     /// `block` is the loop over the threads of a block.
     pub fn new(block: Op<'c>) -> Self {
         let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
@@ -97,22 +101,22 @@ impl<'c> Memory<'c> {
     }
 
     fn find_objects(&mut self) {
-        let wrapper = self.block.parent_of_name("regrain.gpu_wrapper");
+        let wrapper = GpuWrapper::around(self.block);
         let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.block.parent_of_name(name));
         let Some(function) = function else { return };
         let kind =
             |op: Op<'c>| object_kind(op).filter(|kind| matches!(kind, Kind::Shared | Kind::Dynamic | Kind::Local));
-        let objects = wrapper.unwrap_or(function).find_all(|op| kind(op).is_some());
+        let objects = wrapper.map_or(function, GpuWrapper::op).find_all(|op| kind(op).is_some());
         let dynamic = objects.iter().any(|op| kind(*op) == Some(Kind::Dynamic) && escapes(op.result(0)));
         for op in objects {
             let together = dynamic && kind(op) == Some(Kind::Dynamic);
             self.escapes.insert(op.result(0), together || escapes(op.result(0)));
         }
-        let kernel = || function.parent()?.lookup_symbol(wrapper?.attr("kernel")?.as_symbol()?);
-        let attributes = kernel().and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
+        let kernel = || function.parent()?.lookup_symbol(wrapper?.kernel()?);
+        let parameters = kernel().and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
         for op in function.body().ops().into_iter().filter(|op| op.num_results() == 1) {
-            let number = op.attr(KERNEL_ARG).and_then(|number| usize::try_from(number.as_int()?).ok());
-            let own = number.and_then(|number| attributes.get(number)?.get("llvm.noalias"));
+            let number = attributes::kernel_arg(op);
+            let own = number.and_then(|number| parameters.get(number)?.get("llvm.noalias"));
             self.noalias.insert(op.result(0), own.is_some());
         }
     }
@@ -148,8 +152,8 @@ impl<'c> Memory<'c> {
                 access(op.operand(0), size, true);
             }
             "llvm.call" if computes(op) => {}
-            name if BARRIERS.contains(&name) => {}
-            "llvm.alloca" | "llvm.intr.assume" | "regrain.shared" | "regrain.dynamic_shared" => {}
+            _ if is_barrier(op) || is_shared_memory(op) => {}
+            "llvm.alloca" | "llvm.intr.assume" => {}
             name if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => {}
             name if STRUCTURES.contains(&name) => {
                 found.unknown |= op.is("scf.while") && may_wait(op);

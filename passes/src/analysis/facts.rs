@@ -10,6 +10,7 @@ use mlir_bridge::{
     ir::{Op, Value},
     lift::overflow_flags,
 };
+use regrain_dialects::ops::GpuWrapper;
 use regrain_targets::device_language::special_register;
 
 pub use crate::analysis::constants::{constant, width};
@@ -86,7 +87,7 @@ pub fn has_first_round(counting: &Counting<'_>) -> bool {
 /// The largest number of a thread or block that CUDA allows.
 fn parallel_limit(nest: Op<'_>, number: usize) -> i128 {
     let register = |kind: &str| special_register_range(&format!("{kind}.{}", ["x", "y", "z"][number.min(2)]));
-    let in_wrapper = |op: Op<'_>| op.parent().is_some_and(|parent| parent.is("regrain.gpu_wrapper"));
+    let in_wrapper = |op: Op<'_>| op.parent().is_some_and(|parent| GpuWrapper::is(parent));
     let limits = if in_wrapper(nest) {
         register("ctaid")
     } else {

@@ -6,11 +6,10 @@
 //! ```
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_dialects::attributes::KERNEL_ARG;
+use regrain_dialects::ops::{DynamicShared, Shared};
 
 use crate::analysis::functions::address_space;
-
-/// Marks the value that stands for a kernel argument, with its number.
-pub const KERNEL_ARG: &str = "regrain.kernel_arg";
 
 /// What a pointer that is followed no further points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,8 +32,8 @@ pub fn object_of(root: Value<'_>) -> Option<Kind> {
 /// What the result of an operation points to.
 pub fn object_kind(op: Op<'_>) -> Option<Kind> {
     match op.name() {
-        "regrain.shared" => Some(Kind::Shared),
-        "regrain.dynamic_shared" => Some(Kind::Dynamic),
+        Shared::NAME => Some(Kind::Shared),
+        DynamicShared::NAME => Some(Kind::Dynamic),
         "llvm.alloca" => Some(Kind::Local),
         "llvm.mlir.addressof" => Some(Kind::Global),
         "llvm.load" if op.has_attr(KERNEL_ARG) && is_struct_argument(op) => Some(Kind::Struct),
@@ -95,7 +94,7 @@ pub fn is_read_only_struct(load: Op<'_>) -> bool {
 
 /// Whether an operation of the launch function gives the address of a struct passed by value.
 pub fn is_struct_argument(op: Op<'_>) -> bool {
-    op.has_attr(crate::launch::launch_function::KERNEL_ARG)
+    op.has_attr(KERNEL_ARG)
         && op.num_operands() == 1
         && op.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"))
 }

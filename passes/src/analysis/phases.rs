@@ -14,27 +14,26 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Block, Op};
+use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, thread_loop};
 
 use crate::analysis::{
-    accesses::{Effects, Memory},
-    synchronisation::{BARRIERS, STRUCTURES, decisive, is_structure, loop_of},
+    accesses::{Effects, MemoryAnalysis},
+    synchronisation::{STRUCTURES, decisive, is_structure},
     uniformity::{Trust, Uniformity},
 };
 
 /// Whether all threads of the loop that a barrier belongs to meet there: it has no number, no count, and warps arrive whole.
 pub fn is_plain(barrier: Op<'_>) -> bool {
-    let sizes = barrier.attr("operandSegmentSizes").and_then(|sizes| sizes.as_i32_array()).unwrap_or_default();
-    let reduces = barrier.is("regrain.barrier_reduce");
-    let first = if reduces { 2 } else { 1 };
-    BARRIERS.contains(&barrier.name())
-        && !barrier.has_attr("unaligned")
-        && sizes.iter().skip(first).all(|size| *size == 0)
+    match Barrier::cast(barrier) {
+        Some(barrier) => !barrier.is_unaligned() && barrier.id().is_none() && barrier.count().is_none(),
+        None => BarrierReduce::cast(barrier).is_some_and(|reduce| reduce.id().is_none()),
+    }
 }
 
 /// The barriers of a loop over the threads of a block, and what runs between them.
 pub struct Phases<'a, 'c> {
     block: Op<'c>,
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     /// Operations that hold barriers.
     holders: HashSet<Op<'c>>,
     removed: HashSet<Op<'c>>,
@@ -49,9 +48,9 @@ enum Way {
 }
 
 impl<'a, 'c> Phases<'a, 'c> {
-    pub fn new(block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    pub fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut holders = HashSet::new();
-        for barrier in block.find_all(|op| BARRIERS.contains(&op.name())) {
+        for barrier in block.find_all(is_barrier) {
             let mut at = barrier.parent();
             while let Some(op) = at.filter(|op| *op != block) {
                 holders.insert(op);
@@ -66,8 +65,8 @@ impl<'a, 'c> Phases<'a, 'c> {
 
     /// Whether the phases of the loop are known: all its barriers are plain ones, in control flow that its threads share.
     pub fn are_known(&self) -> bool {
-        let barriers = self.block.find_all(|op| BARRIERS.contains(&op.name()));
-        barriers.into_iter().all(|barrier| is_plain(barrier) && loop_of(barrier) == Some(self.block))
+        let barriers = self.block.find_all(is_barrier);
+        barriers.into_iter().all(|barrier| is_plain(barrier) && thread_loop(barrier) == Some(self.block))
             && self.holders.iter().all(|op| self.is_shared(*op))
     }
 
@@ -82,7 +81,7 @@ impl<'a, 'c> Phases<'a, 'c> {
 
     /// The barriers, in order.
     pub fn barriers(&self) -> Vec<Op<'c>> {
-        self.block.find_all(|op| BARRIERS.contains(&op.name()) && !self.removed.contains(&op))
+        self.block.find_all(|op| is_barrier(op) && !self.removed.contains(&op))
     }
 
     /// Takes a barrier for none from now on.
@@ -107,7 +106,7 @@ impl<'a, 'c> Phases<'a, 'c> {
     }
 
     fn is_barrier(&self, op: Op<'c>) -> bool {
-        BARRIERS.contains(&op.name()) && !self.removed.contains(&op)
+        is_barrier(op) && !self.removed.contains(&op)
     }
 }
 

@@ -7,33 +7,12 @@
 //! ```
 
 use mlir_bridge::ir::{Block, Op, Region, Value};
+use regrain_dialects::ops::is_barrier;
 
 use crate::analysis::loops::Counting;
 
-/// Operations that bound a thread loop.
-pub const BARRIERS: &[&str] = &["regrain.barrier", "regrain.barrier_reduce"];
-/// Warp operations with operands and results.
-pub const WARP: &[&str] = &[
-    "regrain.shuffle",
-    "regrain.vote",
-    "regrain.match",
-    "regrain.warp_reduce",
-    "regrain.active_mask",
-    "regrain.warp_barrier",
-];
 /// Control flow that can hold synchronising operations.
 pub const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
-
-/// Whether an operation itself bounds a thread loop.
-pub fn synchronises(op: Op<'_>) -> bool {
-    BARRIERS.contains(&op.name()) || WARP.contains(&op.name())
-}
-
-/// The parallel loop that a synchronising operation belongs to.
-pub fn loop_of<'c>(op: Op<'c>) -> Option<Op<'c>> {
-    let index = op.operands().into_iter().find(|value| value.ty().is_index())?;
-    index.block_arg()?.0.parent_op()
-}
 
 /// Control flow that copies can share.
 pub fn is_structure(op: Op<'_>) -> bool {
@@ -53,9 +32,8 @@ pub fn decisive<'c>(op: Op<'c>) -> Vec<Value<'c>> {
 
 /// The one region of a conditional that holds barriers.
 pub fn region_with_barriers(op: Op<'_>) -> Option<usize> {
-    let holds = |region: &Region<'_>| {
-        region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(|inner| BARRIERS.contains(&inner.name())))
-    };
+    let holds =
+        |region: &Region<'_>| region.blocks().into_iter().flat_map(Block::ops).any(|op| op.contains(is_barrier));
     let holding: Vec<_> = op.regions().iter().enumerate().filter(|(_, region)| holds(region)).map(|(n, _)| n).collect();
     if holding.len() == 1 && op.is("scf.if") { holding.first().copied() } else { None }
 }

@@ -13,6 +13,7 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Block, Op, Value};
+use regrain_dialects::ops::BarrierReduce;
 use regrain_targets::device_language::library;
 
 /// What may be relied on beyond computation.
@@ -76,7 +77,7 @@ impl<'c> Uniformity<'c> {
     }
 
     fn keeps_uniform(&self, op: Op<'c>) -> bool {
-        if self.trust.reductions && op.is("regrain.barrier_reduce") {
+        if self.trust.reductions && BarrierReduce::is(op) {
             return true;
         }
         let same = repeatable(op) || (self.trust.loads && op.is("llvm.load"));

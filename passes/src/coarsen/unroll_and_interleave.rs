@@ -34,9 +34,9 @@ use mlir_bridge::{
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use regrain_dialects::ops::{is_barrier, is_lane_or_warp};
+use regrain_dialects::ops::{is_barrier, is_lane_or_warp, thread_loop};
 
-use crate::analysis::{facts::constant, functions::Functions, synchronisation::loop_of};
+use crate::analysis::{facts::constant, functions::Functions};
 pub use emit::{region_alignment, round_up};
 pub use legality::{Plan, Refusal, check, is_warp_operation};
 
@@ -139,7 +139,7 @@ fn unroll_any<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) 
         apply(nest, unroll, &plan, b.const_index(count / factor));
         return Ok(());
     }
-    if nest.contains(|op| is_warp_operation(op) || (synchronises(op) && loop_of(op) == Some(nest))) {
+    if nest.contains(|op| is_warp_operation(op) || (synchronises(op) && thread_loop(op) == Some(nest))) {
         return Err(Refusal::NotDivisible);
     }
     let count = match known {

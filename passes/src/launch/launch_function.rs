@@ -38,7 +38,7 @@ pub struct Parameter<'c> {
 }
 
 /// The parts of a launch function that a kernel's body is put into.
-pub struct Launch<'c> {
+pub struct LaunchFunction<'c> {
     pub func: Op<'c>,
     pub grid_loop: Op<'c>,
     pub block_loop: Op<'c>,
@@ -125,7 +125,7 @@ pub fn parameters<'c>(kernel: Op<'c>) -> Vec<Parameter<'c>> {
 }
 
 /// Appends an empty launch function to the module.
-pub fn create<'c>(module: Op<'c>, kernel: Op<'c>, shape: Option<[u32; 3]>) -> Result<Launch<'c>, String> {
+pub fn create<'c>(module: Op<'c>, kernel: Op<'c>, shape: Option<[u32; 3]>) -> Result<LaunchFunction<'c>, String> {
     let name = kernel.symbol_name().ok_or("the kernel has no name")?;
     let symbol = format!("{LAUNCH_PREFIX}{}", label(name, shape));
     if let Some(old) = module.lookup_symbol(&symbol) {
@@ -150,7 +150,7 @@ fn declare<'c>(b: Builder<'c>, symbol: &str) -> Op<'c> {
 }
 
 /// Loads the arguments and launches two empty loops.
-fn fill<'c>(func: Op<'c>, kernel: &str, parameters: &[Parameter<'c>], shape: Option<[u32; 3]>) -> Launch<'c> {
+fn fill<'c>(func: Op<'c>, kernel: &str, parameters: &[Parameter<'c>], shape: Option<[u32; 3]>) -> LaunchFunction<'c> {
     let given = func.body().args();
     let b = Builder::at_end(func.body(), func.loc());
     let (index, word) = (b.ctx().index(), b.ctx().int(32));
@@ -173,7 +173,7 @@ fn fill<'c>(func: Op<'c>, kernel: &str, parameters: &[Parameter<'c>], shape: Opt
     let inside = Builder::before_terminator(grid_loop.body(), b.loc);
     let block_loop = inside.scf_parallel(&[zero; 3], &block, &[one; 3]);
     b.op("llvm.return").operands(&[wrapper.op().result(0)]).build();
-    Launch { func, grid_loop, block_loop, arguments, sizes, shared_bytes: given[7] }
+    LaunchFunction { func, grid_loop, block_loop, arguments, sizes, shared_bytes: given[7] }
 }
 
 /// Loads one argument: `given` is the array of pointers that `cudaLaunchKernel` takes.

@@ -33,15 +33,17 @@ mod thread_loops;
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::{
-    ir::{Builder, Mapping, Op, Value, Walk},
+    ir::{Attr, Builder, Mapping, Op, Value, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
     reasons::fill,
 };
 
 use regrain_dialects::{
     LaunchBounds,
-    attributes::{self, KERNEL_ARG, NOT_SPLIT, REUSED, UNCHANGING},
-    ops::GpuWrapper,
+    attributes::{
+        self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED, UNCHANGING,
+    },
+    ops::{DynamicShared, GpuWrapper, Shared},
 };
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
@@ -92,13 +94,13 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-pub fn make_blocks(
+fn make_blocks(
     module: Op<'_>,
     operations: &dyn DeviceOperations,
-) -> Result<Vec<BlockFunction>, mlir_bridge::pass::PassError> {
+) -> PassResult {
     let mut made = Vec::new();
     for (launch, name, shape) in launch_function::launches(module) {
-        let wrappers = launch.find_named("regrain.gpu_wrapper");
+        let wrappers: Vec<_> = GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect();
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
@@ -110,7 +112,53 @@ pub fn make_blocks(
         launch.erase();
     }
     remove_unreachable(module, &made);
-    Ok(made)
+    for block in &made {
+        if let Some(function) = module.lookup_symbol(&block.symbol) {
+            describe(function, block);
+        }
+    }
+    Ok(())
+}
+
+/// The block functions of a module, by the attributes that [`make_blocks`] left; they go.
+pub fn take_blocks(module: Op<'_>) -> Vec<BlockFunction> {
+    let mut found = Vec::new();
+    for function in module.find_named("llvm.func") {
+        let Some(kernel) = attributes::text(function, BLOCK_OF) else { continue };
+        let sizes = function.attr(PARAMETER_SIZES).and_then(Attr::as_i64_array);
+        let version = sizes.map(|sizes| KernelFacts {
+            parameter_sizes: sizes.into_iter().map(i64::cast_unsigned).collect(),
+            max_threads: LaunchBounds::of(function).most_threads().and_then(|most| most.try_into().ok()).unwrap_or(0),
+            static_shared: attributes::count(function, STATIC_SHARED).unwrap_or(0),
+        });
+        found.push(BlockFunction {
+            kernel: kernel.to_owned(),
+            symbol: function.symbol_name().unwrap_or_default().to_owned(),
+            shape: attributes::block_shape(function),
+            version,
+        });
+        for name in [BLOCK_OF, BLOCK_SHAPE, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
+            function.remove_attr(name);
+        }
+    }
+    found
+}
+
+/// Leaves on a block function what [`take_blocks`] reads.
+fn describe(function: Op<'_>, block: &BlockFunction) {
+    let ctx = function.ctx();
+    function.set_attr(BLOCK_OF, ctx.str_attr(&block.kernel));
+    if let Some(shape) = block.shape {
+        attributes::set_block_shape(function, shape);
+    }
+    if let Some(facts) = &block.version {
+        let sizes: Vec<i64> = facts.parameter_sizes.iter().map(|size| size.cast_signed()).collect();
+        function.set_attr(PARAMETER_SIZES, ctx.i64_array_attr(&sizes));
+        function.set_attr(STATIC_SHARED, ctx.i64_attr(facts.static_shared.cast_signed()));
+        if facts.max_threads > 0 {
+            function.set_attr(MAX_THREADS, ctx.i64_array_attr(&[facts.max_threads.into()]));
+        }
+    }
 }
 
 fn version_facts(kernel: Op<'_>, wrapper: Op<'_>) -> KernelFacts {
@@ -157,7 +205,7 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 }
 
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
-pub fn finish(module: Op<'_>) {
+fn finish(module: Op<'_>) {
     for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(REUSED)) {
         op.remove_attr(REUSED);
         if let Some(annotation) = op.attr("llvm.loop_annotation") {
@@ -214,11 +262,11 @@ fn drop_unused_size(function: Op<'_>, operations: &dyn DeviceOperations) {
 
 /// The launch in a block function becomes the work of the one block that the thread state names.
 fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), String> {
-    let [wrapper] = function.find_named("regrain.gpu_wrapper")[..] else {
+    let [wrapper] = GpuWrapper::all(function)[..] else {
         return Err(NoBlock::Launches.to_string());
     };
-    let grid = GpuWrapper::cast(wrapper).and_then(GpuWrapper::grid_loop).ok_or_else(|| NoBlock::GridLoop.to_string())?;
-    let b = Builder::before(wrapper);
+    let grid = wrapper.grid_loop().ok_or_else(|| NoBlock::GridLoop.to_string())?;
+    let b = Builder::before(wrapper.op());
     let mut mapping = Mapping::new();
     for op in wrapper.body().ops() {
         if op == grid {
@@ -228,7 +276,7 @@ fn inline_wrapper<'c>(function: Op<'c>, numbers: &[Value<'c>]) -> Result<(), Str
     }
     mapping.map_all(&grid.body().args(), numbers);
     b.clone_body(grid.body(), &mut mapping);
-    wrapper.replace_with(&[b.const_i32(0)]);
+    wrapper.op().replace_with(&[b.const_i32(0)]);
     Ok(())
 }
 
@@ -257,7 +305,7 @@ fn map_parameters<'c>(
 
 /// Structs passed by value are copied to memory that is aligned as the kernel expects.
 fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result<(), String> {
-    let kernel = wrapper.attr("kernel").and_then(|kernel| module.lookup_symbol(kernel.as_symbol()?));
+    let kernel = GpuWrapper::cast(wrapper).and_then(|wrapper| module.lookup_symbol(wrapper.kernel()?));
     let attrs = kernel.and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
     for argument in function.find_all(|op| op.has_attr(KERNEL_ARG)) {
         let number = attributes::kernel_arg(argument).unwrap_or(0);
@@ -284,16 +332,17 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
 /// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.
 fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
     let ctx = module.ctx();
-    for op in function.find_named("regrain.shared") {
+    for shared in Shared::all(function) {
+        let op = shared.op();
         let b = Builder::before(op);
-        let wanted = op.attr("alignment").and_then(|attr| attr.as_int()).unwrap_or(0);
-        let element = op.attr("type").and_then(|ty| ty.as_type()).unwrap_or(ctx.int(8));
+        let wanted = shared.alignment().unwrap_or(0);
+        let element = shared.memory_type();
         let one = b.const_i32(1);
         let spec = b.op("llvm.alloca").operands(&[one]).result(ctx.ptr(0)).attr("elem_type", ctx.type_attr(element));
         let memory = spec.attr("alignment", ctx.i64_attr(wanted.max(SHARED_ALIGNMENT))).build().result(0);
         op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
     }
-    for op in function.find_named("regrain.dynamic_shared") {
+    for op in DynamicShared::all(function).into_iter().map(DynamicShared::op) {
         declare_dynamic_shared(module);
         let b = Builder::before(op);
         let name = ctx.symbol_attr(DYNAMIC_SHARED);

@@ -32,6 +32,8 @@
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use mlir_bridge::reasons::fill;
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
+use regrain_dialects::LaunchBounds;
+use regrain_dialects::ops::{DynamicShared, GpuWrapper, is_shared_memory};
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 
@@ -41,7 +43,6 @@ use regrain_dialects::attributes::{
 
 use crate::analysis::counted_loop::is_outside;
 use crate::analysis::facts::constant;
-use crate::launch::bounds;
 use crate::launch::isolate_launches::{drop_kernel, plain_location};
 use crate::launch::launch_function::{label, launches, subject};
 use crate::pipelines::LOWER_GPU;
@@ -104,7 +105,7 @@ fn outline_kernels(pass: &PassRun<'_>, module: Op<'_>, operations: &dyn DeviceOp
         launch.erase();
     }
     for kernel in module.find_named("llvm.func") {
-        restore_attributes(kernel);
+        restore_attributes(kernel, operations);
     }
     pass.run_pipeline(module, LOWER_GPU)?;
     restore_loop_annotations(module);
@@ -160,9 +161,10 @@ fn outline<'c>(
 }
 
 fn find_nests(launch: Op<'_>) -> Result<Nests<'_>, String> {
-    let [wrapper] = launch.find_named("regrain.gpu_wrapper")[..] else {
+    let [wrapper] = GpuWrapper::all(launch)[..] else {
         return Err(NoKernel::Wrappers.to_string());
     };
+    let wrapper = wrapper.op();
     let [grid] = loops_in(wrapper)[..] else { return Err(fill(NoKernel::Loops, &[&"grid"])) };
     let [block] = loops_in(grid)[..] else { return Err(fill(NoKernel::Loops, &[&"block"])) };
     Ok(Nests { wrapper, grid, block })
@@ -229,7 +231,7 @@ impl<'c> Body<'c, '_> {
         let mut outer = Vec::new();
         for op in wrapper.find_all(|op| op != wrapper) {
             // How much dynamic shared memory there is says the launch, not the kernel.
-            let operands = if op.is("regrain.dynamic_shared") { Vec::new() } else { op.operands() };
+            let operands = if DynamicShared::is(op) { Vec::new() } else { op.operands() };
             outer.extend(operands.into_iter().filter(|value| is_outside(*value, wrapper)));
         }
         outer.into_iter().try_for_each(|value| self.map_outer(value).map(drop))
@@ -289,8 +291,7 @@ impl<'c> Body<'c, '_> {
             if op == inner || op.is_terminator() {
                 continue;
             }
-            let shared = matches!(op.name(), "regrain.shared" | "regrain.dynamic_shared");
-            if !shared && !op.is_pure() {
+            if !is_shared_memory(op) && !op.is_pure() {
                 return Err(fill(NoKernel::BesideLoops, &[&op.name()]));
             }
             self.builder.clone_op(op, &mut self.mapping);
@@ -305,11 +306,15 @@ fn launch_argument_itself(launch: Op<'_>, value: Value<'_>) -> Option<usize> {
 }
 
 /// Gives a kernel what it could not keep while it was a declaration, and takes our marks off.
-fn restore_attributes(kernel: Op<'_>) {
+fn restore_attributes(kernel: Op<'_>, operations: &dyn DeviceOperations) {
     for mark in [NOT_RAISED, VERSION_OF, STATIC_SHARED, GRAIN, THREAD_GRAIN, REST, BLOCK_SHAPE] {
         kernel.remove_attr(mark);
     }
-    bounds::lower(kernel);
+    let bounds = LaunchBounds::of(kernel);
+    if bounds != LaunchBounds::default() {
+        LaunchBounds::default().put(kernel);
+        operations.set_bounds(kernel, &bounds);
+    }
     if kernel.region(0).is_empty() {
         kernel.set_loc(plain_location(kernel));
         return;

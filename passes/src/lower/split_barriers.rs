@@ -41,6 +41,7 @@ use crate::analysis::{
     objects::{self, is_shared},
     uniformity::UNCHANGING,
 };
+use regrain_dialects::ops::{GpuWrapper, LaneId, WarpBarrier, is_lane_or_warp};
 use regrain_targets::device_language::library;
 
 use emit::Emitter;
@@ -91,7 +92,7 @@ pub enum NotSplit {
 pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, NotSplit)> {
     let mut functions = Functions::new(module);
     let mut refused = Vec::new();
-    for wrapper in module.find_named("regrain.gpu_wrapper") {
+    for wrapper in GpuWrapper::all(module).into_iter().map(GpuWrapper::op) {
         wrapper.remove_attr(NOT_SPLIT);
         if let Err(why) = split(wrapper, &mut functions) {
             let text = why.to_string();
@@ -130,7 +131,7 @@ fn keep_lockstep(block: Op<'_>) {
     for store in block.find_all(volatile) {
         for b in [Builder::before(store), Builder::after(store)] {
             let all = b.const_i32(-1);
-            b.op("regrain.warp_barrier").operands(&[all]).operands(&block.body().args()).build();
+            WarpBarrier::create(b, all, &block.body().args());
         }
     }
 }
@@ -151,8 +152,8 @@ fn prepare(block: Op<'_>) {
     for op in block.find_all(hint) {
         op.erase();
     }
-    for op in block.find_all(|op| matches!(op.name(), "regrain.lane_id" | "regrain.warp_id")) {
-        let lane = op.is("regrain.lane_id");
+    for op in block.find_all(is_lane_or_warp) {
+        let lane = LaneId::is(op);
         op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
     }
     for call in block.find_named("llvm.call") {

@@ -22,15 +22,13 @@ use mlir_bridge::{
     ir::{Block, Op, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
-use regrain_dialects::ops::Barrier;
+use regrain_dialects::ops::{Barrier, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Effects, Memory},
+    analysis::accesses::{Effects, MemoryAnalysis},
     optimise::targets::targets,
     analysis::phases::{Phases, is_plain},
-    analysis::synchronisation::BARRIERS,
-    analysis::synchronisation::loop_of,
 };
 
 const NAME: &str = "regrain-eliminate-redundant-barriers";
@@ -62,20 +60,20 @@ pub fn eliminate(target: Op<'_>) -> usize {
         Walk::Advance
     });
     let loops: HashSet<_> =
-        target.find_all(|op| BARRIERS.contains(&op.name())).into_iter().filter_map(loop_of).collect();
+        target.find_all(is_barrier).into_iter().filter_map(thread_loop).collect();
     removed + loops.into_iter().map(eliminate_in).sum::<usize>()
 }
 
 /// Removes the redundant barriers of one loop over threads.
 fn eliminate_in(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let mut phases = Phases::new(block, &memory);
     if !phases.are_known() {
         debug!(target: NAME, "control flow around a barrier differs between threads, or a barrier is of part of the block");
         return 0;
     }
     let mut redundant = Vec::new();
-    for barrier in phases.barriers().into_iter().filter(|op| op.is("regrain.barrier")) {
+    for barrier in phases.barriers().into_iter().filter(|op| Barrier::is(*op)) {
         match why_needed(&memory, &phases.before(barrier), &phases.after(barrier)) {
             None => {
                 phases.remove(barrier);
@@ -91,7 +89,7 @@ fn eliminate_in(block: Op<'_>) -> usize {
 }
 
 /// Why accesses must stay apart.
-fn why_needed<'c>(memory: &Memory<'c>, before: &Effects<'c>, after: &Effects<'c>) -> Option<&'static str> {
+fn why_needed<'c>(memory: &MemoryAnalysis<'c>, before: &Effects<'c>, after: &Effects<'c>) -> Option<&'static str> {
     let nothing = |effects: &Effects<'c>| effects.accesses.is_empty() && !effects.unknown;
     if nothing(before) || nothing(after) {
         return None;

@@ -21,16 +21,16 @@ use mlir_bridge::{
     ir::{Block, Op, Type, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
+use regrain_dialects::ops::{Shared, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
     analysis::objects::same_object,
     optimise::merge_common_values::sweep,
     optimise::targets::{targets, thread_loops},
     analysis::phases::{Phases, is_plain},
-    analysis::synchronisation::{BARRIERS, STRUCTURES},
-    analysis::synchronisation::loop_of,
+    analysis::synchronisation::STRUCTURES,
 };
 
 const NAME: &str = "regrain-forward-stores";
@@ -75,14 +75,14 @@ pub fn forward(target: Op<'_>) -> Forwarded {
 /// The memory of a loop, seen over the whole of it.
 struct View<'a, 'c> {
     block: Op<'c>,
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     /// `None` where phases are not known.
     phases: Option<Phases<'a, 'c>>,
     all: Effects<'c>,
 }
 
 impl<'a, 'c> View<'a, 'c> {
-    fn new(block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut all = Effects::default();
         for op in block.body().ops() {
             all.join(memory.effects(op));
@@ -94,7 +94,7 @@ impl<'a, 'c> View<'a, 'c> {
     /// What other threads may do while a thread waits at a barrier.
     fn around(&self, barrier: Op<'c>) -> Effects<'c> {
         match &self.phases {
-            Some(phases) if is_plain(barrier) && loop_of(barrier) == Some(self.block) => {
+            Some(phases) if is_plain(barrier) && thread_loop(barrier) == Some(self.block) => {
                 let mut both = phases.before(barrier);
                 both.join(phases.after(barrier));
                 both
@@ -124,7 +124,7 @@ struct Forward<'a, 'c> {
 
 /// Replaces loads of known places; gives their number.
 fn forward_loads(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
     let mut forward = Forward { view, around: HashMap::new(), found: Vec::new(), number: 0 };
     forward.block(block.body(), Vec::new());
@@ -153,7 +153,7 @@ impl<'c> Forward<'_, 'c> {
     }
 
     fn step(&mut self, op: Op<'c>, known: &mut Vec<Known<'c>>) {
-        if BARRIERS.contains(&op.name()) {
+        if is_barrier(op) {
             return self.cross(op, known);
         }
         if STRUCTURES.contains(&op.name()) {
@@ -194,7 +194,7 @@ impl<'c> Forward<'_, 'c> {
         let blocks: Vec<_> = op.regions().into_iter().flat_map(|region| region.blocks()).collect();
         if matches!(op.name(), "scf.for" | "scf.while") {
             self.forget(&self.view.memory.effects(op), known, Who::Same);
-            for barrier in op.find_all(|inner| BARRIERS.contains(&inner.name())) {
+            for barrier in op.find_all(is_barrier) {
                 self.cross(barrier, known);
             }
             for block in blocks {
@@ -218,7 +218,7 @@ fn is_same(a: &Access<'_>, b: &Access<'_>) -> bool {
 
 /// Erases stores that are overwritten before anyone can read them; gives their number.
 fn erase_stores(block: Op<'_>) -> usize {
-    let memory = Memory::new(block);
+    let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
     let dead: Vec<_> =
         block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();
@@ -234,7 +234,7 @@ fn is_overwritten<'c>(view: &View<'_, 'c>, store: Op<'c>) -> bool {
     let (false, [place]) = (effects.unknown, &effects.accesses[..]) else { return false };
     let mut at = store.next();
     while let Some(op) = at.filter(|op| !op.is_terminator()) {
-        for barrier in op.find_all(|inner| BARRIERS.contains(&inner.name())) {
+        for barrier in op.find_all(is_barrier) {
             let around = view.around(barrier);
             if around.unknown || around.reads().any(|read| view.memory.may_meet(place, read, Who::Other)) {
                 return false;
@@ -256,7 +256,7 @@ fn is_overwritten<'c>(view: &View<'_, 'c>, store: Op<'c>) -> bool {
 fn erase_unread(block: Op<'_>) -> usize {
     let Some(around) = block.parent() else { return 0 };
     let mut erased = 0;
-    for object in around.find_all(|op| matches!(op.name(), "regrain.shared" | "llvm.alloca")) {
+    for object in around.find_all(|op| Shared::is(op) || op.is("llvm.alloca")) {
         let mut writes = Vec::new();
         if only_written(object.result(0), &mut writes) {
             erased += writes.len();

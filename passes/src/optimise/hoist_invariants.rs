@@ -21,19 +21,19 @@ use std::collections::HashSet;
 
 use mlir_bridge::{
     ir::{Builder, Op, Value},
-    pass::{Anchor, PassInfo, PassResult, PassRun},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
     transforms::move_loop_invariant_code,
 };
+use regrain_dialects::ops::{Shared, is_barrier};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, Memory, Who},
+    analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, has_first_round},
     analysis::loops::Counting,
     optimise::targets::{targets, thread_loops},
     analysis::phases::Phases,
-    analysis::synchronisation::BARRIERS,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
 };
 
@@ -44,15 +44,22 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     summary: "move computation and loads out of serial and parallel loops",
     anchor: Anchor::Any,
-    options: &[],
+    options: &[PassOption {
+        name: "parallel",
+        default: "true",
+        description: "also out of the parallel loops, where a host compiler does not do it as well",
+    }],
     dialects: &["regrain", "scf", "arith", "ub"],
     run,
 };
 
-fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+fn run(run: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    let parallel = run.option_bool("parallel")?;
     for target in targets(root) {
         hoist(target);
-        hoist_from_parallel(target);
+        if parallel {
+            hoist_from_parallel(target);
+        }
     }
     Ok(())
 }
@@ -63,7 +70,7 @@ pub fn hoist(target: Op<'_>) -> usize {
     for block in thread_loops(target) {
         let mut loops = block.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
         loops.reverse();
-        let mut memory = Memory::new(block);
+        let mut memory = MemoryAnalysis::new(block);
         for nest in loops {
             let moves = find(nest, block, &memory);
             moved += moves.plain.len() + moves.guarded.len();
@@ -72,7 +79,7 @@ pub fn hoist(target: Op<'_>) -> usize {
             }
             if !moves.guarded.is_empty() {
                 move_under_guard(nest, &moves.guarded);
-                memory = Memory::new(block);
+                memory = MemoryAnalysis::new(block);
             }
         }
     }
@@ -134,7 +141,7 @@ impl<'c> Moves<'c> {
 }
 
 /// Finds what is invariant; changes nothing.
-fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &Memory<'c>) -> Moves<'c> {
+fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'c> {
     let mut moves = Moves::default();
     let mut loads: Option<Loads<'_, 'c>> = None;
     let counting = Counting::of(nest);
@@ -181,21 +188,21 @@ fn is_computation(op: Op<'_>) -> bool {
 }
 
 /// Whether an operation may end the thread, or never end.
-fn may_end<'c>(memory: &Memory<'c>, op: Op<'c>) -> bool {
+fn may_end<'c>(memory: &MemoryAnalysis<'c>, op: Op<'c>) -> bool {
     memory.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
 }
 
 /// What is written while a loop runs.
 struct Loads<'a, 'c> {
-    memory: &'a Memory<'c>,
+    memory: &'a MemoryAnalysis<'c>,
     own: Effects<'c>,
     others: Effects<'c>,
 }
 
 impl<'a, 'c> Loads<'a, 'c> {
-    fn new(nest: Op<'c>, block: Op<'c>, memory: &'a Memory<'c>) -> Self {
+    fn new(nest: Op<'c>, block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut others = Effects::default();
-        let barriers = nest.find_all(|op| BARRIERS.contains(&op.name()));
+        let barriers = nest.find_all(is_barrier);
         if !barriers.is_empty() {
             let phases = Phases::new(block, memory);
             if phases.are_known() {
@@ -228,10 +235,7 @@ impl<'a, 'c> Loads<'a, 'c> {
     fn within_object(&self, load: Op<'c>) -> bool {
         let address = self.memory.offsets.address(load.operand(0));
         let Some(object) = address.root.defining_op() else { return false };
-        let size = match object.name() {
-            "regrain.shared" => object.attr("type").and_then(|ty| ty.as_type()).map(|ty| ty.layout(object).0),
-            _ => None,
-        };
+        let size = Shared::cast(object).map(|shared| shared.memory_type().layout(object).0);
         let (bytes, alignment) = load.result(0).ty().layout(load);
         let stated =
             load.attr("alignment").and_then(|stated| stated.as_int()).map_or(alignment, |stated| stated as u64);

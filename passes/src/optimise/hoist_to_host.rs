@@ -1,4 +1,4 @@
-//! `regrain-hoist-to-host`: what is the same for the whole grid, and dear, is computed once by the host.
+//! `regrain-hoist-to-host`: what is the same for the whole grid, and expensive, is computed once by the host.
 //!
 //! Before:                                          After:
 //!                                                    %z = llvm.icmp "eq" %w, 0 ; %d = llvm.select %z, 1, %w
@@ -22,6 +22,7 @@ use mlir_bridge::{
     lift::fast_math_flags,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
+use regrain_dialects::ops::GpuWrapper;
 use tracing::debug;
 
 use crate::{
@@ -49,7 +50,7 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_run: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    for wrapper in targets(root).into_iter().filter(|target| target.is("regrain.gpu_wrapper")) {
+    for wrapper in targets(root).into_iter().filter(|target| GpuWrapper::is(*target)) {
         hoist_to_host(wrapper);
     }
     Ok(())
@@ -123,7 +124,7 @@ impl<'c> Host<'c> {
         }
     }
 
-    /// Whether the value of an operation is worth to be passed: the device needs it, and it is dear.
+    /// Whether the value of an operation is worth to be passed: the device needs it, and it is expensive.
     fn is_wanted(&mut self, op: Op<'c>) -> bool {
         let value = op.result(0);
         if !is_number(value) || constant(value).is_some() || !self.can(value) {
@@ -234,7 +235,7 @@ fn safe_divisor<'c>(b: Builder<'c>, op: Op<'c>) -> Value<'c> {
 /// Whether the kernel's floating-point arithmetic flushes denormals.
 fn flushes_denormals(wrapper: Op<'_>) -> bool {
     let kernel = || {
-        let name = wrapper.attr("kernel")?.as_symbol()?;
+        let name = GpuWrapper::cast(wrapper)?.kernel()?;
         wrapper.parent_of_name("builtin.module")?.lookup_symbol(name)
     };
     kernel().is_none_or(|kernel| {

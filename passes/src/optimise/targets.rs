@@ -1,23 +1,20 @@
 //! What the optimisations of the parallel form run on.
 
 use mlir_bridge::ir::Op;
+use regrain_dialects::attributes::{KEPT, OPTIMISED, ORIGINAL};
 use regrain_dialects::ops::GpuWrapper;
-
-use crate::coarsen::coarsening::{KEPT, ORIGINAL};
 
 /// Whether the kernel of a launch stays as it is.
 pub fn is_kept(wrapper: Op<'_>) -> bool {
     wrapper.has_attr(ORIGINAL) || wrapper.has_attr(KEPT)
 }
 
-/// What a pass runs on: the launches in `root` that are no longer the original, and parallel loops outside of launches.
+/// What a pass runs on: the launches in `root` that are no longer the original and were not optimised before, and parallel loops
+/// outside of launches.
 pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
     root.find_all(|op| match op.name() {
-        "regrain.gpu_wrapper" => !is_kept(op),
-        "scf.parallel" => {
-            let inside = |name| op.parent_of_name(name).is_some();
-            !inside("scf.parallel") && !inside("regrain.gpu_wrapper")
-        }
+        GpuWrapper::NAME => !is_kept(op) && !op.has_attr(OPTIMISED),
+        "scf.parallel" => op.parent_of_name("scf.parallel").is_none() && GpuWrapper::around(op).is_none(),
         _ => false,
     })
 }

@@ -21,21 +21,20 @@
 use std::collections::HashMap;
 
 use mlir_bridge::{
-    ir::{Builder, Mapping, Op, Value},
+    ir::{Attr, Builder, Mapping, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
 use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED};
-use regrain_targets::device_language::thread_ops::{Reduction, ThreadOp, classify};
+use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared};
+use regrain_targets::device_language;
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 use regrain_targets::device_language::warp_ops;
 use regrain_targets::device_operations::Axis;
 
 use crate::{
     analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
-    launch::{
-        bounds,
-        launch_function::{self, Launch},
-    },
+    launch::launch_function::{self, LaunchFunction},
 };
 
 /// Dialects whose operations the pass makes.
@@ -80,7 +79,7 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
         let (kernel, sizes) = item.trim().rsplit_once('=').ok_or_else(bad)?;
         let sizes: Vec<u32> = sizes.split('x').map(str::parse).collect::<Result<_, _>>().map_err(|_| bad())?;
         let shape: [u32; 3] = sizes.try_into().map_err(|_| bad())?;
-        if shape.iter().any(|size| *size == 0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
+        if shape.contains(&0) || shape.iter().map(|size| u64::from(*size)).product::<u64>() > 1024 {
             return Err(format!("block shape '{item}' is no valid shape of a block"));
         }
         let list = shapes.entry(kernel.to_owned()).or_default();
@@ -125,7 +124,7 @@ fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant:
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.
-fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &Launch<'c>) {
+fn fill<'c>(functions: &Functions<'c>, kernel: Op<'c>, launch: &LaunchFunction<'c>) {
     let block = launch.block_loop.body();
     let Some(end) = block.terminator() else {
         return;
@@ -183,7 +182,7 @@ fn private_copy<'c>(builder: Builder<'c>, source: Value<'c>, ty: mlir_bridge::ir
 }
 
 /// Replaces everything that names the thread, warp or block.
-fn tie_to_loops(launch: &Launch<'_>) {
+fn tie_to_loops(launch: &LaunchFunction<'_>) {
     let ivs = launch.block_loop.body().args();
     let thread = casts(launch.block_loop, Builder::at_start(launch.block_loop.body(), launch.func.loc()));
     let block = casts(launch.grid_loop, Builder::before(launch.block_loop));
@@ -195,12 +194,7 @@ fn tie_to_loops(launch: &Launch<'_>) {
             Some(ThreadOp::GridDim(axis)) => pick(op, &launch.sizes[..3], axis),
             Some(ThreadOp::BlockDim(axis)) => pick(op, &launch.sizes[3..], axis),
             Some(ThreadOp::Barrier) => {
-                let sizes = op.ctx().i32_array_attr(&[3, 0, 0]);
-                let mut spec = Builder::before(op).op("regrain.barrier").operands(&ivs);
-                if is_unaligned(op) {
-                    spec = spec.attr("unaligned", op.ctx().unit_attr());
-                }
-                spec.attr("operandSegmentSizes", sizes).build();
+                Barrier::create_named(Builder::before(op), &ivs, None, None, is_unaligned(op));
                 op.erase();
             }
             Some(ThreadOp::BarrierReduce(kind)) => replace_barrier_reduce(op, kind, &ivs),
@@ -237,32 +231,25 @@ fn erase_dead_casts(values: &[Value<'_>]) {
 }
 
 /// `op` holds the barrier's number and the predicate; its result is i32 for a count and i1 else.
-fn replace_barrier_reduce<'c>(op: Op<'c>, kind: Reduction, ivs: &[Value<'c>]) {
-    let number = match kind {
-        Reduction::Count => 0,
-        Reduction::And => 1,
-        Reduction::Or => 2,
-    };
-    let ctx = op.ctx();
-    let spec = Builder::before(op).op("regrain.barrier_reduce").operands(&[op.operand(1)]).operands(ivs);
-    let spec = spec.attrs(&[("kind", ctx.i32_attr(number)), ("operandSegmentSizes", ctx.i32_array_attr(&[1, 3, 0]))]);
-    let new = spec.result(op.result(0).ty()).build();
-    op.replace_with(&new.results());
+fn replace_barrier_reduce<'c>(op: Op<'c>, kind: ReduceKind, ivs: &[Value<'c>]) {
+    let made = BarrierReduce::create(Builder::before(op), kind, op.operand(1), ivs, None);
+    op.replace_with(&made.op().results());
 }
 
 /// Shared variables become allocations of the grid loop.
-fn place_shared<'c>(functions: &Functions<'c>, launch: &Launch<'c>) {
+fn place_shared<'c>(functions: &Functions<'c>, launch: &LaunchFunction<'c>) {
     let builder = Builder::at_start(launch.grid_loop.body(), launch.func.loc());
     let mut placed: HashMap<String, Value<'c>> = HashMap::new();
-    let mut dynamic: Option<Op<'c>> = None;
+    let mut dynamic: Option<DynamicShared<'c>> = None;
     for address in launch.block_loop.find_named("llvm.mlir.addressof") {
         let Some(global) = functions.global_of(address).filter(|global| address_space(*global) == 3) else {
             continue;
         };
         let value = if is_dynamic_shared(global) {
-            let op = *dynamic.get_or_insert_with(|| dynamic_shared(builder, launch.shared_bytes));
-            raise_alignment(op, alignment(global));
-            op.result(0)
+            let memory = *dynamic.get_or_insert_with(|| DynamicShared::create(builder, launch.shared_bytes, None));
+            // All `extern __shared__` arrays share one address: it takes the largest alignment, at least 16.
+            memory.set_alignment(memory.alignment().unwrap_or(16).max(alignment(global)));
+            memory.pointer()
         } else {
             let name = global.symbol_name().unwrap_or("").to_owned();
             *placed.entry(name).or_insert_with(|| static_shared(builder, global))
@@ -276,21 +263,8 @@ fn alignment(global: Op<'_>) -> i64 {
 }
 
 fn static_shared<'c>(builder: Builder<'c>, global: Op<'c>) -> Value<'c> {
-    let ctx = builder.ctx();
-    let spec = builder.op("regrain.shared").attr("alignment", ctx.i64_attr(alignment(global)));
-    let attrs = [("type", global.attr("global_type")), ("name", global.attr("sym_name"))];
-    let attrs: Vec<_> = attrs.into_iter().filter_map(|(name, attr)| Some((name, attr?))).collect();
-    spec.attrs(&attrs).result(ctx.ptr(3)).build().result(0)
-}
-
-fn dynamic_shared<'c>(builder: Builder<'c>, bytes: Value<'c>) -> Op<'c> {
-    builder.op("regrain.dynamic_shared").operands(&[bytes]).result(builder.ctx().ptr(3)).build()
-}
-
-/// All `extern __shared__` arrays share one address: it takes the largest alignment, at least 16.
-fn raise_alignment(op: Op<'_>, wanted: i64) {
-    let now = op.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16);
-    op.set_attr("alignment", op.ctx().i64_attr(now.max(wanted)));
+    let ty = global.attr("global_type").and_then(Attr::as_type).expect("a global without a type");
+    Shared::create(builder, ty, Some(alignment(global)), global.symbol_name()).pointer()
 }
 
 /// The kernel keeps name, type and attributes, and loses its body; its launch bounds become the dialect's.
@@ -301,7 +275,7 @@ fn leave_declaration(kernel: Op<'_>) {
         }
         block.erase();
     }
-    bounds::raise(kernel);
+    device_language::bounds::take(kernel).put(kernel);
     if let Some(linkage) = kernel.attr("linkage") {
         kernel.set_attr(LINKAGE, linkage);
     }

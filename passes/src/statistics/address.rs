@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use mlir_bridge::ir::Value;
+use regrain_dialects::attributes::KERNEL_ARG;
+use regrain_dialects::ops::{DynamicShared, Shared};
 use regrain_tuning::statistics::{Pattern, Space};
 
 use super::lanes::{Form, Lanes, WARP};
 use crate::analysis::loops::first;
-use crate::analysis::objects::KERNEL_ARG;
 
 /// Bytes of a sector of global memory.
 const SECTOR: i64 = 32;
@@ -41,7 +42,7 @@ fn space_at(pointer: Value<'_>, depth: u32) -> Option<Space> {
     };
     match op.name() {
         "llvm.alloca" => Some(Space::Local),
-        "regrain.shared" | "regrain.dynamic_shared" => Some(Space::Shared),
+        Shared::NAME | DynamicShared::NAME => Some(Space::Shared),
         // A pointer to the argument itself, and not a pointer that is an argument.
         "llvm.load" if op.has_attr(KERNEL_ARG) => {
             let of_slot = op.operand(0).defining_op().is_some_and(|slot| slot.is("llvm.getelementptr"));

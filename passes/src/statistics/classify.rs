@@ -1,6 +1,7 @@
 //! What kind of work an operation is.
 
 use mlir_bridge::ir::{Op, Type};
+use regrain_dialects::ops::{Barrier, BarrierReduce, LaneId, WarpId, is_synchronising};
 use regrain_targets::device_language::intrinsics;
 use regrain_targets::device_language::library::{self, Work};
 use regrain_tuning::statistics::Kind;
@@ -21,9 +22,9 @@ pub fn kind(op: Op<'_>) -> Option<Kind> {
         }
         "llvm.call" => return Some(of_call(op)),
         "llvm.call_intrinsic" => return Some(of_device_intrinsic(op)),
-        "regrain.barrier" | "regrain.barrier_reduce" => return Some(Kind::Barrier),
-        "regrain.lane_id" | "regrain.warp_id" => return Some(Kind::Integer),
-        _ if name.starts_with("regrain.") => return Some(Kind::Warp),
+        Barrier::NAME | BarrierReduce::NAME => return Some(Kind::Barrier),
+        LaneId::NAME | WarpId::NAME => return Some(Kind::Integer),
+        _ if is_synchronising(op) => return Some(Kind::Warp),
         _ if name.starts_with("math.") => return Some(special(op)),
         _ => {}
     }

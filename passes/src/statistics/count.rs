@@ -7,8 +7,9 @@
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Attr, Block, Op, Type, Value};
+use regrain_dialects::ops::{Barrier, is_barrier};
 use regrain_tuning::expr::Expr;
-use regrain_tuning::statistics::{Access, Kind, Loop, Memory, Space, Statistics};
+use regrain_tuning::statistics::{Access, AccessGroup, Kind, Loop, Space, Statistics};
 
 use super::address::{self, Touched};
 use super::classify;
@@ -183,7 +184,7 @@ impl<'a, 'c> Counter<'a, 'c> {
         };
         let address::Layout { pattern, transactions, lines } = layout;
         let reused = count.scaled(near);
-        self.statistics.add_memory(Memory { space, access, pattern, bytes, count, transactions, lines, reused });
+        self.statistics.add_memory(AccessGroup { space, access, pattern, bytes, count, transactions, lines, reused });
         if access == Access::Load && matches!(space, Space::Global | Space::Shared) {
             self.pending.push(Pending { value: op.result(0), space });
             let run = u32::try_from(self.pending.len()).unwrap_or(u32::MAX);
@@ -267,7 +268,7 @@ impl<'a, 'c> Counter<'a, 'c> {
         let symbol = format!("trip.{}", self.statistics.loops.len());
         let trip = trip.unwrap_or_else(|| Expr::symbol(&symbol));
         let depth = self.scopes.iter().filter(|scope| scope.is_loop).count();
-        let has_barrier = op.contains(|nested| matches!(nested.name(), "regrain.barrier" | "regrain.barrier_reduce"));
+        let has_barrier = op.contains(is_barrier);
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         self.statistics.loops.push(Loop { symbol, trip: trip.clone(), depth, has_barrier });
         trip
@@ -283,8 +284,8 @@ impl<'a, 'c> Counter<'a, 'c> {
             self.enter(weight.clone(), true, *block);
         }
         self.pending.clear();
-        let innermost =
-            !op.contains(|nested| nested != op && matches!(nested.name(), "scf.for" | "scf.while" | "regrain.barrier"));
+        let repeats = |nested: Op<'_>| matches!(nested.name(), "scf.for" | "scf.while") || Barrier::is(nested);
+        let innermost = !op.contains(|nested| nested != op && repeats(nested));
         if innermost && op.is("scf.for") {
             let together = |now: &Expr, before: &Expr| &(now - before).scaled(1.0 / UNROLLED) + before;
             self.statistics.global_waits = together(&self.statistics.global_waits, &before.0);

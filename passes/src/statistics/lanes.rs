@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_dialects::ops::{ActiveMask, BarrierReduce, DynamicShared, LaneId, Shared, Vote, WarpId, WarpReduce};
 use regrain_tuning::polynomial::{self, Monomial, Polynomial, Product};
 
 use crate::analysis::addresses::steps;
@@ -309,13 +310,13 @@ impl<'c> Lanes<'c> {
         let name = op.name();
         let short = name.split_once('.').map_or(name, |(_, rest)| rest);
         match name {
-            "regrain.shared" | "regrain.dynamic_shared" | "llvm.mlir.addressof" | "llvm.alloca" => {
+            Shared::NAME | DynamicShared::NAME | "llvm.mlir.addressof" | "llvm.alloca" => {
                 return self.opaque();
             }
-            "regrain.lane_id" => return self.linear(|thread| thread % WARP as i64),
-            "regrain.warp_id" => return self.linear(|thread| thread / WARP as i64),
+            LaneId::NAME => return self.linear(|thread| thread % WARP as i64),
+            WarpId::NAME => return self.linear(|thread| thread / WARP as i64),
             // All threads of a warp or block get the same.
-            "regrain.vote" | "regrain.warp_reduce" | "regrain.barrier_reduce" | "regrain.active_mask" => {
+            Vote::NAME | WarpReduce::NAME | BarrierReduce::NAME | ActiveMask::NAME => {
                 return self.opaque();
             }
             "scf.if" => return self.of_if(op, value),

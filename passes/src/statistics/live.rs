@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
+use regrain_dialects::ops::is_barrier;
 
 use crate::analysis::facts::constant;
 
@@ -123,10 +124,6 @@ impl<'c> Positions<'c> {
         }
         self.next = end;
     }
-}
-
-fn is_barrier(op: Op<'_>) -> bool {
-    matches!(op.name(), "regrain.barrier" | "regrain.barrier_reduce")
 }
 
 fn costs_nothing(value: Value<'_>) -> bool {

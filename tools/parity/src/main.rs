@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use inkwell::context::Context;
 use inkwell::module::Module;
-use regrain_frontend::clang::{self, Clang, Side, Unit};
+use regrain_frontend::clang::{self, Clang, Side, TranslationUnit};
 use regrain_targets::image::KernelOptions;
 use regrain_targets::nvptx::{self, AssembleOptions, Nvptx, Report};
 use regrain_targets::target::Kernels as _;
@@ -90,7 +90,7 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     let clang = Clang::find()?;
     let mut options: Vec<_> = arguments.clang_options.iter().map(Into::into).collect();
     options.push("-O3".into());
-    let unit = Unit {
+    let unit = TranslationUnit {
         input: source.to_path_buf(),
         options,
         cuda_path: toolkit.root.clone(),

@@ -2,6 +2,8 @@
 //!
 //! A thin main: reading is `regrain_targets::listing`'s.
 
+#![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

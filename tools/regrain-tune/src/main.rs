@@ -3,6 +3,8 @@
 //!
 //! A thin main: the subcommands are in [`show`], [`report`], [`run`] and [`prune`]; reading, merging and choosing is `regrain-tuning`'s.
 
+#![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
+
 mod prune;
 mod report;
 mod run;

@@ -1,11 +1,14 @@
 //! Linking: clang's linker driver, with the runtime that the objects need.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use regrain_targets::listing;
 
+use crate::args::Args;
 use crate::session::Session;
 
 /// NVIDIA's own host libraries, which our runtime stands for.
@@ -13,8 +16,9 @@ const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevr
 
 /// Links `objects` (the compiled sources, by input index) and the other inputs.
 pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> {
-    let ours = links_our_runtime(session, objects);
     let args = &session.args;
+    let found = Found::in_files(&linked_files(args));
+    let ours = links_our_runtime(session, objects, &found);
     let output = args.output.clone().unwrap_or_else(|| "a.out".into());
     let mut command = Command::new(session.clang.path());
     command.arg("--driver-mode=g++");
@@ -23,11 +27,11 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
             command.arg(object);
         }
     }
-    command.args(args.link.iter().filter(|arg| !ours || !REPLACED.contains(&arg.to_string_lossy().as_ref())));
+    command.args(if ours { without_replaced(&args.link) } else { args.link.clone() });
     if ours {
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
-        if is_profiled(session) {
+        if args.options.profile_generate || found.profiled {
             // Before the CUDA runtime, which it uses. A reset of the device would lose times that are on their way.
             command.arg(library("profiler", "libregrain_profiler.a")?).args([
                 "-Wl,--wrap=cudaDeviceReset",
@@ -46,49 +50,103 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
     session.run(&mut command)
 }
 
-/// Whether the program needs our runtime: code for one target whose maker has a runtime goes without. Without `--offload-arch`,
-/// objects compiled earlier say what they are for.
-fn links_our_runtime(session: &Session, objects: &HashMap<usize, PathBuf>) -> bool {
+/// What is passed to the linker, without libraries that our runtime stands for.
+fn without_replaced(link: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut rest = link.iter();
+    while let Some(arg) = rest.next() {
+        let value = if arg == "-l" { rest.next() } else { None };
+        let text = [Some(arg), value].into_iter().flatten().map(|part| part.to_string_lossy()).collect::<String>();
+        if !REPLACED.contains(&text.as_str()) {
+            kept.extend([Some(arg), value].into_iter().flatten().cloned());
+        }
+    }
+    kept
+}
+
+/// Whether the program needs our runtime: code for one target whose maker has a runtime goes without. Objects compiled earlier say
+/// what they are for, whatever stands on this command line; our runtime also runs what others are made for.
+fn links_our_runtime(session: &Session, objects: &HashMap<usize, PathBuf>, found: &Found) -> bool {
     let asked = || session.archs.iter().any(|arch| !arch.target.has_own_runtime());
-    if !session.args.archs.is_empty() || !objects.is_empty() && session.args.inputs.iter().any(|i| i.cuda) {
-        return asked();
-    }
-    let given = session.args.inputs.iter().filter(|i| !i.source).map(|i| i.path.as_path());
-    given.filter_map(made_for_our_runtime).next().unwrap_or_else(asked)
-}
-
-/// Whether an object or archive holds device code that our runtime alone runs; `None` when it holds none at all.
-fn made_for_our_runtime(path: &Path) -> Option<bool> {
-    let bytes = std::fs::read(path).ok()?;
-    if [&b"__regrain_cpu_image."[..], b".llvm.offloading"].iter().any(|mark| holds(&bytes, mark)) {
-        Some(true)
-    } else if holds(&bytes, b".nv_fatbin") {
-        Some(false)
+    let compiled = !objects.is_empty() && session.args.inputs.iter().any(|i| i.cuda);
+    if found.ours {
+        true
+    } else if !session.args.archs.is_empty() || compiled || !found.theirs {
+        asked()
     } else {
-        None
+        false
     }
 }
 
-/// Whether something that is linked calls the profiler: it was, or an object was, compiled with `-fregrain-profile-generate`.
-fn is_profiled(session: &Session) -> bool {
-    let calls_it = |path: &Path| std::fs::read(path).is_ok_and(|bytes| holds(&bytes, b"__regrain_profile_begin"));
-    session.args.options.profile_generate
-        || session.args.inputs.iter().any(|input| !input.source && calls_it(&input.path))
+/// What the files that are linked hold, beside the sources that were compiled just now.
+#[derive(Default)]
+struct Found {
+    /// Device code that our runtime alone runs.
+    ours: bool,
+    /// Device code that a runtime of its maker runs.
+    theirs: bool,
+    /// Calls of the profiler: compiled with `-fregrain-profile-generate`.
+    profiled: bool,
+}
+
+impl Found {
+    fn in_files(files: &[PathBuf]) -> Self {
+        let mut found = Self::default();
+        for path in files {
+            let Ok(bytes) = std::fs::read(path) else { continue };
+            // What cannot be read as an archive is for the linker to judge.
+            for member in listing::members(&path.to_string_lossy(), &bytes).unwrap_or_default() {
+                let holds = |mark: &str| holds(&member.bytes, mark.as_bytes());
+                found.ours |= holds("__regrain_cpu_image.") || holds(".llvm.offloading");
+                found.theirs |= holds(".nv_fatbin");
+                found.profiled |= holds("__regrain_profile_begin");
+            }
+        }
+        found
+    }
+}
+
+/// The files that are linked: those given, and the libraries of `-l` in the folders of `-L`.
+fn linked_files(args: &Args) -> Vec<PathBuf> {
+    let values = |name: &str| {
+        let next = args.link.iter().skip(1).map(Some).chain([None]);
+        let of = |(arg, next): (&OsString, Option<&OsString>)| {
+            let text = arg.to_string_lossy().into_owned();
+            let value =
+                if text == name { next?.to_string_lossy().into_owned() } else { text.strip_prefix(name)?.into() };
+            Some(value)
+        };
+        args.link.iter().zip(next).filter_map(of).collect::<Vec<String>>()
+    };
+    let folders = values("-L");
+    let mut files: Vec<PathBuf> = args.inputs.iter().filter(|i| !i.source).map(|i| i.path.clone()).collect();
+    for library in values("-l") {
+        let names = match library.strip_prefix(':') {
+            Some(name) => vec![name.to_owned()],
+            None => vec![format!("lib{library}.so"), format!("lib{library}.a")],
+        };
+        let places = folders.iter().flat_map(|folder| names.iter().map(move |name| Path::new(folder).join(name)));
+        files.extend(places.filter(|path| path.is_file()));
+    }
+    files
 }
 
 fn holds(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// A library that programs are linked with: beside the executable, in `../lib` of an installation, in `REGRAIN_LIB_DIR`, or where
-/// this executable was built.
+/// A library that programs are linked with: in `REGRAIN_LIB_DIR` where that is set, else beside the executable, in `../lib` of an
+/// installation, or where this executable was built.
 fn library(what: &str, name: &str) -> Result<PathBuf> {
-    let executable = std::env::current_exe().context("cannot find my own executable")?;
-    let executable = executable.canonicalize().unwrap_or(executable);
-    let folder = executable.parent().unwrap_or(Path::new("."));
-    let mut folders = vec![folder.to_path_buf(), folder.join("../lib")];
-    folders.extend(std::env::var_os("REGRAIN_LIB_DIR").map(PathBuf::from));
-    folders.push(PathBuf::from(env!("REGRAIN_BUILD_DIR")));
+    let folders = match std::env::var_os("REGRAIN_LIB_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => vec![PathBuf::from(folder)],
+        None => {
+            let executable = std::env::current_exe().context("cannot find my own executable")?;
+            let executable = executable.canonicalize().unwrap_or(executable);
+            let folder = executable.parent().unwrap_or(Path::new("."));
+            vec![folder.to_path_buf(), folder.join("../lib"), PathBuf::from(env!("REGRAIN_BUILD_DIR"))]
+        }
+    };
     match folders.iter().map(|folder| folder.join(name)).find(|path| path.exists()) {
         Some(path) => Ok(path),
         None => {

@@ -3,6 +3,8 @@
 //! A thin main: the command line is read ([`args`]), tools and targets are found ([`session`]), each source is compiled
 //! ([`compile`]) by the compiler's library or by clang, and clang links ([`link`]).
 
+#![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
+
 mod args;
 mod compile;
 mod dependencies;
@@ -60,7 +62,9 @@ fn report(error: &Error) {
         Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => eprint!("{stderr}"),
         Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => eprintln!("{what}"),
         _ => {
-            let parts: Vec<String> = error.chain().map(ToString::to_string).collect();
+            let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
+            // A message may have its cause's words in it.
+            parts.dedup_by(|cause, message| message.ends_with(cause.as_str()));
             eprintln!("regrain: error: {}", parts.join(": "));
         }
     }

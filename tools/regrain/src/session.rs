@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use regrain_compiler::{Commands, Toolchain, compile, note};
-use regrain_frontend::{Clang, Unit};
+use regrain_frontend::{Clang, TranslationUnit};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, TARGETS, find};
@@ -140,9 +140,9 @@ impl Session {
     }
 
     /// What the front end needs to know of one CUDA source.
-    pub fn unit(&self, input: &Input) -> Result<Unit> {
+    pub fn unit(&self, input: &Input) -> Result<TranslationUnit> {
         let toolkit = &self.toolchain()?.toolkit;
-        Ok(Unit {
+        Ok(TranslationUnit {
             input: input.path.clone(),
             options: dependencies::divide(&self.args.compile).0,
             cuda_path: toolkit.root.clone(),

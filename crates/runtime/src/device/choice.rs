@@ -1,8 +1,8 @@
 //! Which device this process uses: chosen at the first call that needs one, for good.
 //!
-//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which the program holds an image and which the
-//! machine has. Where none can be had, every call returns the error, and one message says what was looked for and what
-//! was found.
+//! `REGRAIN_DEVICE` forces one. Else the first of the table is used for which all parts of the program that hold images
+//! hold one and which the machine has; without such a device, the first for which any part does. Where none can be had,
+//! every call returns the error, and one message says what was looked for and what was found.
 
 use std::sync::OnceLock;
 
@@ -76,6 +76,10 @@ fn holds(row: &Row, modules: &[&'static Module]) -> bool {
     modules.iter().any(|module| (row.holds)(&module.images))
 }
 
+fn all_hold(row: &Row, modules: &[&'static Module]) -> bool {
+    modules.iter().all(|module| module.images.is_empty() || (row.holds)(&module.images))
+}
+
 /// The images of a program, for messages.
 fn all_images(modules: &[&'static Module]) -> String {
     let mut names: Vec<String> = modules.iter().map(|module| module.images.to_string()).collect();
@@ -107,7 +111,9 @@ fn choose(forced: &str, modules: &[&'static Module]) -> std::result::Result<Chos
         return open(last, modules);
     }
     let mut first = None;
-    for row in DEVICES.iter().filter(|row| holds(row, modules)) {
+    let whole = DEVICES.iter().filter(|row| all_hold(row, modules));
+    let partial = DEVICES.iter().filter(|row| holds(row, modules) && !all_hold(row, modules));
+    for row in whole.chain(partial) {
         match open(row, modules) {
             Ok(chosen) => return Ok(chosen),
             Err(refusal) => _ = first.get_or_insert(refusal),

@@ -34,7 +34,9 @@ impl fmt::Display for Images {
         let mut names: Vec<String> = Vec::new();
         names.extend(self.cpu.map(|_| "cpu".into()));
         names.extend(self.fatbin.map(|_| "NVIDIA fat binary".into()));
-        names.extend(self.offload.iter().map(ToString::to_string));
+        // Kind 0 lists what `cpu` stands for.
+        let code = self.offload.iter().filter(|image| image.kind != offload::ImageKind::Other(0));
+        names.extend(code.map(ToString::to_string));
         if names.is_empty() { out.write_str("none") } else { out.write_str(&names.join(", ")) }
     }
 }

@@ -10,6 +10,22 @@
 //!    each synchronising call;
 //! 4. [`image`]: the table through which the runtime finds kernels and variables;
 //! 5. [`codegen`]: optimise and emit for the host processor.
+//!
+//! # Forms of a kernel
+//!
+//! *Coroutine form.* One function runs one CUDA thread. The runtime runs the threads of a block in order on one OS thread, and
+//! gives a thread a stack of its own only when it waits. Barriers, warp operations, named barriers, early returns, recursion,
+//! function pointers: all work, because nothing is assumed. A deadlock is seen when no thread can go on, and reported with the
+//! source lines that threads wait at. Three hints go into clang's IR: the site of each synchronising call, a chance to give way
+//! after each atomic operation (spin locks), a change of lanes after each volatile access (the lanes of a warp go in step, as
+//! programs from before `__syncwarp` count on).
+//!
+//! *Split form.* The block loop is split at barriers and warp operations; conditionals and loops around them are interchanged
+//! with the thread loops where they are uniform over the block, and masked where not; values that live across a split are
+//! recomputed or kept in an array over the threads. What is not proven is declined with a reason from a closed list
+//! (`split_barriers/legality.rs` of the passes), and the kernel runs in the coroutine form.
+//!
+//! Both give the same bits: `tools/regrain/tests/random_kernels.rs` compares them on random kernels.
 
 mod codegen;
 mod constants;
@@ -27,7 +43,6 @@ use inkwell::module::Module;
 use crate::Error;
 use crate::target::{BlockOptions, SplitForm};
 use crate::from_nvvm::{link_library, retarget};
-pub use crate::machines::host as host_machine;
 pub use destination::device_library;
 pub use limits::limits;
 pub use target::Cpu;

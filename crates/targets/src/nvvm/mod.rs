@@ -1,8 +1,10 @@
 //! NVVM: the language of device code as clang gives it for CUDA, whichever target it is for.
 //!
 //! Passes know its names from here alone: what its operations, registers and inline assembly mean ([`thread_ops`],
-//! [`warp_ops`]), what its libraries do ([`library`], [`intrinsics`]), and how the parallel form is said in it ([`Operations`]).
+//! [`warp_ops`]), what its libraries do ([`library`], [`intrinsics`]), what a
+//! kernel's source says of its launches ([`bounds`]), and how the parallel form is said in it ([`Operations`]).
 
+pub mod bounds;
 pub mod intrinsics;
 pub mod library;
 mod operations;

@@ -6,8 +6,14 @@
 //! %t = regrain.shared "tile" : ...         %t = llvm.mlir.addressof @tile : !llvm.ptr<3>
 //! ```
 
-use mlir_bridge::ir::{Builder, Op, Type, Value};
+use mlir_bridge::ir::{Attr, Builder, Op, Type, Value};
 use mlir_bridge::reasons::fill;
+
+use regrain_dialects::LaunchBounds;
+use regrain_dialects::ops::{
+    ActiveMask, Barrier, BarrierReduce, DynamicShared, LaneId, Match, MatchKind, Shared, Shuffle, Vote, WarpBarrier,
+    WarpId, WarpReduce, is_regrain,
+};
 
 use super::{DIALECT, SHARED};
 use crate::device_operations::{Axis, DeviceOperations, Place};
@@ -58,30 +64,34 @@ impl DeviceOperations for Operations {
         lower(module, kernel)
     }
 
+    fn set_bounds(&self, kernel: Op<'_>, bounds: &LaunchBounds) {
+        super::bounds::set(kernel, bounds);
+    }
+
     fn require_block(&self, kernel: Op<'_>, shape: [u32; 3]) {
         kernel.set_attr("nvvm.reqntid", kernel.ctx().i32_array_attr(&shape.map(u32::cast_signed)));
     }
 }
 
 fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
-    for op in kernel.find_all(|op| op.name().starts_with("regrain.")) {
+    for op in kernel.find_all(is_regrain) {
         let b = Builder::before(op);
         match op.name() {
-            "regrain.barrier" => barrier(b, op),
-            "regrain.barrier_reduce" => barrier_reduce(b, op),
-            "regrain.shared" => shared(module, kernel, op),
-            "regrain.dynamic_shared" => dynamic_shared(module, op),
-            "regrain.shuffle" => shuffle(b, op),
-            "regrain.vote" => vote(b, op),
-            "regrain.match" => match_lanes(b, op),
-            "regrain.warp_reduce" => warp_reduce(b, op),
-            "regrain.active_mask" => replace(op, &[call(b, "activemask", &[], b.ctx().int(32))]),
-            "regrain.warp_barrier" => {
-                call_void(b, "bar.warp.sync", &[op.operand(0)]);
+            Barrier::NAME => barrier(b, Barrier::of(op)),
+            BarrierReduce::NAME => barrier_reduce(b, BarrierReduce::of(op)),
+            Shared::NAME => shared(module, kernel, Shared::of(op)),
+            DynamicShared::NAME => dynamic_shared(module, DynamicShared::of(op)),
+            Shuffle::NAME => shuffle(b, Shuffle::of(op)),
+            Vote::NAME => vote(b, Vote::of(op)),
+            Match::NAME => match_lanes(b, Match::of(op)),
+            WarpReduce::NAME => warp_reduce(b, WarpReduce::of(op)),
+            ActiveMask::NAME => replace(op, &[call(b, "activemask", &[], b.ctx().int(32))]),
+            WarpBarrier::NAME => {
+                call_void(b, "bar.warp.sync", &[WarpBarrier::of(op).mask()]);
                 op.erase();
             }
-            "regrain.lane_id" => replace(op, &[register(b, "laneid")]),
-            "regrain.warp_id" => replace(op, &[warp_number(b)]),
+            LaneId::NAME => replace(op, &[register(b, "laneid")]),
+            WarpId::NAME => replace(op, &[warp_number(b)]),
             name => return Err(fill(NoCounterpart::Operation, &[&name])),
         }
     }
@@ -121,48 +131,33 @@ fn constant_i32(b: Builder<'_>, value: i64) -> Value<'_> {
     b.op("llvm.mlir.constant").attr("value", b.ctx().int_attr(ty, value)).result(ty).build().result(0)
 }
 
-/// The operands of one of an operation's segments.
-fn segment<'c>(op: Op<'c>, index: usize) -> Vec<Value<'c>> {
-    let sizes = op.attr("operandSegmentSizes").and_then(|sizes| sizes.as_i32_array()).unwrap_or_default();
-    let start: i32 = sizes.iter().take(index).sum();
-    let size = sizes.get(index).copied().unwrap_or(0);
-    op.operands().into_iter().skip(start as usize).take(size as usize).collect()
-}
-
-/// The name of an operation's `kind`.
-fn kind(op: Op<'_>, names: &[&'static str]) -> &'static str {
-    let number = op.attr("kind").and_then(|kind| kind.as_int()).unwrap_or(0);
-    usize::try_from(number).ok().and_then(|number| names.get(number).copied()).unwrap_or_default()
-}
-
-fn barrier(b: Builder<'_>, op: Op<'_>) {
-    let aligned = if op.has_attr("unaligned") { "" } else { ".aligned" };
-    let id = segment(op, 1).first().copied().unwrap_or_else(|| constant_i32(b, 0));
-    match segment(op, 2).first() {
-        Some(count) => call_void(b, &format!("barrier.cta.sync{aligned}.count"), &[id, *count]),
+fn barrier(b: Builder<'_>, barrier: Barrier<'_>) {
+    let aligned = if barrier.is_unaligned() { "" } else { ".aligned" };
+    let id = barrier.id().unwrap_or_else(|| constant_i32(b, 0));
+    match barrier.count() {
+        Some(count) => call_void(b, &format!("barrier.cta.sync{aligned}.count"), &[id, count]),
         None => call_void(b, &format!("barrier.cta.sync{aligned}.all"), &[id]),
     }
-    op.erase();
+    barrier.op().erase();
 }
 
-fn barrier_reduce(b: Builder<'_>, op: Op<'_>) {
-    let id = segment(op, 2).first().copied().unwrap_or_else(|| constant_i32(b, 0));
-    let predicate = op.operand(0);
-    let kind = kind(op, &["popc", "and", "or"]);
-    let result = call(b, &format!("barrier.cta.red.{kind}.aligned.all"), &[id, predicate], op.result(0).ty());
-    replace(op, &[result]);
+fn barrier_reduce<'c>(b: Builder<'c>, reduce: BarrierReduce<'c>) {
+    let id = reduce.id().unwrap_or_else(|| constant_i32(b, 0));
+    let name = format!("barrier.cta.red.{}.aligned.all", reduce.kind().name());
+    let result = call(b, &name, &[id, reduce.predicate()], reduce.op().result(0).ty());
+    replace(reduce.op(), &[result]);
 }
 
-fn vote(b: Builder<'_>, op: Op<'_>) {
-    let kind = kind(op, &["all", "any", "uni", "ballot"]);
-    let result = call(b, &format!("vote.{kind}.sync"), &[op.operand(1), op.operand(0)], op.result(0).ty());
-    replace(op, &[result]);
+fn vote<'c>(b: Builder<'c>, vote: Vote<'c>) {
+    let name = format!("vote.{}.sync", vote.kind().name());
+    let result = call(b, &name, &[vote.mask(), vote.predicate()], vote.op().result(0).ty());
+    replace(vote.op(), &[result]);
 }
 
-fn warp_reduce(b: Builder<'_>, op: Op<'_>) {
-    let kind = kind(op, &["add", "umin", "umax", "min", "max", "and", "or", "xor"]);
-    let result = call(b, &format!("redux.sync.{kind}"), &[op.operand(0), op.operand(1)], b.ctx().int(32));
-    replace(op, &[result]);
+fn warp_reduce<'c>(b: Builder<'c>, reduction: WarpReduce<'c>) {
+    let name = format!("redux.sync.{}", reduction.kind().name());
+    let result = call(b, &name, &[reduction.value(), reduction.mask()], b.ctx().int(32));
+    replace(reduction.op(), &[result]);
 }
 
 /// Two fields of a structure that an intrinsic gives.
@@ -177,25 +172,27 @@ fn call_pair<'c>(b: Builder<'c>, name: &str, operands: &[Value<'c>], first: Type
 }
 
 /// The verifier leaves 32 and 64 bits.
-fn match_lanes(b: Builder<'_>, op: Op<'_>) {
-    let (value, mask) = (op.operand(0), op.operand(1));
+fn match_lanes<'c>(b: Builder<'c>, found: Match<'c>) {
+    let (value, mask) = (found.value(), found.mask());
     let bits = if value.ty().is_int(64) { 64 } else { 32 };
     let i32 = b.ctx().int(32);
-    let (lanes, all) = if kind(op, &["any", "all"]) == "all" {
-        call_pair(b, &format!("match.all.sync.i{bits}p"), &[mask, value], i32)
-    } else {
-        let lanes = call(b, &format!("match.any.sync.i{bits}"), &[mask, value], i32);
-        (lanes, b.cmpi("eq", lanes, mask))
+    let (lanes, all) = match found.kind() {
+        MatchKind::All => call_pair(b, &format!("match.all.sync.i{bits}p"), &[mask, value], i32),
+        MatchKind::Any => {
+            let lanes = call(b, &format!("match.any.sync.i{bits}"), &[mask, value], i32);
+            (lanes, b.cmpi("eq", lanes, mask))
+        }
     };
-    replace(op, &[lanes, all]);
+    replace(found.op(), &[lanes, all]);
 }
 
 /// The verifier leaves 32 and 64 bits.
-fn shuffle(b: Builder<'_>, op: Op<'_>) {
-    let [value, offset, clamp, mask] = [0, 1, 2, 3].map(|number| op.operand(number));
+fn shuffle<'c>(b: Builder<'c>, shuffle: Shuffle<'c>) {
+    let (value, offset, clamp, mask) = (shuffle.value(), shuffle.offset(), shuffle.clamp(), shuffle.mask());
+    let op = shuffle.op();
     let ctx = b.ctx();
     let ty = value.ty();
-    let kind = kind(op, &["idx", "up", "down", "bfly"]);
+    let kind = shuffle.kind().name();
     let suffix = if ty.is_float() { "f32" } else { "i32" };
     let bits = ty.int_width().or_else(|| ty.float_width()).unwrap_or(0);
     if bits == 32 {
@@ -231,12 +228,12 @@ fn warp_number(b: Builder<'_>) -> Value<'_> {
     b.arith("divui", linear, b.const_i32(32))
 }
 
-fn shared<'c>(module: Op<'c>, kernel: Op<'c>, op: Op<'c>) {
-    let stem = op.attr("name").and_then(|name| name.as_str().map(String::from));
+fn shared<'c>(module: Op<'c>, kernel: Op<'c>, shared: Shared<'c>) {
+    let stem = shared.name().map(String::from);
     let stem = stem.unwrap_or_else(|| format!("{}.shared", kernel.symbol_name().unwrap_or("kernel")));
     let name = unused_name(module, &stem);
-    let Some(ty) = op.attr("type").and_then(|ty| ty.as_type()) else { return };
-    let global = global(module, &name, ty, op, "internal");
+    let (op, ty) = (shared.op(), shared.memory_type());
+    let global = global(module, &name, (ty, shared.alignment()), op, "internal");
     let body = global.region(0).append_block(&[], op.loc());
     let inside = Builder::at_end(body, op.loc());
     let undefined = inside.op("llvm.mlir.undef").result(ty).build().result(0);
@@ -244,17 +241,24 @@ fn shared<'c>(module: Op<'c>, kernel: Op<'c>, op: Op<'c>) {
     replace_by_address(op, &name);
 }
 
-fn dynamic_shared<'c>(module: Op<'c>, op: Op<'c>) {
+fn dynamic_shared<'c>(module: Op<'c>, shared: DynamicShared<'c>) {
     let ctx = module.ctx();
-    let alignment = |op: Op<'_>| op.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(16);
+    let memory = (ctx.llvm_array(ctx.int(8), 0), shared.alignment());
     let found = module.lookup_symbol(DYNAMIC_SHARED);
-    let global = found.unwrap_or_else(|| global(module, DYNAMIC_SHARED, ctx.llvm_array(ctx.int(8), 0), op, "external"));
+    let global = found.unwrap_or_else(|| global(module, DYNAMIC_SHARED, memory, shared.op(), "external"));
     // One name for all kernels of the module, with the largest alignment that one of them wants.
-    global.set_attr("alignment", ctx.i64_attr(alignment(global).max(alignment(op)).max(16)));
-    replace_by_address(op, DYNAMIC_SHARED);
+    let stated = global.attr("alignment").and_then(Attr::as_int).unwrap_or(16);
+    global.set_attr("alignment", ctx.i64_attr(stated.max(shared.alignment().unwrap_or(16)).max(16)));
+    replace_by_address(shared.op(), DYNAMIC_SHARED);
 }
 
-fn global<'c>(module: Op<'c>, name: &str, ty: Type<'c>, from: Op<'c>, linkage: &str) -> Op<'c> {
+fn global<'c>(
+    module: Op<'c>,
+    name: &str,
+    (ty, alignment): (Type<'c>, Option<i64>),
+    from: Op<'c>,
+    linkage: &str,
+) -> Op<'c> {
     let ctx = module.ctx();
     let linkage = ctx.parse_attr(&format!("#llvm.linkage<{linkage}>"));
     let global = Builder::at_start(module.body(), from.loc())
@@ -265,7 +269,7 @@ fn global<'c>(module: Op<'c>, name: &str, ty: Type<'c>, from: Op<'c>, linkage: &
         .attr("addr_space", ctx.i32_attr(i32::from(SHARED)))
         .regions(1)
         .build();
-    if let Some(alignment) = from.attr("alignment").and_then(|alignment| alignment.as_int()) {
+    if let Some(alignment) = alignment {
         global.set_attr("alignment", ctx.i64_attr(alignment));
     }
     global

@@ -5,18 +5,9 @@
 
 use mlir_bridge::ir::Op;
 
-use crate::device_operations::Axis;
+use regrain_dialects::ops::ReduceKind;
 
-/// How the predicates of a block are joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
-    /// How many are true.
-    Count,
-    /// Whether all are.
-    And,
-    /// Whether any is.
-    Or,
-}
+use crate::device_operations::Axis;
 
 /// What an operation has to do with threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +25,7 @@ pub enum ThreadOp {
     /// All threads of the block meet.
     Barrier,
     /// All threads of the block meet and join a predicate.
-    BarrierReduce(Reduction),
+    BarrierReduce(ReduceKind),
     /// Threads of a warp meet or exchange values.
     Warp,
     /// Something that has no parallel form.
@@ -149,9 +140,9 @@ fn intrinsic_op(op: Op<'_>, name: &str) -> Option<ThreadOp> {
         "barrier.cta.sync.aligned.all" | "barrier.cta.sync.all" => Some(whole_block(ThreadOp::Barrier)),
         _ if name.starts_with("barrier.cta.red.") && name.ends_with(".all") => {
             let reduction = match name.split('.').nth(3) {
-                Some("popc") => Reduction::Count,
-                Some("and") => Reduction::And,
-                Some("or") => Reduction::Or,
+                Some("popc") => ReduceKind::Popc,
+                Some("and") => ReduceKind::And,
+                Some("or") => ReduceKind::Or,
                 _ => {
                     return Some(ThreadOp::Unsupported(NoParallelForm::Reduction));
                 }

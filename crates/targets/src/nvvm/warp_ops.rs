@@ -7,13 +7,12 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
+use regrain_dialects::ops::{
+    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,
+    WarpReduceKind,
+};
+
 use super::thread_ops::{assembly_shuffle, assembly_shuffle_add, is_assembly_bit_match};
-
-/// The dialect's number of a vote that is a ballot.
-const BALLOT: i32 = 3;
-
-/// The kinds of shuffles, as the dialect numbers them.
-const SHUFFLES: &[&str] = &["idx", "up", "down", "bfly"];
 
 /// Replaces one warp operation; false when it stays as it is.
 pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
@@ -34,15 +33,14 @@ fn replace_bit_match<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
     let [word, bit] = op.operands()[..] else {
         return false;
     };
-    let (ctx, b) = (op.ctx(), Builder::before(op));
+    let b = Builder::before(op);
     let ty = word.ty();
     let masked = b.value("llvm.and", &[word, bit], ty);
     let set = b.cmpi("ne", masked, b.const_int(ty, 0));
     let all = b.const_int(ty, -1);
-    let vote = b.op("regrain.vote").attr("kind", ctx.i32_attr(BALLOT));
-    let vote = vote.operands(&[set, all]).operands(ivs).result(ty).build();
-    let others = b.value("llvm.xor", &[vote.result(0), all], ty);
-    let result = b.value("llvm.select", &[set, vote.result(0), others], ty);
+    let lanes = Vote::create(b, VoteKind::Ballot, set, all, ivs).op().result(0);
+    let others = b.value("llvm.xor", &[lanes, all], ty);
+    let result = b.value("llvm.select", &[set, lanes, others], ty);
     op.replace_with(&[result]);
     true
 }
@@ -52,15 +50,14 @@ fn replace_shuffle_add<'c>(op: Op<'c>, ivs: &[Value<'c>], text: &str) -> bool {
     let Some((kind, is_float)) = assembly_shuffle_add(text) else {
         return false;
     };
-    let Some(number) = kind_number(SHUFFLES, kind) else {
+    let Some(kind) = ShuffleKind::from_name(kind) else {
         return false;
     };
     let [value, offset, clamp, summand, mask] = op.operands()[..] else {
         return false;
     };
-    let (ctx, builder, ty) = (op.ctx(), Builder::before(op), value.ty());
-    let spec = builder.op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
-    let shuffle = spec.operands(&[value, offset, clamp, mask]).operands(ivs).results(&[ty, ctx.int(1)]).build();
+    let (builder, ty) = (Builder::before(op), value.ty());
+    let shuffle = Shuffle::create(builder, kind, [value, offset, clamp, mask], ivs).op();
     let (arrived, in_range) = (shuffle.result(0), shuffle.result(1));
     let sum = builder.value(if is_float { "llvm.fadd" } else { "llvm.add" }, &[arrived, summand], ty);
     let result = builder.value("llvm.select", &[in_range, sum, arrived], ty);
@@ -87,14 +84,12 @@ fn replace_intrinsic<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
         ["match", kind, "sync", ty] => replace_match(op, ivs, kind, ty.ends_with('p')),
         ["redux", "sync", kind] => replace_reduction(op, ivs, kind),
         ["bar", "warp", "sync"] => {
-            let spec = Builder::before(op).op("regrain.warp_barrier");
-            spec.operands(&[op.operand(0)]).operands(ivs).build();
+            WarpBarrier::create(Builder::before(op), op.operand(0), ivs);
             op.erase();
             true
         }
         ["activemask"] => {
-            let mask = Builder::before(op).value("regrain.active_mask", ivs, op.result(0).ty());
-            op.replace_with(&[mask]);
+            op.replace_with(&ActiveMask::create(Builder::before(op), ivs).op().results());
             true
         }
         _ => false,
@@ -118,63 +113,49 @@ fn finish<'c>(op: Op<'c>, values: &[Value<'c>], pair: bool) {
     op.replace_with(&[whole]);
 }
 
-fn kind_number(names: &[&str], kind: &str) -> Option<i32> {
-    names.iter().position(|name| *name == kind).map(|number| number as i32)
-}
-
 fn replace_shuffle<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, operands: [Value<'c>; 4], pair: bool) -> bool {
-    let Some(number) = kind_number(SHUFFLES, kind) else {
+    let Some(kind) = ShuffleKind::from_name(kind) else {
         return false;
     };
     let [mask, value, offset, clamp] = operands;
-    let ctx = op.ctx();
-    let spec = Builder::before(op).op("regrain.shuffle").attr("kind", ctx.i32_attr(number));
-    let spec = spec.operands(&[value, offset, clamp, mask]).operands(ivs);
-    let new = spec.results(&[value.ty(), ctx.int(1)]).build();
-    finish(op, &new.results(), pair);
+    let made = Shuffle::create(Builder::before(op), kind, [value, offset, clamp, mask], ivs);
+    finish(op, &made.op().results(), pair);
     true
 }
 
 fn replace_vote<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str) -> bool {
-    let Some(number) = kind_number(&["all", "any", "uni", "ballot"], kind) else {
+    let Some(kind) = VoteKind::from_name(kind) else {
         return false;
     };
     let [mask, predicate] = op.operands()[..] else {
         return false;
     };
-    let spec = Builder::before(op).op("regrain.vote").attr("kind", op.ctx().i32_attr(number));
-    let spec = spec.operands(&[predicate, mask]).operands(ivs);
-    let new = spec.result(op.result(0).ty()).build();
-    finish(op, &new.results(), false);
+    let made = Vote::create(Builder::before(op), kind, predicate, mask, ivs);
+    finish(op, &made.op().results(), false);
     true
 }
 
 fn replace_match<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str, pair: bool) -> bool {
-    let Some(number) = kind_number(&["any", "all"], kind) else {
+    let Some(kind) = MatchKind::from_name(kind) else {
         return false;
     };
     let [mask, value] = op.operands()[..] else {
         return false;
     };
-    let ctx = op.ctx();
-    let spec = Builder::before(op).op("regrain.match").attr("kind", ctx.i32_attr(number));
-    let spec = spec.operands(&[value, mask]).operands(ivs);
-    let new = spec.results(&[ctx.int(32), ctx.int(1)]).build();
-    finish(op, &new.results(), pair);
+    let made = Match::create(Builder::before(op), kind, value, mask, ivs);
+    finish(op, &made.op().results(), pair);
     true
 }
 
 fn replace_reduction<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str) -> bool {
-    let kinds = ["add", "umin", "umax", "min", "max", "and", "or", "xor"];
-    let Some(number) = kind_number(&kinds, kind) else {
+    let Some(kind) = WarpReduceKind::from_name(kind) else {
         return false;
     };
     let [value, mask] = op.operands()[..] else {
         return false;
     };
-    let spec = Builder::before(op).op("regrain.warp_reduce").attr("kind", op.ctx().i32_attr(number));
-    let new = spec.operands(&[value, mask]).operands(ivs).result(op.result(0).ty()).build();
-    finish(op, &new.results(), false);
+    let made = WarpReduce::create(Builder::before(op), kind, value, mask, ivs);
+    finish(op, &made.op().results(), false);
     true
 }
 
@@ -182,7 +163,7 @@ fn replace_reduction<'c>(op: Op<'c>, ivs: &[Value<'c>], kind: &str) -> bool {
 pub fn replace_lane_register<'c>(op: Op<'c>, register: &str, ivs: &[Value<'c>]) -> bool {
     let builder = Builder::before(op);
     let ty = op.result(0).ty();
-    let lane = || builder.value("regrain.lane_id", ivs, ty);
+    let lane = || LaneId::create(builder, ivs).op().result(0);
     let number = |value: i64| {
         let attr = op.ctx().int_attr(ty, value);
         builder.op("llvm.mlir.constant").attr("value", attr).result(ty).build().result(0)
@@ -191,7 +172,7 @@ pub fn replace_lane_register<'c>(op: Op<'c>, register: &str, ivs: &[Value<'c>]) 
     let below = |first: i64| binary("llvm.sub", binary("llvm.shl", number(first), lane()), number(1));
     let value = match register.replace('_', ".").as_str() {
         "laneid" => lane(),
-        "warpid" => builder.value("regrain.warp_id", ivs, ty),
+        "warpid" => WarpId::create(builder, ivs).op().result(0),
         "warpsize" => number(32),
         "lanemask.eq" => binary("llvm.shl", number(1), lane()),
         "lanemask.lt" => below(1),

@@ -12,13 +12,13 @@
 //! operations: addresses cost little, as most of them are computed once for a row. Copies side by side were measured to cost
 //! more than one after the other, as the compiler's vectoriser and register allocation see larger bodies.
 //!
-//! The constants are fitted to measurements of the programs of `rodinia` (`bench.py rank` repeats them; ARCHITECTURE.md says
+//! The constants are fitted to measurements of the programs of `rodinia` (`bench.py rank` repeats them; `rodinia/results/rank.md` says
 //! how well it ranks). Not modelled: what the vectoriser declines.
 
 use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
 use crate::limits::CpuLimits;
-use crate::statistics::{Kind, Memory, Pattern};
+use crate::statistics::{AccessGroup, Kind, Pattern};
 use crate::tasks::blocks_per_task;
 
 /// Cycles to begin a block.
@@ -98,7 +98,7 @@ fn idleness(task: f64, blocks: f64, cores: f64) -> f64 {
 }
 
 /// Cycles of accesses for a vector of threads.
-fn access(memory: &Memory, count: f64) -> f64 {
+fn access(memory: &AccessGroup, count: f64) -> f64 {
     match memory.pattern {
         Pattern::Uniform | Pattern::Coalesced => ACCESS * count,
         Pattern::Strided(_) | Pattern::Gather => ACCESS * SCATTERED * count,
@@ -117,7 +117,7 @@ mod tests {
         made.block = [x.into(), y.into(), 1.0.into()];
         let (space, access, pattern) = (Space::Global, Access::Load, Pattern::Coalesced);
         let count = Expr::constant(accesses * blocks as f64);
-        made.add_memory(Memory {
+        made.add_memory(AccessGroup {
             space,
             access,
             pattern,
@@ -164,7 +164,7 @@ mod tests {
         let one = in_tasks(&small, Some(1), large);
         assert!(
             one.time > 1.2 * in_tasks(&small, None, large).time,
-            "small blocks are dear to hand out one by one: {one}"
+            "small blocks are expensive to hand out one by one: {one}"
         );
         // A grid that is one task, on eight cores.
         let whole = in_tasks(&small, Some(64), Some([64, 1, 1]));

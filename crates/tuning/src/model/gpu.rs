@@ -18,7 +18,7 @@ use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
 use crate::limits::GpuLimits;
 use crate::occupancy::{Resources, occupancy};
-use crate::statistics::{Access, Kind, Memory, Pattern, Space, Statistics};
+use crate::statistics::{Access, AccessGroup, Kind, Pattern, Space, Statistics};
 
 /// Instructions of an integer division.
 const INTEGER_DIVISION: f64 = 20.0;
@@ -91,7 +91,7 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &GpuLimits) -> 
     let block = Block::new(&work, statistics, warps, limits);
     let per_unit = f64::from(resident.blocks);
     let (bound, _) = block.time(per_unit);
-    let launch = Launch { block: &block, merged: statistics.grain().block_total() as f64, per_unit, limits };
+    let launch = Schedule { block: &block, merged: statistics.grain().block_total() as f64, per_unit, limits };
     let time = match shape.grid {
         Some(_) => launch.time(shape.blocks(), further(candidate, shape)),
         // Small, middling and large: that neither wins alone.
@@ -172,7 +172,7 @@ fn work(statistics: &Statistics, resources: &Resources, limits: &GpuLimits, valu
 }
 
 impl Work {
-    fn add_memory(&mut self, memory: &Memory, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) {
+    fn add_memory(&mut self, memory: &AccessGroup, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) {
         let count = value(&memory.count);
         let begin = f64::from(limits.warp) / limits.lsu_rate;
         match memory.space {
@@ -265,7 +265,7 @@ impl Block {
 }
 
 /// A kernel on a device.
-struct Launch<'a> {
+struct Schedule<'a> {
     block: &'a Block,
     /// Original blocks in a block.
     merged: f64,
@@ -274,7 +274,7 @@ struct Launch<'a> {
     limits: &'a GpuLimits,
 }
 
-impl Launch<'_> {
+impl Schedule<'_> {
     /// Cycles of a unit for each of `original` blocks, with `further` launches beside the main one.
     fn time(&self, original: f64, further: f64) -> f64 {
         let units = f64::from(self.limits.units);
@@ -330,7 +330,7 @@ mod tests {
         for (space, count) in [(Space::Global, 3.0 * copies), (Space::Shared, 32.0 * copies)] {
             let (access, pattern) = (Access::Load, Pattern::Coalesced);
             let transactions = if space == Space::Global { 4.0 } else { 1.0 };
-            made.add_memory(Memory {
+            made.add_memory(AccessGroup {
                 space,
                 access,
                 pattern,

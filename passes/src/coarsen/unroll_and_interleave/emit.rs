@@ -5,11 +5,10 @@ use std::collections::{HashMap, HashSet};
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
 use regrain_dialects::ops::{
-    Barrier, BarrierReduce, DynamicShared, LaneId, ReduceKind, Shared, WarpBarrier, is_lane_or_warp, is_synchronising,
+    Barrier, BarrierReduce, DynamicShared, LaneId, ReduceKind, Shared, WarpBarrier, is_lane_or_warp, is_synchronising, thread_loop,
 };
 
 use super::{Indexing, Unroll, legality::Plan};
-use crate::analysis::synchronisation::loop_of;
 use crate::analysis::trips;
 use crate::analysis::facts::constant;
 
@@ -42,7 +41,7 @@ fn number_threads(nest: Op<'_>, whole_warps: bool) {
     let (ivs, operands) = (nest.body().args(), nest.operands());
     for op in nest.find_all(is_lane_or_warp) {
         let lane = LaneId::is(op);
-        if loop_of(op) != Some(nest) || (lane && whole_warps) {
+        if thread_loop(op) != Some(nest) || (lane && whole_warps) {
             continue;
         }
         let b = Builder::before(op);
@@ -170,7 +169,7 @@ impl<'c> Emitter<'_, 'c> {
             _ if self.plan.jammed.contains(&op) => self.jam(op, b),
             Barrier::NAME => self.once(op, b),
             WarpBarrier::NAME if self.is_same(op.operand(0)) => self.once(op, b),
-            BarrierReduce::NAME if loop_of(op) == Some(self.nest) => self.reduce(op, b),
+            BarrierReduce::NAME if thread_loop(op) == Some(self.nest) => self.reduce(op, b),
             BarrierReduce::NAME => self.reduce_each(op, b),
             DynamicShared::NAME => self.regions(op, b),
             _ if op.num_regions() == 0 && op.is_pure() && op.operands().iter().all(|value| self.is_same(*value)) => {

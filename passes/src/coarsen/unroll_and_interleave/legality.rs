@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::Op;
-use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier};
+use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier, thread_loop};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::{Unroll, warps};
 use crate::analysis::{
     functions::Functions,
     objects::is_shared,
-    synchronisation::{decisive, is_structure, loop_of, region_with_barriers},
+    synchronisation::{decisive, is_structure, region_with_barriers},
     trips,
     uniformity::{Trust, Uniformity},
     waiting::may_wait,
@@ -101,7 +101,7 @@ fn belongs_to_reductions(nest: Op<'_>) -> bool {
 fn barriers_held<'c>(nest: Op<'c>) -> HashMap<Op<'c>, Vec<Op<'c>>> {
     let mut held: HashMap<Op<'c>, Vec<Op<'c>>> = HashMap::new();
     for barrier in nest.find_all(is_barrier) {
-        let Some(owner) = loop_of(barrier) else { continue };
+        let Some(owner) = thread_loop(barrier) else { continue };
         let mut at = barrier.parent();
         while let Some(op) = at.filter(|op| *op != nest) {
             let loops = held.entry(op).or_default();
@@ -173,7 +173,7 @@ impl<'c> Check<'_, 'c> {
         let of = |inner: Op<'c>| WARP.contains(&inner.name());
         let together = |inner: Op<'c>| {
             let mut at = Some(inner);
-            let own = loop_of(inner);
+            let own = thread_loop(inner);
             while let Some(structure) = at.and_then(Op::parent).filter(|parent| op.is_ancestor_of(*parent)) {
                 if !is_structure(structure)
                     || !decisive(structure)
@@ -191,7 +191,7 @@ impl<'c> Check<'_, 'c> {
 
     /// A barrier that all copies share.
     fn barrier(&self, op: Op<'c>) -> Result<(), Refusal> {
-        let owner = loop_of(op).ok_or(Refusal::Unstructured)?;
+        let owner = thread_loop(op).ok_or(Refusal::Unstructured)?;
         if owner != self.nest && !self.nest.is_ancestor_of(owner) {
             return Err(Refusal::BarrierOfOuterLoop);
         }
@@ -229,13 +229,13 @@ impl<'c> Check<'_, 'c> {
     /// Whether a barrier in a loop keeps all iterations of the unrolled loop in step.
     fn meets_in_each_round(&self, op: Op<'c>) -> bool {
         let direct = op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops());
-        direct.into_iter().any(|inner| is_barrier(inner) && loop_of(inner) == Some(self.nest))
+        direct.into_iter().any(|inner| is_barrier(inner) && thread_loop(inner) == Some(self.nest))
     }
 
     /// Whether the warps that an operation concerns are those of the unrolled loop.
     fn belongs_here(&self, op: Op<'c>) -> bool {
         match WARP.contains(&op.name()) {
-            true => loop_of(op) == Some(self.nest),
+            true => thread_loop(op) == Some(self.nest),
             // Neither calls nor volatile accesses say whose warps they mean: those of the innermost parallel loop.
             false => op.parent_of_name("scf.parallel") == Some(self.nest),
         }

@@ -19,7 +19,7 @@ use crate::{
     analysis::counted_loop::is_outside,
     analysis::facts::constant,
     analysis::cost::{WORTH, own_cost},
-    launch::launch_function::Launch,
+    launch::launch_function::LaunchFunction,
 };
 
 /// Numbers of the parameters of a launch function.
@@ -151,7 +151,7 @@ impl<'c> Outside<'c> {
     }
 
     /// Moves a copy of the wrapper's body into a launch function, which has the extra values as its last arguments.
-    pub(super) fn fill(&self, wrapper: GpuWrapper<'c>, launch: &Launch<'c>) {
+    pub(super) fn fill(&self, wrapper: GpuWrapper<'c>, launch: &LaunchFunction<'c>) {
         let Some(made) = launch.grid_loop.parent().and_then(GpuWrapper::cast) else { return };
         let b = Builder::before(made.op());
         let sizes: Vec<_> = made.grid().into_iter().chain(made.block_shape()).collect();
@@ -184,7 +184,7 @@ impl<'c> Outside<'c> {
         wrapper: GpuWrapper<'c>,
         made: GpuWrapper<'c>,
         sizes: &[Value<'c>],
-        launch: &Launch<'c>,
+        launch: &LaunchFunction<'c>,
         mapping: &mut Mapping<'c>,
     ) {
         let starts: Vec<_> = wrapper.grid_loop().map(|grid| grid.operands()[..3].to_vec()).unwrap_or_default();

@@ -109,7 +109,7 @@ fn may_annotate(parallel: Op<'_>) -> bool {
         "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.fence" | "llvm.inline_asm" => true,
         "llvm.call" => {
             let callee = op.attr("callee").and_then(|callee| callee.as_symbol());
-            !callee.is_some_and(|name| library::is_pure(name))
+            !callee.is_some_and(library::is_pure)
         }
         "llvm.call_intrinsic" => {
             let name = op.attr("intrin").and_then(|name| name.as_str()).unwrap_or_default();

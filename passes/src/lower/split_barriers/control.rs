@@ -10,12 +10,12 @@
 //! ```
 
 use mlir_bridge::ir::{Block, Builder, Op, Value};
+use regrain_dialects::ops::{Barrier, BarrierReduce, WarpBarrier, is_barrier};
 
 use super::{
     emit::{Emitted, Emitter},
     memory::Cells,
 };
-use crate::analysis::synchronisation::BARRIERS;
 
 fn last<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
     block.terminator().ok_or_else(|| "a block without a terminator".to_owned())
@@ -34,11 +34,11 @@ impl<'c> Emitter<'c, '_> {
             "scf.for" => self.counted_loop(op),
             "scf.while" => self.general_loop(op),
             "scf.index_switch" => self.switch(op),
-            "regrain.barrier" | "regrain.warp_barrier" => {
+            Barrier::NAME | WarpBarrier::NAME => {
                 self.close();
                 Ok(())
             }
-            "regrain.barrier_reduce" => self.barrier_reduce(op),
+            BarrierReduce::NAME => self.barrier_reduce(BarrierReduce::of(op)),
             _ => self.warp(op),
         }
     }
@@ -449,7 +449,7 @@ impl<'c> Emitter<'c, '_> {
 
 /// Whether the threads of a block meet in it.
 fn holds_barrier(block: Block<'_>) -> bool {
-    block.ops().into_iter().any(|op| op.contains(|inner| BARRIERS.contains(&inner.name())))
+    block.ops().into_iter().any(|op| op.contains(is_barrier))
 }
 
 /// Whether region `number` of a switch runs; the first is the default.

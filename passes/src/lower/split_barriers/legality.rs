@@ -1,13 +1,15 @@
 //! When a block loop can be split, and the closed list of reasons why not.
 
 use mlir_bridge::ir::{Op, Value};
+use regrain_dialects::attributes::KERNEL_ARG;
+use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_shared_memory, is_synchronising};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use crate::analysis::{
     functions::Functions,
     loops::Counting,
-    objects::{KERNEL_ARG, is_struct_argument, only_read},
-    synchronisation::{BARRIERS, STRUCTURES, synchronises},
+    objects::{is_struct_argument, only_read},
+    synchronisation::STRUCTURES,
     waiting::may_wait,
 };
 
@@ -57,7 +59,7 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
     unit_steps(loops.block)?;
     beside(wrapper, loops)?;
     for op in loops.block.find_all(|_| true) {
-        if synchronises(op) {
+        if is_synchronising(op) {
             synchronisation(op, loops.block)?;
         }
         thread_registers(op)?;
@@ -82,7 +84,7 @@ fn beside(wrapper: Op<'_>, loops: Loops<'_>) -> Result<(), Refusal> {
         *op == loops.block
             || *op == loops.grid
             || op.is_terminator()
-            || matches!(op.name(), "regrain.shared" | "regrain.dynamic_shared")
+            || is_shared_memory(*op)
             || op.is_memory_effect_free()
     };
     let mut all = wrapper.body().ops();
@@ -97,16 +99,10 @@ fn synchronisation<'c>(op: Op<'c>, block: Op<'c>) -> Result<(), Refusal> {
     if named != ivs.len() {
         return Err(Refusal::OtherLoop);
     }
-    if op.name().starts_with("regrain.barrier") {
-        let sizes = op.attr("operandSegmentSizes").and_then(|sizes| sizes.as_i32_array()).unwrap_or_default();
-        let reduces = op.is("regrain.barrier_reduce");
-        let id_at = if reduces { 1 + ivs.len() } else { ivs.len() };
-        let segment = if reduces { 2 } else { 1 };
-        let has = |number: usize| sizes.get(number).copied().unwrap_or(0) > 0;
-        let other = has(segment) && constant(op.operand(id_at)) != Some(0);
-        if other || (!reduces && has(2)) {
-            return Err(Refusal::NamedBarrier);
-        }
+    let barrier = Barrier::cast(op);
+    let id = barrier.and_then(Barrier::id).or_else(|| BarrierReduce::cast(op)?.id());
+    if id.is_some_and(|id| constant(id) != Some(0)) || barrier.and_then(Barrier::count).is_some() {
+        return Err(Refusal::NamedBarrier);
     }
     let mut at = op.parent();
     while let Some(parent) = at.filter(|parent| *parent != block) {
@@ -149,7 +145,7 @@ fn meets_each_time(op: Op<'_>) -> bool {
         .into_iter()
         .flat_map(|region| region.blocks())
         .flat_map(|block| block.ops())
-        .any(|inner| BARRIERS.contains(&inner.name()))
+        .any(is_barrier)
 }
 
 /// A struct passed by value lies in memory that all threads share.

@@ -4,11 +4,12 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Value};
+use regrain_dialects::ops::is_synchronising;
 
 use crate::analysis::{
     facts::constant,
     loops::Counting,
-    synchronisation::{decisive, synchronises},
+    synchronisation::decisive,
     uniformity::{Trust, Uniformity, computes, free_values},
 };
 
@@ -323,7 +324,7 @@ fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
 
 fn syncing<'c>(parallel: Op<'c>) -> HashSet<Op<'c>> {
     let mut found = HashSet::new();
-    for op in parallel.find_all(synchronises) {
+    for op in parallel.find_all(is_synchronising) {
         let mut at = Some(op);
         while let Some(op) = at.filter(|op| *op != parallel) {
             if !found.insert(op) {

@@ -13,6 +13,10 @@
 //! lane; hardware gives 0, and reductions of partial warps count on it. Of a lane out of range a shuffle gives the reader's own.
 
 use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_dialects::ops::{
+    ActiveMask, BarrierReduce, Match, MatchKind, ReduceKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpReduce,
+    WarpReduceKind,
+};
 
 use super::{
     emit::{Emitted, Emitter},
@@ -20,10 +24,6 @@ use super::{
 };
 
 const LANES: i64 = 32;
-
-fn kind(op: Op<'_>) -> Emitted<i64> {
-    op.attr("kind").and_then(|kind| kind.as_int()).ok_or_else(|| format!("{} without a kind", op.name()))
-}
 
 /// What a thread knows of itself in the loop that reads.
 struct Reader<'c> {
@@ -57,39 +57,42 @@ impl<'c> Reader<'c> {
 }
 
 impl<'c> Emitter<'c, '_> {
-    pub fn barrier_reduce(&mut self, op: Op<'c>) -> Emitted<()> {
-        let kind = kind(op)?;
+    pub fn barrier_reduce(&mut self, reduce: BarrierReduce<'c>) -> Emitted<()> {
+        let kind = reduce.kind();
         let flags = self.new_mask();
-        let predicate = self.resolve(op.operand(0))?;
+        let predicate = self.resolve(reduce.predicate())?;
         let b = self.inside();
         // Counting the threads that object tells whether all agree.
-        let flag = if kind == 1 { b.arith("xori", predicate, b.const_int(self.i1(), 1)) } else { predicate };
+        let flag = match kind {
+            ReduceKind::And => b.arith("xori", predicate, b.const_int(self.i1(), 1)),
+            ReduceKind::Popc | ReduceKind::Or => predicate,
+        };
         let thread = self.thread();
         flags.store(self.inside(), thread, flag);
         let total = self.count_cells(flags);
         let b = self.cursor;
         let zero = b.const_int(self.i32(), 0);
         let result = match kind {
-            0 => total,
-            1 => b.cmpi("eq", total, zero),
-            _ => b.cmpi("ne", total, zero),
+            ReduceKind::Popc => total,
+            ReduceKind::And => b.cmpi("eq", total, zero),
+            ReduceKind::Or => b.cmpi("ne", total, zero),
         };
-        let wanted = op.result(0).ty();
+        let wanted = reduce.op().result(0).ty();
         let result = match result.ty() == wanted {
             true => result,
             false => b.value("arith.extui", &[result], wanted),
         };
-        self.set_uniform(op.result(0), result);
+        self.set_uniform(reduce.op().result(0), result);
         Ok(())
     }
 
     pub fn warp(&mut self, op: Op<'c>) -> Emitted<()> {
         match op.name() {
-            "regrain.shuffle" => self.shuffle(op),
-            "regrain.vote" => self.vote(op),
-            "regrain.match" => self.match_lanes(op),
-            "regrain.warp_reduce" => self.warp_reduce(op),
-            "regrain.active_mask" => self.active_mask(op),
+            Shuffle::NAME => self.shuffle(Shuffle::of(op)),
+            Vote::NAME => self.vote(Vote::of(op)),
+            Match::NAME => self.match_lanes(Match::of(op)),
+            WarpReduce::NAME => self.warp_reduce(WarpReduce::of(op)),
+            ActiveMask::NAME => self.active_mask(op),
             name => Err(format!("{name} is not known")),
         }
     }
@@ -157,11 +160,11 @@ impl<'c> Emitter<'c, '_> {
         (live, index)
     }
 
-    fn shuffle(&mut self, op: Op<'c>) -> Emitted<()> {
-        let cells = self.publish(op.operand(0))?;
-        let offset = self.resolve(op.operand(1))?;
-        let clamp = self.resolve(op.operand(2))?;
-        let named = self.resolve(op.operand(3))?;
+    fn shuffle(&mut self, shuffle: Shuffle<'c>) -> Emitted<()> {
+        let cells = self.publish(shuffle.value())?;
+        let offset = self.resolve(shuffle.offset())?;
+        let clamp = self.resolve(shuffle.clamp())?;
+        let named = self.resolve(shuffle.mask())?;
         let r = self.reader();
         let b = r.b;
         let five = r.const32(LANES - 1);
@@ -170,11 +173,11 @@ impl<'c> Emitter<'c, '_> {
         let within = b.arith("xori", segment, five);
         let start = b.arith("andi", r.lane, segment);
         let bound = b.arith("ori", start, b.arith("andi", clamp, within));
-        let (source, below) = match kind(op)? {
-            0 => (b.arith("ori", start, b.arith("andi", distance, within)), true),
-            1 => (b.arith("subi", r.lane, distance), false),
-            2 => (b.arith("addi", r.lane, distance), true),
-            _ => (b.arith("xori", r.lane, distance), true),
+        let (source, below) = match shuffle.kind() {
+            ShuffleKind::Idx => (b.arith("ori", start, b.arith("andi", distance, within)), true),
+            ShuffleKind::Up => (b.arith("subi", r.lane, distance), false),
+            ShuffleKind::Down => (b.arith("addi", r.lane, distance), true),
+            ShuffleKind::Bfly => (b.arith("xori", r.lane, distance), true),
         };
         let ok = b.cmpi(if below { "sle" } else { "sge" }, source, bound);
         let source = r.select(ok, source, r.lane);
@@ -184,7 +187,7 @@ impl<'c> Emitter<'c, '_> {
         let index = r.select(live, index, r.thread);
         let value = cells.load(b, index);
         let zero = b.value("llvm.mlir.zero", &[], value.ty());
-        self.results(op, &[r.select(live, value, zero), ok])
+        self.results(shuffle.op(), &[r.select(live, value, zero), ok])
     }
 
     /// Beside the loops: for each warp the lanes that are in the mask and whose flag holds, as an array of i32.
@@ -216,28 +219,28 @@ impl<'c> Emitter<'c, '_> {
         words
     }
 
-    fn vote(&mut self, op: Op<'c>) -> Emitted<()> {
-        let kind = kind(op)?;
-        let flags = self.publish(op.operand(0))?;
+    fn vote(&mut self, vote: Vote<'c>) -> Emitted<()> {
+        let kind = vote.kind();
+        let flags = self.publish(vote.predicate())?;
         let (votes, live) = match kind {
-            1 | 3 => (self.warp_bits(Some(flags)), None),
-            _ => (self.warp_bits(Some(flags)), Some(self.warp_bits(None))),
+            VoteKind::Any | VoteKind::Ballot => (self.warp_bits(Some(flags)), None),
+            VoteKind::All | VoteKind::Uni => (self.warp_bits(Some(flags)), Some(self.warp_bits(None))),
         };
-        let named = self.resolve(op.operand(1))?;
+        let named = self.resolve(vote.mask())?;
         let r = self.reader();
         let warp = r.warp();
         let yes = r.b.arith("andi", votes.load(r.b, warp), named);
         let zero = r.const32(0);
         let any = r.b.cmpi("ne", yes, zero);
         let result = match live {
-            None if kind == 3 => yes,
+            None if kind == VoteKind::Ballot => yes,
             None => any,
             Some(live) => {
                 let all = r.b.cmpi("eq", yes, r.b.arith("andi", live.load(r.b, warp), named));
-                if kind == 0 { all } else { r.b.arith("ori", all, r.b.cmpi("eq", yes, zero)) }
+                if kind == VoteKind::All { all } else { r.b.arith("ori", all, r.b.cmpi("eq", yes, zero)) }
             }
         };
-        self.results(op, &[result])
+        self.results(vote.op(), &[result])
     }
 
     fn active_mask(&mut self, op: Op<'c>) -> Emitted<()> {
@@ -266,10 +269,10 @@ impl<'c> Emitter<'c, '_> {
         lanes.result(0)
     }
 
-    fn match_lanes(&mut self, op: Op<'c>) -> Emitted<()> {
-        let any = kind(op)? == 0;
-        let cells = self.publish(op.operand(0))?;
-        let named = self.resolve(op.operand(1))?;
+    fn match_lanes(&mut self, found: Match<'c>) -> Emitted<()> {
+        let any = found.kind() == MatchKind::Any;
+        let cells = self.publish(found.value())?;
+        let named = self.resolve(found.mask())?;
         let r = self.reader();
         let own = cells.load(r.b, r.thread);
         let zero = r.const32(0);
@@ -284,25 +287,28 @@ impl<'c> Emitter<'c, '_> {
         let present = self.over_lanes(&r, named, zero, |r, lane, live, _, word| mark(r, live, lane, word));
         let all = r.b.cmpi("eq", equal, present);
         let lanes = if any { equal } else { r.select(all, named, zero) };
-        self.results(op, &[lanes, all])
+        self.results(found.op(), &[lanes, all])
     }
 
-    fn warp_reduce(&mut self, op: Op<'c>) -> Emitted<()> {
-        let name = ["addi", "minui", "maxui", "minsi", "maxsi", "andi", "ori", "xori"][kind(op)? as usize & 7];
-        let neutral = match name {
-            "minui" | "andi" => -1,
-            "minsi" => i64::from(i32::MAX),
-            "maxsi" => i64::from(i32::MIN),
-            _ => 0,
+    fn warp_reduce(&mut self, reduction: WarpReduce<'c>) -> Emitted<()> {
+        let (name, neutral) = match reduction.kind() {
+            WarpReduceKind::Add => ("addi", 0),
+            WarpReduceKind::Umin => ("minui", -1),
+            WarpReduceKind::Umax => ("maxui", 0),
+            WarpReduceKind::Min => ("minsi", i64::from(i32::MAX)),
+            WarpReduceKind::Max => ("maxsi", i64::from(i32::MIN)),
+            WarpReduceKind::And => ("andi", -1),
+            WarpReduceKind::Or => ("ori", 0),
+            WarpReduceKind::Xor => ("xori", 0),
         };
-        let cells = self.publish(op.operand(0))?;
-        let named = self.resolve(op.operand(1))?;
+        let cells = self.publish(reduction.value())?;
+        let named = self.resolve(reduction.mask())?;
         let r = self.reader();
         let init = r.const32(neutral);
         let total = self.over_lanes(&r, named, init, |r, _, live, index, sum| {
             let value = r.select(live, cells.load(r.b, index), r.const32(neutral));
             r.b.arith(name, sum, value)
         });
-        self.results(op, &[total])
+        self.results(reduction.op(), &[total])
     }
 }

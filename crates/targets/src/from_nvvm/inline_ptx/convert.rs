@@ -112,7 +112,7 @@ impl Emitter<'_> {
 
     fn float_to_int(&mut self, modifiers: &Modifiers<'_>, to: Type, from: Type, bits: &str) -> Result<String, Reason> {
         let mode = rounding(modifiers);
-        let value = self.to_float(from, bits)?;
+        let value = self.float_of(from, bits)?;
         let (letter, float) = if from == Type::F64 { ('d', "double") } else { ('f', "float") };
         let width = to.width();
         let through = match (to.is_signed(), width) {
@@ -139,10 +139,10 @@ impl Emitter<'_> {
         bits: &str,
     ) -> Result<String, Reason> {
         let mode = rounding(modifiers);
-        let mut value = self.to_float(from, bits)?;
+        let mut value = self.float_of(from, bits)?;
         let mut wide = from == Type::F64;
         if modifiers.0.iter().any(|m| ["rni", "rzi", "rmi", "rpi"].contains(&m.as_str())) {
-            value = self.to_integral(mode, wide, &value);
+            value = self.integral_of(mode, wide, &value);
         }
         let finite = modifiers.has("satfinite");
         let mut result = match to {
@@ -182,7 +182,7 @@ impl Emitter<'_> {
         Ok(result)
     }
 
-    fn to_integral(&mut self, mode: &str, wide: bool, value: &str) -> String {
+    fn integral_of(&mut self, mode: &str, wide: bool, value: &str) -> String {
         let (suffix, float) = if wide { ("f64", "double") } else { ("f32", "float") };
         let name = match mode {
             "rz" => "trunc",

@@ -83,7 +83,7 @@ impl Emitter<'_> {
             (_, Type::F32 | Type::F64) => {
                 let mut values = Vec::new();
                 for argument in arguments {
-                    values.push(self.to_float(ty, argument)?);
+                    values.push(self.float_of(ty, argument)?);
                 }
                 let values: Vec<&str> = values.iter().map(String::as_str).collect();
                 let result = self.arithmetic(name, ty, style, &values)?;
@@ -135,7 +135,7 @@ impl Emitter<'_> {
             _ => {
                 let mut wide = Vec::new();
                 for value in &values {
-                    wide.push(self.to_float(ty, value)?);
+                    wide.push(self.float_of(ty, value)?);
                 }
                 let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
                 let plain = Style { ftz: false, sat: false, relu: false, ..*style };
@@ -215,7 +215,7 @@ impl Emitter<'_> {
         let ty = modifiers.last_type()?;
         let [to, a] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
         let bits = self.read(a, ty.width())?;
-        let value = self.to_float(ty, &bits)?;
+        let value = self.float_of(ty, &bits)?;
         let float = llvm_name(ty);
         // The classes as llvm.is.fpclass numbers them.
         let mask = match instruction.opcode.get(1).map(String::as_str) {
@@ -237,7 +237,7 @@ impl Emitter<'_> {
     }
 
     /// Bits of a scalar type as a float (F16, Bf16, F32) or a double (F64).
-    pub(super) fn to_float(&mut self, ty: Type, bits: &str) -> Result<String, Reason> {
+    pub(super) fn float_of(&mut self, ty: Type, bits: &str) -> Result<String, Reason> {
         match ty {
             Type::F16 => self.call("__regrain_f16_to_f32", &[("i16", bits.to_string())]),
             Type::Bf16 => self.call("__regrain_bf16_to_f32", &[("i16", bits.to_string())]),

@@ -182,7 +182,7 @@ impl Emitter<'_> {
                 "nan" => "uno",
                 _ => return Err(format!("comparison '.{cmp}'")),
             };
-            let (a, b) = (self.to_float(ty, a)?, self.to_float(ty, b)?);
+            let (a, b) = (self.float_of(ty, a)?, self.float_of(ty, b)?);
             let float = if ty == Type::F64 { "double" } else { "float" };
             return Ok(self.value(&format!("fcmp {predicate} {float} {a}, {b}")));
         }

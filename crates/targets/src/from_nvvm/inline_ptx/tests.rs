@@ -300,11 +300,11 @@ fn floats() {
         case("{ .reg .pred p; testp.infinite.f32 p, $1; selp.u32 $0, 1, 0, p; }", "=r,f", &[f(f32::NEG_INFINITY)], 1),
         case("copysign.f32 $0, $1, $2;", "=f,f,f", &[f(-1.0), f(3.0)], f(-3.0)),
         // 1 + 2^-11 ties to even in half; with rounding up it does not
-        case("cvt.rn.f16.f32 $0, $1;", "=h,f", &[f(1.00048828125)], 0x3c00),
+        case("cvt.rn.f16.f32 $0, $1;", "=h,f", &[f(1.000_488_3)], 0x3c00),
         case("cvt.rp.f16.f32 $0, $1;", "=h,f", &[f(1.0001)], 0x3c01),
         case("cvt.rz.f16.f32 $0, $1;", "=h,f", &[f(1e9)], 0x7bff),
         case("cvt.rn.f16.f64 $0, $1;", "=h,d", &[d(1.000488281250001)], 0x3c01),
-        case("cvt.rn.bf16.f32 $0, $1;", "=h,f", &[f(1.00390625)], 0x3f80),
+        case("cvt.rn.bf16.f32 $0, $1;", "=h,f", &[f(1.003_906_3)], 0x3f80),
         case("cvt.rn.bf16x2.f32 $0, $1, $2;", "=r,f,f", &[f(2.0), f(1.0)], 0x4000_3f80),
         case("cvt.f32.f16 $0, $1;", "=f,h", &[0x3c00], f(1.0)),
         case("cvt.f32.bf16 $0, $1;", "=f,h", &[0x3f80], f(1.0)),

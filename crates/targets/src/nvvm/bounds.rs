@@ -1,7 +1,6 @@
 //! Launch bounds as NVVM has them: items of a function's `passthrough`, such as `["nvvm.maxntid", "256"]`.
 //!
-//! While a kernel is in parallel form they are neutral attributes of the dialect (`LaunchBounds`):
-//! `regrain-form-parallel` moves them there, and `regrain-outline-kernels` back.
+//! While a kernel is in parallel form they are neutral attributes of the dialect (`LaunchBounds`).
 
 use mlir_bridge::ir::{Attr, Op};
 use regrain_dialects::LaunchBounds;
@@ -12,25 +11,26 @@ const MIN_BLOCKS: &str = "nvvm.minctasm";
 const CLUSTER_SHAPE: &str = "nvvm.cluster_dim";
 const MAX_CLUSTER: &str = "nvvm.maxclusterrank";
 
-/// What a kernel's NVVM attributes say; what cannot be read is left out.
-pub fn read(kernel: Op<'_>) -> LaunchBounds {
+/// Takes the bounds off a kernel. What cannot be read stays and is left out.
+pub fn take(kernel: Op<'_>) -> LaunchBounds {
     let mut bounds = LaunchBounds::default();
+    let mut others = Vec::new();
     for item in passthrough(kernel) {
-        if let Some((key, sizes)) = bound(item) {
-            match key {
-                MAX_THREADS => bounds.max_threads = sizes,
-                REQUIRED_THREADS => bounds.required_threads = sizes,
-                MIN_BLOCKS => bounds.min_blocks = Some(sizes[0]),
-                CLUSTER_SHAPE => bounds.cluster_shape = sizes,
-                _ => bounds.max_cluster = Some(sizes[0]),
-            }
+        match bound(item) {
+            Some((MAX_THREADS, sizes)) => bounds.max_threads = sizes,
+            Some((REQUIRED_THREADS, sizes)) => bounds.required_threads = sizes,
+            Some((MIN_BLOCKS, sizes)) => bounds.min_blocks = Some(sizes[0]),
+            Some((CLUSTER_SHAPE, sizes)) => bounds.cluster_shape = sizes,
+            Some((_, sizes)) => bounds.max_cluster = Some(sizes[0]),
+            None => others.push(item),
         }
     }
+    set_passthrough(kernel, &others);
     bounds
 }
 
-/// Makes a kernel's NVVM attributes say this. Items that [`read`] leaves out stay.
-pub fn write(kernel: Op<'_>, bounds: &LaunchBounds) {
+/// Gives a kernel these bounds in place of those that it has.
+pub(super) fn set(kernel: Op<'_>, bounds: &LaunchBounds) {
     let ctx = kernel.ctx();
     let text = |sizes: &[i64]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let single = |value: Option<i64>| value.map(|value| vec![value]).unwrap_or_default();
@@ -46,29 +46,18 @@ pub fn write(kernel: Op<'_>, bounds: &LaunchBounds) {
     for (key, sizes) in all.into_iter().filter(|(_, sizes)| !sizes.is_empty()) {
         items.push(ctx.array_attr(&[ctx.str_attr(key), ctx.str_attr(&text(&sizes))]));
     }
-    kernel.remove_attr("passthrough");
-    if !items.is_empty() {
-        kernel.set_attr("passthrough", ctx.array_attr(&items));
-    }
-}
-
-/// NVVM's attributes become the dialect's.
-pub fn raise(kernel: Op<'_>) {
-    read(kernel).put(kernel);
-    write(kernel, &LaunchBounds::default());
-}
-
-/// The dialect's attributes become NVVM's.
-pub fn lower(kernel: Op<'_>) {
-    let bounds = LaunchBounds::of(kernel);
-    if bounds != LaunchBounds::default() {
-        LaunchBounds::default().put(kernel);
-        write(kernel, &bounds);
-    }
+    set_passthrough(kernel, &items);
 }
 
 fn passthrough(kernel: Op<'_>) -> Vec<Attr<'_>> {
     kernel.attr("passthrough").and_then(Attr::as_array).unwrap_or_default()
+}
+
+fn set_passthrough(kernel: Op<'_>, items: &[Attr<'_>]) {
+    kernel.remove_attr("passthrough");
+    if !items.is_empty() {
+        kernel.set_attr("passthrough", kernel.ctx().array_attr(items));
+    }
 }
 
 /// The key and the numbers of an item that is a launch bound.
