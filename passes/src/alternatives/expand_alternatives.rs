@@ -27,6 +27,7 @@ use mlir_bridge::{
     ir::{Attr, Builder, Op, Walk},
     reasons::fill,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
+    reasons::fill,
 };
 use regrain_dialects::{
     attributes::{self, EPILOGUE, GRAIN, KEPT, OMITTED, SPACE, TASKS},

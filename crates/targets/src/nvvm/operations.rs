@@ -7,8 +7,8 @@
 //! ```
 
 use mlir_bridge::ir::{Attr, Builder, Op, Type, Value};
-
 use mlir_bridge::reasons::fill;
+
 use regrain_dialects::LaunchBounds;
 use regrain_dialects::ops::{
     ActiveMask, Barrier, BarrierReduce, DynamicShared, LaneId, Match, MatchKind, Shared, Shuffle, Vote, WarpBarrier,
