@@ -25,7 +25,6 @@
 
 use mlir_bridge::{
     ir::{Attr, Builder, Op, Walk},
-    reasons::fill,
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
     reasons::fill,
 };
