@@ -262,3 +262,28 @@ llvm.func @f(i32, !llvm.ptr {regrain.launch = @k})
 
 // expected-error @below {{attribute 'regrain.constant' of argument #0 is not known to the regrain dialect}}
 llvm.func @f(!llvm.ptr {regrain.constant})
+
+// -----
+
+// expected-error @below {{attribute 'regrain.omitted'}}
+llvm.func @f() attributes {regrain.launch = @k, regrain.omitted = [["b2x1x1", "declined"]]}
+
+// -----
+
+// expected-error @below {{attribute 'regrain.omitted'}}
+llvm.func @f() attributes {regrain.omitted = []}
+
+// -----
+
+// expected-error @below {{attribute 'regrain.block_of'}}
+llvm.func @f() attributes {regrain.block_of = @k}
+
+// -----
+
+// expected-error @below {{attribute 'regrain.parameter_sizes'}}
+llvm.func @f() attributes {regrain.parameter_sizes = array<i64: 8>}
+
+// -----
+
+// expected-error @below {{attribute 'regrain.parameter_sizes'}}
+llvm.func @f() attributes {regrain.block_of = "k", regrain.parameter_sizes = array<i64: 0, -8>}
