@@ -1,8 +1,10 @@
 //! `regrain-hash-kernels`: marks each launch function with a hash of what its kernel does.
 //!
+//! ```text
 //! Before:                                        After:
 //!   llvm.func @__regrain_launch.k(...) -> i32      llvm.func @__regrain_launch.k(...) -> i32
 //!       attributes {regrain.launch = @k}               attributes {regrain.content = "5d41402abc4b2a76...", ...}
+//! ```
 //!
 //! The hash covers the structure of the launch function in parallel form and of all functions and variables that it
 //! reaches (`Op::structure`): it says whether times measured earlier are still those of this kernel, wherever its

@@ -1,5 +1,6 @@
 //! `regrain-expand-alternatives`: a launch becomes the same launch at several grains, side by side.
 //!
+//! ```text
 //! Before:
 //!   %e = regrain.gpu_wrapper @k grid(...) block(...) { ... }
 //! After (`space=blocks=1,2:threads=1,2`):
@@ -8,6 +9,7 @@
 //!   }, {
 //!     <the launch with coarser blocks, its epilogue and all> ; regrain.yield %1
 //!   }, ...
+//! ```
 //!
 //! The original is always the first. A total is balanced over the dimensions of the launch at hand, so different totals can
 //! come to one grain, which is then made once. Threads are coarsened before blocks. Where the launch decides whether a thread

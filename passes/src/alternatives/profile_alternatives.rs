@@ -1,11 +1,13 @@
 //! `regrain-profile-alternatives`: the program chooses among the alternatives of a launch, and times them.
 //!
+//! ```text
 //! Before, in a launch function `@__regrain_launch.k(%args, %gx, ..., %bz, %shmem, %stream)`:
 //!   %e = regrain.alternatives ["original", "b2x1x1"] -> i32 { A ; regrain.yield %a }, { B ; regrain.yield %b }
 //! After:
 //!   %n = llvm.call @__regrain_profile_begin(%site, %gx, ..., %bz, %shmem, %stream, %token)
 //!   %e = scf.index_switch %n -> i32 case 1 { B ; scf.yield %b } default { A ; scf.yield %a }
 //!   llvm.call @__regrain_profile_end(%site, %token, %e)
+//! ```
 //!
 //! `%site` is the address of a global that tells the profiler (`crates/profiler`) what is timed: the kernel, a hash of its
 //! content (`content_hash.rs`), target, version, and the names of the grains. What it holds it is given as options.

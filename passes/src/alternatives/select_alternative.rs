@@ -1,5 +1,6 @@
 //! `regrain-select-alternative`: of the versions of a launch some stay, or just one.
 //!
+//! ```text
 //! Before:                                                     After (`grain=b2x1x1`):
 //!   %e = regrain.alternatives ["original", "b2x1x1"] -> i32 {    B
 //!     A ; regrain.yield %a : i32                                 ... uses of %b
@@ -7,6 +8,7 @@
 //!     B ; regrain.yield %b : i32
 //!   }
 //!   ... uses of %e
+//! ```
 //!
 //! As a pass: the alternative named by `grain` where there is one, else the first, which is the original.
 

@@ -1,9 +1,11 @@
 //! Loops whose bounds differ between the copies while the number of their iterations does not.
 //!
+//! ```text
 //! Before, in a copy:                                     After, for all copies:
 //!   %lo = mul %i, %n ; %hi = addi %lo, %n overflow<nsw>    %d = subi %lo1, %lo0
 //!   scf.for %j = %lo to %hi step %s {                      scf.for %j = %lo0 to %hi0 step %s {
 //!     A(%i, %j)                                              %j1 = addi %j, %d ; A(%i0, %j) ; A(%i1, %j1)
+//! ```
 //!
 //! Declines where the two bounds are not sums of one value and of values that are the same in all copies, or where a sum on
 //! the way may wrap: then the distance between the bounds says nothing about the number of iterations.

@@ -1,5 +1,6 @@
 //! `regrain-coarsen-blocks`: each block does the work of several.
 //!
+//! ```text
 //! Before:
 //!   %e = regrain.gpu_wrapper grid(%n, %c1, %c1) block(...) {
 //!     scf.parallel (%i, ...) to (%n, ...) {
@@ -17,6 +18,7 @@
 //!   %e1 = scf.if %n != %covered and %e0 == 0 -> i32 {
 //!     regrain.gpu_wrapper grid(%n - %covered, ...) attributes {regrain.epilogue} { scf.parallel (%i, ...) = (%covered, ...) to (%n, ...) ...
 //!   } else { 0 }
+//! ```
 //!
 //! Any factor serves: blocks that are left over run at the grain they had, in an epilogue on the same stream, one for each
 //! coarsened dimension; an empty one is not launched, nor anything after an error, so that an error of the first launch means that

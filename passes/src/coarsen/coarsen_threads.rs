@@ -1,16 +1,20 @@
 //! `regrain-coarsen-threads`: each thread of a block does the work of several.
 //!
+//! ```text
 //! Before:                                                  After (factor 2):
 //!   regrain.gpu_wrapper grid(...) block(%c64, %c1, %c1) {    regrain.gpu_wrapper grid(...) block(%c32, %c1, %c1) {
 //!     scf.parallel (%i, %j, %k) = ... {                        scf.parallel (%i, %j, %k) = ... {
 //!       scf.parallel (%x, ...) to (%c64, ...) {                  scf.parallel (%x, ...) to (%c32, ...) {
 //!         A(%x)                                                    %x1 = arith.addi %x, 32 ; A(%x) ; A(%x1)
 //!         regrain.barrier(%x, %y, %z)                              regrain.barrier(%x, %y, %z)
+//! ```
 //!
 //! Thread `t` of `n / f` takes `t, t + n / f, t + 2 n / f, ...`, so that memory accesses stay coalesced; `indexing=adjacent`
 //! gives it `t f, t f + 1, ...`. Factors are divisors of the block's size. Where the size is not constant, the launch decides:
 //!
+//! ```text
 //!   %e = scf.if %divisible -> i32 { <coarse wrapper> } else { <the wrapper as it was> }
+//! ```
 //!
 //! Declines where unroll-and-interleave does, where the factor does not divide a constant size, with `guard=false` where the
 //! size is not constant, and where the kernel holds warp operations and the warps of the coarser block would not be whole

@@ -1,5 +1,6 @@
 //! `regrain-unroll-and-interleave`: one iteration of a parallel loop does the work of several, statement by statement.
 //!
+//! ```text
 //! Before:                                          After (factor 2, adjacent):
 //!   scf.parallel (%i) = (0) to (16) step (1) {       scf.parallel (%i) = (0) to (8) step (1) {
 //!                                                      %i0 = arith.muli %i, 2 ; %i1 = arith.addi %i0, 1
@@ -9,6 +10,7 @@
 //!     }                                                }
 //!     regrain.barrier(%i)                              regrain.barrier(%i)
 //!   }                                                }
+//! ```
 //!
 //! Control flow is shared by all copies (jammed) where they provably run it alike (`uniformity.rs`, `analysis/trips.rs`), or where a barrier of
 //! the unrolled loop within says so by CUDA's rules; else it is one statement, which each copy has for itself. Inside of

@@ -1,5 +1,6 @@
 //! The host function that launches a kernel: loads of the arguments and the two empty loops.
 //!
+//! ```text
 //!   llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, ..., %bz: i32, %shmem: i64, %stream: !llvm.ptr) -> i32
 //!       attributes {regrain.launch = @k} {
 //!     %a0 = <load of the argument that %args[0] points to>     // marked regrain.kernel_arg = 0
@@ -11,6 +12,7 @@
 //!     }
 //!     llvm.return %err : i32
 //!   }
+//! ```
 //!
 //! With a constant block shape (`regrain.block_shape`) the block sizes are constants; the caller must launch it with
 //! exactly that shape. Names are labels: whose launch a function is, its attributes say.

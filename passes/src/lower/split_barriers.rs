@@ -1,5 +1,6 @@
 //! `regrain-split-barriers`: the loop over the threads of a block becomes a sequence of loops that need no synchronisation.
 //!
+//! ```text
 //! Before:                                          After:
 //!   scf.parallel (%x, %y, %z) = ... {                %kept = llvm.alloca %threads x f32
 //!     %v = llvm.load %p : !llvm.ptr -> f32           scf.parallel (%x, %y, %z) = ... {
@@ -10,6 +11,7 @@
 //!     llvm.store %s, %p                                %v = llvm.load %kept[%thread] ; %w = llvm.load %tile_y
 //!   }                                                  %s = llvm.fadd %v, %w : f32 ; llvm.store %s, %p
 //!                                                    }
+//! ```
 //!
 //! Values that later loops need are computed again where that is cheap, else kept in an array with a cell for each thread.
 //! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask

@@ -1,5 +1,6 @@
 //! `regrain-eliminate-redundant-barriers`: a barrier that orders nothing goes.
 //!
+//! ```text
 //! Before:                                          After:
 //!   llvm.store %a, %tile[%x]                         llvm.store %a, %tile[%x]
 //!   regrain.barrier(%x, %y, %z)
@@ -7,6 +8,7 @@
 //!   regrain.barrier(%x, %y, %z)                      regrain.barrier(%x, %y, %z)
 //!   %w = llvm.load %tile[%x + 1]                     %w = llvm.load %tile[%x + 1]
 //!   regrain.barrier(%x, %y, %z)
+//! ```
 //!
 //! A barrier orders what threads do since the barriers before it with what others do up to the barriers after it, by all ways
 //! through loops and conditions (`phases.rs`). It goes if no two of these accesses can be of one place by different threads,

@@ -1,5 +1,6 @@
 //! `regrain-forward-stores`: what a thread stored or loaded it does not load again.
 //!
+//! ```text
 //! Before:                                          After:
 //!   llvm.store %a, %tile[%x]                         llvm.store %a, %tile[%x]
 //!   %n = llvm.load %tile[0]                          %n = llvm.load %tile[0]
@@ -7,6 +8,7 @@
 //!   %b = llvm.load %tile[%x]
 //!   %s = llvm.fadd %a, %b                            %s = llvm.fadd %a, %a
 //!   %m = llvm.load %tile[%x + 1]                     %m = llvm.load %tile[%x + 1]
+//! ```
 //!
 //! Across a barrier a value is known as long as no other thread of the block may write to its place in the phases on both
 //! sides. Stores that are overwritten before anyone can read them go, and so do all stores to memory of the block or the

@@ -1,11 +1,13 @@
 //! `regrain-hoist-invariants`: what is the same in every round of a loop is computed, and loaded, before it.
 //!
+//! ```text
 //! Before:                                          After:
 //!   scf.for %k = %c0 to %c100 step %c1 {             %a = llvm.load %tile[%x]
 //!     %a = llvm.load %tile[%x]                       scf.for %k = %c0 to %c100 step %c1 {
 //!     %b = llvm.load %tile[%k]                         %b = llvm.load %tile[%k]
 //!     llvm.store %s, %global[%x]                       llvm.store %s, %global[%x]
 //!   }                                                }
+//! ```
 //!
 //! Computation moves out of serial loops, then out of the loop over the threads and that over the blocks, the latter by MLIR's
 //! loop-invariant code motion. It cannot serve for serial loops: it moves no loads, nothing that waits for them, and no division

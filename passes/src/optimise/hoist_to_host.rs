@@ -1,5 +1,6 @@
 //! `regrain-hoist-to-host`: what is the same for the whole grid, and expensive, is computed once by the host.
 //!
+//! ```text
 //! Before:                                          After:
 //!                                                    %z = llvm.icmp "eq" %w, 0 ; %d = llvm.select %z, 1, %w
 //!                                                    %q = llvm.udiv %n, %d : i32
@@ -7,6 +8,7 @@
 //!     scf.parallel (%i, %j, %k) = ... {                scf.parallel (%i, %j, %k) = ... {
 //!       scf.parallel (%x, %y, %z) = ... {                scf.parallel (%x, %y, %z) = ... {
 //!         %q = llvm.udiv %n, %w : i32                      llvm.call @use(%q)
+//! ```
 //!
 //! `%n` and `%w` are arguments of the kernel or sizes of the launch. Only what gives the same bits on both sides moves:
 //! integers, and single operations of IEEE arithmetic in `f32` and `f64`; members of structs passed by value are read on the

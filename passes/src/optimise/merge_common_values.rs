@@ -1,9 +1,11 @@
 //! `regrain-merge-common-values`: what was computed before is not computed again.
 //!
+//! ```text
 //! Before:                                      After:
 //!   %a = llvm.mul %i, %n : i64                   %a = llvm.mul %i, %n : i64
 //!   %b = llvm.mul %i, %n : i64
 //!   llvm.call @use(%a, %b)                       llvm.call @use(%a, %a)
+//! ```
 //!
 //! Coarsening leaves such copies, of whatever does not depend on the copy. The merging is MLIR's (`cse`), on one launch or loop;
 //! what that leaves without use goes too.

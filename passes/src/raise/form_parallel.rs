@@ -1,5 +1,6 @@
 //! `regrain-form-parallel`: a kernel becomes parallel loops inside a host launch function.
 //!
+//! ```text
 //! Before:                                              After:
 //!   llvm.mlir.global internal @s() {addr_space = 3}      llvm.func ptx_kernelcc @k(!llvm.ptr)    // declaration
 //!   llvm.func ptx_kernelcc @k(%p: !llvm.ptr) {           llvm.func @__regrain_launch.k(%args, %gx, ..., %stream) -> i32 {
@@ -12,6 +13,7 @@
 //!   }                                                            ...
 //!                                                                regrain.barrier(%x, %y, %z)
 //!                                                                ...
+//! ```
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes.
 //!

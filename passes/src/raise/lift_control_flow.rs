@@ -1,5 +1,6 @@
 //! `regrain-lift-control-flow`: the branches of `llvm.func` bodies become `scf.if`, `scf.while`, `scf.index_switch`.
 //!
+//! ```text
 //! Before:                                        After:
 //!   llvm.br ^head(%c0 : i32)                       %r = scf.while (%i = %c0) : (i32) -> i32 {
 //! ^head(%i: i32):                                    %c = llvm.icmp "slt" %i, %n : i32
@@ -9,6 +10,7 @@
 //!   ...                                              ...
 //!   llvm.br ^head(%next : i32) {loop_annotation}     scf.yield %next : i32
 //!                                                  } attributes {llvm.loop_annotation}
+//! ```
 //!
 //! A function is left as it was, with a remark, when a terminator is no plain branch (`llvm.invoke`, `llvm.indirectbr`), a
 //! switch is wider than 64 bits, or the number of synchronising operations would change. Irreducible loops are lifted too:

@@ -1,5 +1,6 @@
 //! `regrain-raise-while-to-for`: counted `scf.while` loops become `scf.for`.
 //!
+//! ```text
 //! Before:                                              After:
 //!   %r:2 = scf.while (%i = %lb, %s = %init) ... {        %s1 = scf.for %i = %lb to %ub step %c4
 //!     %c = llvm.icmp "slt" %i, %ub : i32                     iter_args(%s = %init) -> (f32) : i32 {
@@ -10,6 +11,7 @@
 //!     %j = llvm.add %i, %c4 overflow<nsw> : i32
 //!     scf.yield %j, %next : i32, f32
 //!   }
+//! ```
 //!
 //! Declines when
 //! - the test region writes memory, synchronises, or does not compare an induction variable with a value that is

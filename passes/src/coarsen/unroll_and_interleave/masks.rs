@@ -1,5 +1,6 @@
 //! Barriers that some copies do not come to: behind an early return, or under a condition of the block.
 //!
+//! ```text
 //! Before:                                       After (factor 2):
 //!   scf.if %in {                                  %any = arith.ori %in0, %in1
 //!     A(%i)                                       scf.if %any {
@@ -7,6 +8,7 @@
 //!     B(%i)                                         regrain.barrier(%t)
 //!   }                                               scf.if %in0 { B(%i0) } ; scf.if %in1 { B(%i1) }
 //!                                                 }
+//! ```
 //!
 //! A thread comes to the one barrier if any of its copies did: all threads that a copy's barrier waited for still meet there,
 //! and whoever meets nobody in any copy stays away as before. What has an effect, or may trap, runs under the mask of its

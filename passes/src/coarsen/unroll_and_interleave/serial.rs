@@ -1,9 +1,11 @@
 //! The serial case: one round of an `scf.for` does the work of several, one after the other.
 //!
+//! ```text
 //! Before:                                  After (factor 2):
 //!   scf.for %i = %c0 to %c16 step %c1 {      scf.for %i = %c0 to %c8 step %c1 {
 //!     A(%i) ; B(%i)                            A(%i * 2) ; B(%i * 2) ; A(%i * 2 + 1) ; B(%i * 2 + 1)
 //!   }                                        }
+//! ```
 //!
 //! Nothing is interleaved: the rounds of a serial loop have an order, and its values go from each to the next. Declines where
 //! the number of rounds is not a constant multiple of the factor.
