@@ -1,13 +1,8 @@
 //! Device modules compiled for one architecture, and how the cache keeps them.
 
-use inkwell::module::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::cache::Key;
-use crate::jobs::ImageCompiler;
-use crate::target::Kernels;
-use crate::toolkit::Toolkit;
-use crate::{Error, Report};
+use crate::Report;
 
 /// A device module compiled for one architecture.
 #[derive(Clone, Debug)]
@@ -39,17 +34,6 @@ pub struct KernelOptions {
     pub assembler: Vec<String>,
 }
 
-/// Compiles device modules for one architecture of a target.
-#[derive(Clone)]
-pub struct Assembler<'t> {
-    /// The target.
-    pub kernels: &'static dyn Kernels,
-    /// The tools.
-    pub toolkit: &'t Toolkit,
-    /// How.
-    pub options: KernelOptions,
-}
-
 /// What stands before text and code in an entry of the cache, on a line.
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -77,26 +61,6 @@ impl Image {
         let Header { arch, text, reports, warnings } = serde_json::from_slice(&content[..line]).ok()?;
         let (text, code) = content[line + 1..].split_at_checked(text)?;
         Some(Self { arch, text: String::from_utf8(text.to_vec()).ok()?, code: code.to_vec(), reports, warnings })
-    }
-}
-
-impl ImageCompiler for Assembler<'_> {
-    type Image = Image;
-
-    fn key(&self, bitcode: &[u8]) -> Key {
-        Key::of("image", &format!("{:?}", self.options), &[bitcode], &self.kernels.stamp(self.toolkit))
-    }
-
-    fn compile(&self, module: &Module<'_>) -> Result<Image, Error> {
-        self.kernels.compile(module, self.toolkit, &self.options, false)
-    }
-
-    fn encode(&self, image: &Image) -> Option<Vec<u8>> {
-        image.encode()
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Option<Image> {
-        Image::decode(bytes)
     }
 }
 
