@@ -123,21 +123,21 @@ fn run(op: Op<'_>, passes: &str, verify: bool) -> PassResult {
 
 static REGISTERED: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-fn first_time(name: &'static str) -> bool {
+/// Runs `register` unless `name` is registered. One thread at a time: MLIR's registry has no lock, and a name counts as
+/// registered only when its entry is complete.
+fn first_time(name: &'static str, register: impl FnOnce()) {
     let mut names = REGISTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if names.contains(&name) {
-        return false;
+    if !names.contains(&name) {
+        register();
+        names.push(name);
     }
-    names.push(name);
-    true
 }
 
-/// Registers passes under their names; those already registered are left alone.
+/// Registers passes under their names; those already registered are left alone. What runs pipelines on other threads
+/// registers all before it begins: they read the registry without a lock.
 pub fn register(passes: &'static [PassInfo]) {
     for info in passes {
-        if first_time(info.name) {
-            register_one(info);
-        }
+        first_time(info.name, || register_one(info));
     }
 }
 
@@ -175,10 +175,11 @@ fn register_one(info: &'static PassInfo) {
 
 /// Registers a named pipeline; `text` is the list of passes without the anchor.
 pub fn register_pipeline(name: &'static str, summary: &'static str, text: &str) {
-    if first_time(name) {
-        // SAFETY: all strings are copied by the callee, or static.
-        unsafe { ffi::regrainRegisterPipeline(ffi::string(name), ffi::string(summary), ffi::string(text)) }
-    }
+    // SAFETY: all strings are copied by the callee, or static.
+    let register = || unsafe {
+        ffi::regrainRegisterPipeline(ffi::string(name), ffi::string(summary), ffi::string(text));
+    };
+    first_time(name, register);
 }
 
 /// Called by C++ for each run of a Rust pass.

@@ -72,6 +72,7 @@ fn context() -> Context {
     mlir_bridge::register_upstream_passes();
     pass::register(PASSES);
     pass::register(PASSES); // twice is harmless
+    pass::register_pipeline("test-pipeline", "two passes", "test-say{text=a},test-say{text=b}");
     mlir_bridge::new_context()
 }
 
@@ -127,7 +128,6 @@ fn anchors_choose_operations() {
 
 #[test]
 fn named_pipelines() {
-    pass::register_pipeline("test-pipeline", "two passes", "test-say{text=a},test-say{text=b}");
     let text = run("test-pipeline").unwrap();
     assert!(text.find("remark: a") < text.find("remark: b"), "{text}");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use inkwell::targets::FileType;
+use inkwell::targets::{FileType, RelocMode, TargetMachineOptions};
 use object::{Object as _, ObjectSection as _};
 
 use super::*;
@@ -63,7 +63,9 @@ fn object(folder: &Path, unit: &str, kernel: &str) -> PathBuf {
     );
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "host");
     let host = context.create_module_from_ir(buffer).expect("valid IR");
-    let machine = crate::machines::host().expect("a target machine");
+    let (triple, target) = crate::machines::host_target().expect("a target");
+    let options = TargetMachineOptions::new().set_reloc_mode(RelocMode::PIC);
+    let machine = target.create_target_machine_from_options(&triple, options).expect("a target machine");
     host.set_triple(&machine.get_triple());
     host.set_data_layout(&machine.get_target_data().get_data_layout());
     let listing = cpu_listing([kernel]);
