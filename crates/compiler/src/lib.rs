@@ -1,6 +1,6 @@
 //! The compiler: CUDA sources to objects, for one target or several, through the parallel form.
 //!
-//! [`compile`] takes a [`Source`] with its [`Options`] from clang's IR to an object: the device side is made for each target
+//! [`compile()`] takes a [`Source`] with its [`Options`] from clang's IR to an object: the device side is made for each target
 //! ([`target`](regrain_targets::target)), the host side gets launches that choose among versions of kernels, and the images.
 //! A search weighs the versions, by a model or by measured times. Command line, files and linking are the driver's.
 
