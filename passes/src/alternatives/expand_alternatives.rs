@@ -37,11 +37,12 @@ use regrain_dialects::{
 use regrain_tuning::{Factors, Grain, Space};
 
 use crate::{
-    coarsen::coarsen_blocks, coarsen::coarsen_threads,
-    coarsen::coarsening::{Loops, loops, resolve, static_shared_bytes},
     analysis::facts::constant,
     analysis::functions::Functions,
     analysis::waiting::may_wait,
+    coarsen::coarsen_blocks,
+    coarsen::coarsen_threads,
+    coarsen::coarsening::{Loops, loops, resolve, static_shared_bytes},
     coarsen::unroll_and_interleave::{Indexing, Refusal},
     launch::launch_function::{dispatched, launches},
 };

@@ -147,9 +147,8 @@ impl<'c> Globals<'c> {
         self.finish(end, names);
         let (b, end) = self.begin(&self.site, site_type(ctx), false);
         let empty = b.op("llvm.mlir.zero").result(site_type(ctx)).build().result(0);
-        let named = (0..strings.len()).fold(empty, |all, number| {
-            b.llvm_insertvalue(b.llvm_addressof(&self.part(number)), all, number)
-        });
+        let named = (0..strings.len())
+            .fold(empty, |all, number| b.llvm_insertvalue(b.llvm_addressof(&self.part(number)), all, number));
         let count = b.op("llvm.mlir.constant").attr("value", ctx.i32_attr(grains.len() as i32)).result(ctx.int(32));
         let counted = b.llvm_insertvalue(count.build().result(0), named, strings.len());
         self.finish(end, b.llvm_insertvalue(b.llvm_addressof(&table), counted, strings.len() + 2));

@@ -38,12 +38,12 @@ use regrain_dialects::{
 };
 
 use crate::{
-    coarsen::coarsening::{
-        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain,
-        parse_factors, resolve, static_shared_bytes,
-    },
     analysis::facts::constant,
     analysis::functions::Functions,
+    coarsen::coarsening::{
+        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve,
+        static_shared_bytes,
+    },
     coarsen::unroll_and_interleave::{self, Indexing, Refusal, Unroll, region_alignment, round_up},
 };
 
@@ -105,9 +105,8 @@ pub fn coarsen<'c>(wrapper: GpuWrapper<'c>, request: &Request, functions: &mut F
         coarse.erase();
         return Err(refusal);
     }
-    let fits = GpuWrapper::cast(coarse).and_then(|view| {
-        multiply_shared(Builder::before(coarse), wrapper, view, &split, request.dynamic_shared_limit)
-    });
+    let fits = GpuWrapper::cast(coarse)
+        .and_then(|view| multiply_shared(Builder::before(coarse), wrapper, view, &split, request.dynamic_shared_limit));
     let error = launch(wrapper, coarse, &split, fits);
     wrapper.op().replace_with(&[error]);
     Ok(())

@@ -27,12 +27,11 @@ use mlir_bridge::{
 use regrain_dialects::{attributes::THREAD_GRAIN, ops::GpuWrapper};
 
 use crate::{
-    coarsen::coarsening::{
-        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors,
-        resolve,
-    },
     analysis::facts::constant,
     analysis::functions::Functions,
+    coarsen::coarsening::{
+        Factors, both, choose, copy_before, divided, each_launch, loops, multiply_grain, parse_factors, resolve,
+    },
     coarsen::unroll_and_interleave::{self, Indexing, Refusal, Unroll, is_warp_operation, parse_indexing},
 };
 

@@ -41,7 +41,8 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED, UNCHANGING,
+        self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED,
+        UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
@@ -94,10 +95,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-fn make_blocks(
-    module: Op<'_>,
-    operations: &dyn DeviceOperations,
-) -> PassResult {
+fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations) -> PassResult {
     let mut made = Vec::new();
     for (launch, name, shape) in launch_function::launches(module) {
         let wrappers: Vec<_> = GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect();
@@ -220,7 +218,12 @@ fn finish(module: Op<'_>) {
     }
 }
 
-fn make_block<'c>((module, operations): (Op<'c>, &dyn DeviceOperations), launch: Op<'c>, wrapper: Op<'c>, symbol: &str) -> Result<(), String> {
+fn make_block<'c>(
+    (module, operations): (Op<'c>, &dyn DeviceOperations),
+    launch: Op<'c>,
+    wrapper: Op<'c>,
+    symbol: &str,
+) -> Result<(), String> {
     let function = empty_function(module, symbol);
     let b = Builder::before_terminator(function.body(), launch.loc());
     let mut mapping = Mapping::new();
@@ -311,7 +314,8 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
             continue;
         }
         let about = attrs.get(number).ok_or_else(|| NoBlock::UnknownArgument.to_string())?;
-        let ty = about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or_else(|| NoBlock::UntypedArgument.to_string())?;
+        let ty =
+            about.get("llvm.byval").and_then(|ty| ty.as_type()).ok_or_else(|| NoBlock::UntypedArgument.to_string())?;
         let (size, natural) = ty.layout(function);
         let alignment = about.get("llvm.align").and_then(|align| align.as_int()).unwrap_or(1).max(natural as i64);
         let b = Builder::after(argument);

@@ -30,8 +30,8 @@
 //! error.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
-use mlir_bridge::reasons::fill;
 use mlir_bridge::pass::{Anchor, PassInfo, PassOption, PassResult, PassRun};
+use mlir_bridge::reasons::fill;
 use regrain_dialects::LaunchBounds;
 use regrain_dialects::ops::{DynamicShared, GpuWrapper, is_shared_memory};
 use regrain_targets::device_language;

@@ -29,8 +29,8 @@ use tracing::debug;
 
 use crate::{
     analysis::accesses::{Effects, MemoryAnalysis},
-    optimise::targets::targets,
     analysis::phases::{Phases, is_plain},
+    optimise::targets::targets,
 };
 
 const NAME: &str = "regrain-eliminate-redundant-barriers";
@@ -61,8 +61,7 @@ pub fn eliminate(target: Op<'_>) -> usize {
         removed += op.regions().into_iter().flat_map(|region| region.blocks()).map(clean).sum::<usize>();
         Walk::Advance
     });
-    let loops: HashSet<_> =
-        target.find_all(is_barrier).into_iter().filter_map(thread_loop).collect();
+    let loops: HashSet<_> = target.find_all(is_barrier).into_iter().filter_map(thread_loop).collect();
     removed + loops.into_iter().map(eliminate_in).sum::<usize>()
 }
 

@@ -29,10 +29,10 @@ use tracing::debug;
 use crate::{
     analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
     analysis::objects::same_object,
-    optimise::merge_common_values::sweep,
-    optimise::targets::{targets, thread_loops},
     analysis::phases::{Phases, is_plain},
     analysis::synchronisation::STRUCTURES,
+    optimise::merge_common_values::sweep,
+    optimise::targets::{targets, thread_loops},
 };
 
 const NAME: &str = "regrain-forward-stores";

@@ -34,9 +34,9 @@ use crate::{
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, has_first_round},
     analysis::loops::Counting,
-    optimise::targets::{targets, thread_loops},
     analysis::phases::Phases,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
+    optimise::targets::{targets, thread_loops},
 };
 
 const NAME: &str = "regrain-hoist-invariants";

@@ -28,10 +28,10 @@ use regrain_dialects::ops::GpuWrapper;
 use tracing::debug;
 
 use crate::{
-    analysis::objects::is_read_only_struct,
     analysis::cost::{WORTH, is_division, own_cost},
     analysis::counted_loop::is_outside,
     analysis::facts::{constant, width},
+    analysis::objects::is_read_only_struct,
     optimise::merge_common_values::sweep,
     optimise::targets::targets,
 };
@@ -112,12 +112,13 @@ impl<'c> Host<'c> {
             "mlir.constant" | "constant" => is_number(op.result(0)),
             "load" => is_read_only_struct(op),
             "getelementptr" => op.num_operands() == 1,
-            "fdiv" | "divf" | "intr.sqrt" => {
-                self.floats && is_number(op.result(0)) && !fast_math_flags(op).1
-            }
+            "fdiv" | "divf" | "intr.sqrt" => self.floats && is_number(op.result(0)) && !fast_math_flags(op).1,
             // Part of a fused operation on the device.
             "fadd" | "fsub" | "fmul" | "fneg" | "addf" | "subf" | "mulf" | "negf" | "fpext" | "extf" => {
-                self.floats && is_number(op.result(0)) && is_number(op.operand(0)) && fast_math_flags(op) == (false, false)
+                self.floats
+                    && is_number(op.result(0))
+                    && is_number(op.operand(0))
+                    && fast_math_flags(op) == (false, false)
             }
             "sitofp" | "uitofp" => {
                 self.floats && is_number(op.result(0)) && width(op.operand(0).ty()).is_some_and(|bits| bits > 1)
@@ -240,9 +241,7 @@ fn flushes_denormals(wrapper: Op<'_>) -> bool {
         let name = GpuWrapper::cast(wrapper)?.kernel()?;
         wrapper.parent_of_name("builtin.module")?.lookup_symbol(name)
     };
-    kernel().is_none_or(|kernel| {
-        kernel.attrs().into_iter().any(|(_, attr)| names_flushing(attr))
-    })
+    kernel().is_none_or(|kernel| kernel.attrs().into_iter().any(|(_, attr)| names_flushing(attr)))
 }
 
 /// Whether an attribute is a mode that flushes denormals, or a list with one, as LLVM writes them.

@@ -10,10 +10,10 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{GlobalValue, PointerValue};
 
 use super::codegen;
-use crate::target::BlockOptions;
 use super::symbols::DEVICE_PREFIX;
 use crate::Error;
 use crate::from_nvvm::{Destination, DeviceLibrary};
+use crate::target::BlockOptions;
 
 /// The thread-local array of the runtime that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";

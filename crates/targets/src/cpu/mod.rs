@@ -41,12 +41,12 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 
 use crate::Error;
-use crate::target::{BlockOptions, SplitForm};
 use crate::from_nvvm::{link_library, retarget};
+use crate::target::{BlockOptions, SplitForm};
 pub use destination::device_library;
 pub use limits::limits;
-pub use target::Cpu;
 pub use symbols::DEVICE_PREFIX;
+pub use target::Cpu;
 
 /// What became of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

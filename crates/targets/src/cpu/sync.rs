@@ -19,8 +19,8 @@ use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, Pointe
 use mlir_bridge::llvm;
 
 use super::codegen;
-use crate::target::BlockOptions;
 use super::symbols::DEVICE_PREFIX;
+use crate::target::BlockOptions;
 use crate::{Error, machines};
 
 /// Offset of `site` in the runtime's `struct regrain_tls`.

@@ -9,10 +9,10 @@ use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
 use super::{codegen, image_symbol, limits, lower};
-use crate::{Error, nvptx};
 use crate::from_nvvm::reject_missing;
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
+use crate::{Error, nvptx};
 
 /// The processor that the program runs on.
 pub struct Cpu;

@@ -10,11 +10,11 @@ use regrain_tuning::model::Processor;
 
 use super::limits::{limits, shared_opt_in_everywhere};
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, compile_to_ptx, embed, fat_binary};
-use crate::{Error, machines};
 use crate::image::{Image, KernelOptions};
 use crate::offload::{ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
 use crate::toolkit::{SmArch, Toolkit};
+use crate::{Error, machines};
 
 /// NVIDIA's GPUs.
 pub struct Nvptx;

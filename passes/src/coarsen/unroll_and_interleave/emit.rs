@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Region, Type, Value};
 
 use regrain_dialects::ops::{
-    Barrier, BarrierReduce, DynamicShared, LaneId, ReduceKind, Shared, WarpBarrier, is_lane_or_warp, is_synchronising, thread_loop,
+    Barrier, BarrierReduce, DynamicShared, LaneId, ReduceKind, Shared, WarpBarrier, is_lane_or_warp, is_synchronising,
+    thread_loop,
 };
 
 use super::{Indexing, Unroll, legality::Plan};
-use crate::analysis::trips;
 use crate::analysis::facts::constant;
+use crate::analysis::trips;
 
 /// The least alignment of a block's region of dynamic shared memory.
 pub const REGION: i64 = 16;

@@ -25,9 +25,7 @@ use super::{
     parameters::passed_type,
     versions::{retain_versions, versions},
 };
-use crate::{
-    coarsen::coarsening::static_shared_bytes, launch::launch_function::dispatched, pipelines,
-};
+use crate::{coarsen::coarsening::static_shared_bytes, launch::launch_function::dispatched, pipelines};
 
 /// Beginning of the names of what stands for kernels in launches; the front end finds them by it.
 const HANDLE_PREFIX: &str = "__regrain_handle.";

@@ -16,9 +16,9 @@ use regrain_dialects::{
 
 use super::refusal::Refusal;
 use crate::{
+    analysis::cost::{WORTH, own_cost},
     analysis::counted_loop::is_outside,
     analysis::facts::constant,
-    analysis::cost::{WORTH, own_cost},
     launch::launch_function::LaunchFunction,
 };
 

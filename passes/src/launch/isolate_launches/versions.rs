@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::Op;
-use regrain_dialects::attributes::{
-    HANDLE, LAUNCH, STATIC_SHARED, THREAD_GRAIN, VERSION_OF, count, factors, symbol,
-};
+use regrain_dialects::attributes::{HANDLE, LAUNCH, STATIC_SHARED, THREAD_GRAIN, VERSION_OF, count, factors, symbol};
 use serde::{Deserialize, Serialize};
 
 /// A kernel that was made of a changed launch.

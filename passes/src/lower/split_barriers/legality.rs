@@ -141,11 +141,7 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
 /// Whether all threads of the block meet in each round of a loop: then no thread is in the loop alone, and what it waits for
 /// comes from a thread that has had its turn.
 fn meets_each_time(op: Op<'_>) -> bool {
-    op.regions()
-        .into_iter()
-        .flat_map(|region| region.blocks())
-        .flat_map(|block| block.ops())
-        .any(is_barrier)
+    op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()).any(is_barrier)
 }
 
 /// A struct passed by value lies in memory that all threads share.
