@@ -221,8 +221,6 @@ void regrainCaptureEnd(RegrainCapture *capture, RegrainSink sink, void *user);
 /* Parses a module, owned; null on failure. All diagnostics go to the sink as text, with the source line. */
 MlirOperation regrainParseModule(MlirContext context, MlirStringRef source, MlirStringRef name, RegrainSink sink,
                                  void *user);
-/* Parses operations to the end of `block`. On failure diagnostics were emitted. */
-bool regrainParseInto(MlirContext context, MlirStringRef source, MlirBlock block);
 
 /*===----------------------------------------------------------------------------===*
  * nvptx_backend.cpp, optimise.cpp: code generation and optimisation by LLVM

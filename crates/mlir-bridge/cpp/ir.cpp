@@ -208,11 +208,6 @@ MlirOperation regrainParseModule(MlirContext context, MlirStringRef source, Mlir
   return wrap(result);
 }
 
-bool regrainParseInto(MlirContext context, MlirStringRef source, MlirBlock block) {
-  return succeeded(
-      parseSourceString(unwrap(source), unwrap(block), ParserConfig(unwrap(context))));
-}
-
 //===--------------------------------------------------------------------------===//
 // Types
 //===--------------------------------------------------------------------------===//

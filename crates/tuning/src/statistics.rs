@@ -261,12 +261,6 @@ impl Statistics {
         sum
     }
 
-    /// The size of a block as a constant.
-    pub fn block_constant(&self) -> Option<[u64; 3]> {
-        let constant = |size: &Expr| size.as_constant().filter(|size| *size >= 1.0).map(|size| size as u64);
-        Some([constant(&self.block[0])?, constant(&self.block[1])?, constant(&self.block[2])?])
-    }
-
     /// Adds to the operations of a kind.
     pub fn add(&mut self, kind: Kind, count: &Expr) {
         *self.counts.entry(kind).or_default() += count;

@@ -213,11 +213,6 @@ impl<'c> MemoryAnalysis<'c> {
         }
     }
 
-    /// Whether memory at a root is the thread's own, or the block's, and its address is followed everywhere.
-    pub fn is_followed(&self, root: Value<'c>) -> bool {
-        matches!(object_of(root), Some(Kind::Shared | Kind::Dynamic | Kind::Local)) && !self.escaped(root)
-    }
-
     fn escaped(&self, root: Value<'c>) -> bool {
         self.escapes.get(&root).copied().unwrap_or(true)
     }

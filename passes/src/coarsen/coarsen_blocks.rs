@@ -76,13 +76,8 @@ pub struct Request {
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let request =
         Request { factors: parse_factors(pass)?, dynamic_shared_limit: pass.option_int("dynamic-shared-limit")? };
-    coarsen_all(module, &request);
+    each_launch(module, "blocks", |wrapper, functions| coarsen(wrapper, &request, functions));
     Ok(())
-}
-
-/// Coarsens every launch of a module where that is right, with a remark where it is not; gives the refusals.
-pub fn coarsen_all<'c>(module: Op<'c>, request: &Request) -> Vec<(Op<'c>, Refusal)> {
-    each_launch(module, "blocks", |wrapper, functions| coarsen(wrapper, request, functions))
 }
 
 /// Coarsens the blocks of one launch; on `Err` nothing has changed.

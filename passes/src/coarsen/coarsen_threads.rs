@@ -71,13 +71,8 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         indexing: parse_indexing(pass.option("indexing"))?,
         guard: pass.option_bool("guard")?,
     };
-    coarsen_all(module, &request);
+    each_launch(module, "threads", |wrapper, functions| coarsen(wrapper, &request, functions));
     Ok(())
-}
-
-/// Coarsens every launch of a module where that is right, with a remark where it is not; gives the refusals.
-pub fn coarsen_all<'c>(module: Op<'c>, request: &Request) -> Vec<(Op<'c>, Refusal)> {
-    each_launch(module, "threads", |wrapper, functions| coarsen(wrapper, request, functions))
 }
 
 /// Coarsens the threads of one launch; on `Err` nothing has changed.

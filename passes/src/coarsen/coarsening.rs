@@ -145,19 +145,16 @@ pub fn choose<'c>(b: Builder<'c>, condition: Value<'c>, then: Op<'c>, otherwise:
     made
 }
 
-/// Runs `coarsen` on every launch of a module, with a remark where it is refused (`what` is refused); gives the refusals.
+/// Runs `coarsen` on every launch of a module, with a remark where it is refused (`what` is refused).
 pub fn each_launch<'c>(
     module: Op<'c>,
     what: &str,
     mut coarsen: impl FnMut(GpuWrapper<'c>, &mut Functions<'c>) -> Result<(), Refusal>,
-) -> Vec<(Op<'c>, Refusal)> {
+) {
     let mut functions = Functions::new(module);
-    let mut refused = Vec::new();
     for wrapper in GpuWrapper::all(module).into_iter().filter(|wrapper| !wrapper.op().has_attr(KEPT)) {
         if let Err(refusal) = coarsen(wrapper, &mut functions) {
             wrapper.op().remark(format!("{}{what} not coarsened: {refusal}", subject(wrapper.op())));
-            refused.push((wrapper.op(), refusal));
         }
     }
-    refused
 }

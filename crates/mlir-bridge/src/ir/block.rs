@@ -130,12 +130,6 @@ impl<'c> Block<'c> {
             mlir_sys::mlirBlockDestroy(self.raw);
         }
     }
-
-    /// Parses operations and appends them to this block.
-    pub fn parse_into(self, ctx: super::Ctx<'c>, source: &str) -> bool {
-        // SAFETY: both are live; the source is copied.
-        unsafe { ffi::regrainParseInto(ctx.raw, ffi::string(source), self.raw) }
-    }
 }
 
 impl<'c> Region<'c> {

@@ -107,12 +107,6 @@ impl<'c> Op<'c> {
         self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false) })
     }
 
-    /// The text as if there was nothing around the operation, which does not grow with what there is.
-    pub fn to_local_string(self) -> String {
-        // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsUseLocalScope(flags) })
-    }
-
     /// The text without the regions: one line, for messages.
     pub fn to_line(self) -> String {
         // SAFETY: the flags are live during the call.
