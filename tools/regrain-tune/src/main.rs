@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
 
+mod filter;
 mod prune;
 mod report;
 mod run;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use glob::Pattern;
 use regrain_tuning::occupancy::{Occupancy, Resources};
 use serde::Deserialize;
 
-use crate::show::{matches, name};
+use crate::filter::Filter;
+use crate::show::name;
 
 /// Options of `report`.
 #[derive(Args)]
@@ -18,12 +18,8 @@ pub struct Arguments {
     /// Files that `-fregrain-report=` wrote
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only kernels whose name matches, as in '*hotspot*'
-    #[arg(long, value_name = "GLOB")]
-    kernel: Option<Pattern>,
-    /// Only this target
-    #[arg(long, value_name = "TARGET")]
-    target: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
 }
 
 /// A line of a report, as far as tables show it.
@@ -59,10 +55,7 @@ pub fn report(arguments: &Arguments) -> Result<()> {
     for path in &arguments.files {
         rows.extend(read(path)?);
     }
-    rows.retain(|row| {
-        arguments.kernel.as_ref().is_none_or(|pattern| matches(pattern, &row.kernel))
-            && arguments.target.as_ref().is_none_or(|target| row.target == *target)
-    });
+    rows.retain(|row| arguments.filter.shows(&row.kernel, &row.target));
     let mut tables: Vec<Vec<Row>> = Vec::new();
     for row in rows {
         match tables.iter_mut().find(|table| table[0].is_beside(&row)) {

@@ -12,18 +12,16 @@ use regrain_tuning::database::Shape;
 use regrain_tuning::record::Summary;
 use regrain_tuning::{Choice, Database, Grain, Missing, Policy};
 
+use crate::filter::Filter;
+
 /// Options of `show`.
 #[derive(Args)]
 pub struct Arguments {
     /// Databases
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only kernels whose name matches, as in '*hotspot*'
-    #[arg(long, value_name = "GLOB")]
-    kernel: Option<Pattern>,
-    /// Only this target
-    #[arg(long, value_name = "TARGET")]
-    target: Option<String>,
+    #[command(flatten)]
+    filter: Filter,
     /// One line for each kernel and block shape
     #[arg(long)]
     summary: bool,
@@ -32,10 +30,7 @@ pub struct Arguments {
 /// Shows databases on standard output.
 pub fn show(arguments: &Arguments) -> Result<()> {
     let mut database = crate::open_all(&arguments.files)?;
-    database.retain(|record| {
-        arguments.kernel.as_ref().is_none_or(|pattern| matches(pattern, &record.kernel))
-            && arguments.target.as_ref().is_none_or(|target| record.key.target == *target)
-    });
+    database.retain(|record| arguments.filter.shows(&record.kernel, &record.key.target));
     let mut text = String::new();
     if !arguments.summary {
         for shapes in database.versions().values() {
