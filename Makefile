@@ -7,7 +7,7 @@
 
 LLVM := /usr/lib/llvm-22/bin
 REGRAIN := target/release/regrain
-LIT_ARGS ?= -s
+LIT_ARGS ?= -sv
 export PATH := $(LLVM):$(PATH)
 
 .PHONY: all bootstrap build demo check lint test lit clean

@@ -1,6 +1,7 @@
 //! The device side for a target whose code is linked into the program: an object with functions for threads and blocks.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
@@ -31,7 +32,7 @@ pub(crate) fn device_side(
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     if options.relocatable {
-        private_names::restore(&device);
+        private_names::restore(&device, &source.unit.id());
     }
     let splits = options.level > 0 && !source.options.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
@@ -73,7 +74,7 @@ pub(crate) fn device_only(
     let device = read_bitcode(&context, bitcode)?;
     let options = block_options(source, chip, bitcode)?;
     if options.relocatable {
-        private_names::restore(&device);
+        private_names::restore(&device, &source.unit.id());
     }
     let finished = source.scratch("device-only-blocks");
     let module = target.lower(&context, device, None, &options)?;
@@ -117,12 +118,10 @@ fn external_variables(device: &Module<'_>) -> Vec<String> {
     shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
 }
 
-/// A name that no other unit of the program has: a hash of where the source is and of what it came to.
+/// A name that no other unit of the program has: the source's, and what it came to.
 fn unit_name(source: &Source<'_>, bitcode: &Path) -> Result<String> {
-    use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    source.unit.input.canonicalize().ok().hash(&mut hasher);
-    source.unit.options.hash(&mut hasher);
+    source.unit.id().hash(&mut hasher);
     std::fs::read(bitcode).map_err(Error::io("read", bitcode))?.hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
 }

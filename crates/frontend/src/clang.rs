@@ -6,6 +6,7 @@
 //! the version is given explicitly.
 
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -43,6 +44,16 @@ pub struct TranslationUnit {
     pub cuda_version: String,
     /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
     pub relocatable: bool,
+}
+
+impl TranslationUnit {
+    /// 16 digits that no other unit of a program has: a hash of where the source is and of the options.
+    pub fn id(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.input.canonicalize().ok().hash(&mut hasher);
+        self.options.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    }
 }
 
 /// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.
@@ -89,7 +100,8 @@ impl Clang {
                 command.arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
                 command.args(["-nocudalib", "-Xclang"]).arg(sdk_version(&unit.cuda_version));
                 if unit.relocatable {
-                    command.arg("-fgpu-rdc");
+                    // clang would hash the output's name too, which is another one each time.
+                    command.arg("-fgpu-rdc").arg(format!("-cuid={}", unit.id()));
                 }
             }
             Side::Host => {
