@@ -1,9 +1,7 @@
-//! Which kernels a table shows.
+//! Which kernels a table shows, and what they are called in the source.
 
 use clap::Args;
 use glob::Pattern;
-
-use crate::show::matches;
 
 /// Options of all commands that show kernels.
 #[derive(Args)]
@@ -22,4 +20,17 @@ impl Filter {
         self.kernel.as_ref().is_none_or(|pattern| matches(pattern, kernel))
             && self.target.as_ref().is_none_or(|wanted| wanted == target)
     }
+}
+
+/// Whether a kernel's symbol or its name in the source matches.
+pub fn matches(pattern: &Pattern, symbol: &str) -> bool {
+    pattern.matches(symbol) || pattern.matches(&name(symbol))
+}
+
+/// A kernel's name as in the source, without its parameters.
+pub fn name(symbol: &str) -> String {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let demangled =
+        cpp_demangle::Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());
+    demangled.unwrap_or_else(|| symbol.to_owned())
 }

@@ -11,7 +11,7 @@ use regrain_tuning::choice::needed;
 use regrain_tuning::database::Shape;
 use regrain_tuning::{Database, Key, Policy, Record};
 
-use crate::show;
+use crate::filter;
 
 /// Options of `prune`. All the conditions that are given must hold for a record to go.
 #[derive(Args)]
@@ -79,7 +79,7 @@ fn remove(database: &mut Database, arguments: &Arguments) -> (usize, usize) {
         arguments.older_than.is_none_or(|age| record.date + age.as_secs() < now)
             && (!arguments.version_other || record.key.version != regrain_tuning::VERSION)
             && arguments.target.as_ref().is_none_or(|target| record.key.target == *target)
-            && arguments.kernel.as_ref().is_none_or(|pattern| show::matches(pattern, &record.kernel))
+            && arguments.kernel.as_ref().is_none_or(|pattern| filter::matches(pattern, &record.kernel))
             && (!arguments.incomplete || incomplete.contains(&record.key))
     };
     let gone = if arguments.has_conditions() { database.retain(|record| !goes(record)) } else { 0 };

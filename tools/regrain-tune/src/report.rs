@@ -9,8 +9,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use regrain_tuning::occupancy::{Occupancy, Resources};
 use serde::Deserialize;
 
-use crate::filter::Filter;
-use crate::show::name;
+use crate::filter::{Filter, name};
 
 /// Options of `report`.
 #[derive(Args)]

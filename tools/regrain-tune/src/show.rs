@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use glob::Pattern;
 use regrain_tuning::choice::choose_for;
 use regrain_tuning::database::Shape;
 use regrain_tuning::record::Summary;
 use regrain_tuning::{Choice, Database, Grain, Missing, Policy};
 
-use crate::filter::Filter;
+use crate::filter::{Filter, name};
 
 /// Options of `show`.
 #[derive(Args)]
@@ -42,19 +41,6 @@ pub fn show(arguments: &Arguments) -> Result<()> {
     }
     text += &if database.is_empty() { "nothing is recorded\n".to_owned() } else { format!("{}\n", summary(&database)) };
     io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
-}
-
-/// Whether a kernel's symbol or its name in the source matches.
-pub fn matches(pattern: &Pattern, symbol: &str) -> bool {
-    pattern.matches(symbol) || pattern.matches(&name(symbol))
-}
-
-/// A kernel's name as in the source, without its parameters.
-pub fn name(symbol: &str) -> String {
-    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let demangled =
-        cpp_demangle::Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());
-    demangled.unwrap_or_else(|| symbol.to_owned())
 }
 
 fn dims([x, y, z]: [u32; 3]) -> String {
