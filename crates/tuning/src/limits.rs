@@ -80,6 +80,8 @@ pub struct GpuLimits {
     pub special_rate: f64,
     /// Threads whose loads or stores begin per clock.
     pub lsu_rate: f64,
+    /// Threads whose accesses of shared memory begin per clock.
+    pub shared_rate: f64,
     /// Cycles until an arithmetic result can be used.
     pub arithmetic_latency: f64,
     /// Cycles until a load of shared memory can be used.
@@ -165,6 +167,7 @@ pub(crate) const SAMPLE: GpuLimits = GpuLimits {
     integer_rate: 64.0,
     special_rate: 16.0,
     lsu_rate: 32.0,
+    shared_rate: 32.0,
     arithmetic_latency: 4.0,
     shared_latency: 24.0,
     global_latency: 470.0,

@@ -46,6 +46,7 @@ const SM_70: GpuLimits = GpuLimits {
     integer_rate: 64.0,
     special_rate: 16.0,
     lsu_rate: 32.0,
+    shared_rate: 32.0,
     arithmetic_latency: 4.0,
     shared_latency: 24.0,
     global_latency: 420.0,
@@ -187,6 +188,7 @@ pub const ALL: &[GpuLimits] = &[
         integer_rate: 64.0,
         special_rate: 16.0,
         lsu_rate: 16.0,
+        shared_rate: 16.0,
         global_latency: 470.0,
         ..SM_50
     },
@@ -400,9 +402,8 @@ mod tests {
         for threads in [1, 32, 96, 128, 256, 500, 512, 768, 1024] {
             for limits in ALL {
                 let most = registers_for(limits, threads);
-                let blocks = |registers| {
-                    occupancy(limits, threads, &Resources { registers, ..Resources::default() }).blocks
-                };
+                let blocks =
+                    |registers| occupancy(limits, threads, &Resources { registers, ..Resources::default() }).blocks;
                 assert!(blocks(most) > 0, "{} {threads} {most}", limits.name);
                 assert!(most == 255 || blocks(most + 1) == 0, "{} {threads} {most}", limits.name);
             }

@@ -192,8 +192,9 @@ impl Work {
             Space::Shared => {
                 // Wider accesses take as many passes as there are words.
                 let passes = transactions * (f64::from(memory.bytes) / 4.0).max(1.0);
+                let passes = passes * f64::from(CUDA_WARP) / limits.shared_rate.max(CUDA_WARP.into());
                 let again = if memory.access == Access::Atomic { 4.0 } else { 1.0 };
-                self.load_store += count * passes.max(begin) * again;
+                self.load_store += count * passes.max(f64::from(limits.warp) / limits.shared_rate) * again;
             }
             Space::Constant => self.load_store += count,
             Space::Global | Space::Local => {
