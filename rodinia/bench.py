@@ -309,9 +309,9 @@ def grain_matrix(options):
     found = grain.measure(options, programs)
     rows = grain.table(options, found, programs)
     counts = grain.summary(options, found, rows, programs)
-    path = HERE / "results/grain.html"
+    path = HERE / f"results/{options.name}.html"
     path.write_text(grain.page(options, rows, counts, machine()))
-    write("grain.md", grain.markdown(options, found, rows, programs, machine()))
+    write(f"{options.name}.md", grain.markdown(options, found, rows, programs, machine()))
     return any(row["cpu"] == "differs" for row in rows)
 
 
@@ -330,7 +330,9 @@ def main():
     commands.add_parser("sizes", help="the sizes that a program is measured at").add_argument("program", choices=PROGRAMS)
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
     matrix = commands.add_parser("grain")
-    matrix.add_argument("--archs", default="sm_80,sm_90")
+    matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
+    matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
+    matrix.add_argument("--name", default="grain", help="of the files in results/")
     matrix.add_argument("--programs", default=",".join(PROGRAMS))
     matrix.add_argument("--driver", default=str(REGRAIN))
     matrix.add_argument("--jobs", type=int, default=os.cpu_count())
