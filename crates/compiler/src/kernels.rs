@@ -114,6 +114,29 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     Ok(Made { images, versions, static_shared })
 }
 
+/// The device side of the only one of `chips` as its back end's instruction selection would get it, with the versions of kernels
+/// that would be shipped.
+pub(crate) fn optimised<'ctx>(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+    context: &'ctx Context,
+) -> Result<(Module<'ctx>, Versions)> {
+    let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
+    let module = read_bitcode(context, path)?;
+    stages.dump.llvm(&format!("device-{arch}"), &module)?;
+    let unit = ChipModule::new(stages, context, module, arch);
+    let mut versions = unit.versions.clone();
+    if matches!(stages.grains, Grains::Search(_)) {
+        choose(stages, searcher, chips, std::slice::from_ref(&unit), &mut versions)?;
+        searcher.publish()?;
+    }
+    let module = unit.with_versions(&versions)?;
+    chips.target.optimized(&module, &stages.source.toolchain.toolkit, &kernel_options(stages.source, arch))?;
+    stages.dump.llvm(&format!("optimised-{arch}"), &module)?;
+    Ok((module, versions))
+}
+
 /// The device side for one chip.
 struct ChipModule<'ctx> {
     arch: String,
@@ -263,16 +286,21 @@ fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_
     // Where the source lies makes no difference to what becomes of it.
     module.set_source_file_name("device");
     module.set_name("device");
-    let options = KernelOptions {
+    let options = kernel_options(source, arch);
+    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
+    let bitcode = module.write_bitcode_to_memory().as_slice().into();
+    Job { bitcode, kernel: None, compiler, is_optional: false }
+}
+
+fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
+    let options = source.options;
+    KernelOptions {
         arch: arch.to_owned(),
         level: options.device_level().into(),
         lines: options.lines,
         debug: options.debug_device,
         assembler: options.assembler.clone(),
-    };
-    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
-    let bitcode = module.write_bitcode_to_memory().as_slice().into();
-    Job { bitcode, kernel: None, compiler, is_optional: false }
+    }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

@@ -47,6 +47,8 @@ pub struct Args {
     pub kind: Output,
     /// `--offload-arch=`, in the order given, split at commas.
     pub archs: Vec<String>,
+    /// `-fregrain-emulate=`
+    pub emulate: Option<String>,
     /// `--cuda-path=`
     pub cuda_path: Option<PathBuf>,
     /// `-v`
@@ -152,6 +154,7 @@ OPTIONS OF REGRAIN:
   -fregrain-dump-ir=<dir>    one readable file for each stage
   -fregrain-resource-usage   registers, spills, stack and shared memory of each kernel, from ptxas
   -fregrain-round-trip       code from the parallel form even where nothing was transformed
+  -fregrain-emulate=<arch>   for --offload-arch=cpu: the CPU runs what is shipped for this GPU, as it is before instruction selection
   -fregrain-specialize       on NVIDIA, a further version of each kernel for each constant block shape
   -fregrain-coarsen-blocks=<factors>, -fregrain-coarsen-threads=<factors>
                              this grain for every kernel where it is right: N or X,Y,Z
@@ -261,6 +264,8 @@ impl Args {
             self.options.dump_ir = Some(path.into());
         } else if let Some(cpu) = value("-fregrain-cpu=") {
             self.options.cpu = Some(cpu).filter(|c| c != "native");
+        } else if let Some(arch) = value("-fregrain-emulate=") {
+            self.emulate = Some(arch);
         } else if let Some(factors) = value("-fregrain-coarsen-blocks=") {
             self.options.coarsen_blocks = Some(coarsening(&factors)?);
         } else if let Some(factors) = value("-fregrain-coarsen-threads=") {
