@@ -316,7 +316,13 @@ def grain_matrix(options):
 
 
 def hip_twins(options):
-    write("twins.md", twins.table(options.archs.split(","), Path(options.driver).resolve(), options.device_libs, geomean))
+    lines, wrong = twins.table(options.archs.split(","), options.programs.split(","), Path(options.driver).resolve(),
+                               options.device_libs, geomean)
+    if options.check:
+        print("\n".join(lines))
+    else:
+        write("twins.md", lines)
+    return "\n".join(wrong) or None
 
 
 def main():
@@ -341,6 +347,8 @@ def main():
     against = commands.add_parser("twins")
     against.add_argument("--archs", default="gfx90a,gfx1030")
     against.add_argument("--driver", default=str(REGRAIN))
+    against.add_argument("--programs", default=",".join(twins.BLOCKS))
+    against.add_argument("--check", action="store_true", help="nothing is written")
     against.add_argument("--device-libs", default="/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
