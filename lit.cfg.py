@@ -29,6 +29,10 @@ for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
 config.environment["REGRAIN_APPEND_FLAGS"] = "-fregrain-search-budget=none"
 config.environment["REGRAIN_VERIFY_EACH"] = "1"
 
+# REGRAIN_LIT_EMULATE=sm_80: programs for the CPU run what is shipped for that chip. Of use for test/integration.
+if "REGRAIN_LIT_EMULATE" in os.environ:
+    config.environment["REGRAIN_APPEND_FLAGS"] += " -fregrain-emulate=" + os.environ["REGRAIN_LIT_EMULATE"]
+
 # A longer name must come before one that it begins with.
 substitutions = {
     "%regrain-images": os.path.join(built, "regrain-images"),
@@ -57,6 +61,13 @@ for path in toolkits:
         stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
         config.substitutions.insert(0, ("%make-libcuda", stand_in))
         break
+
+# AMD's device libraries, where `targets::amdgpu::rocm` looks for them.
+rocm = [os.environ.get("REGRAIN_ROCM_DEVICE_LIB_PATH", "")]
+rocm += [os.path.join(path, "amdgcn/bitcode") for path in [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]]
+rocm += [f"/usr/lib/{machine}-linux-gnu/amdgcn/bitcode" for machine in ["x86_64", "aarch64"]]
+if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
+    config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
