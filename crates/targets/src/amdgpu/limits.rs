@@ -8,8 +8,9 @@
 //!   (`getTotalNumVGPRs`, `getVGPRAllocGranule`, `getTotalNumSGPRs`, `getMaxWavesPerEU`, `getEUsPerCU`, `getMaxWorkGroupsPerCU`,
 //!   `getLocalMemorySize`); `tests/amdgpu_occupancy.rs` holds the rows against what LLVM prints. Scalar registers are given out
 //!   in 16s, as `getMaxNumSGPRs` has it and the "Vega" and CDNA instruction set guides say; from gfx10 on each wave has all that it can name.
-//! - granules of shared memory: "User Guide for AMDGPU Backend", `GRANULATED_LDS_SIZE` (512 bytes; 1280 on gfx950); the "RDNA 2" and
-//!   later instruction set guides: 1024 bytes. LLVM 22 counts without granules there.
+//! - granules of shared memory: the "CDNA 3" instruction set guide (512 bytes), LLVM's "User Guide for AMDGPU Backend",
+//!   `GRANULATED_LDS_SIZE` (1280 on gfx950), Mesa's `ac_gpu_info.c`, `lds_alloc_granularity` (1024 from gfx1030 on). LLVM 22 counts
+//!   without granules there.
 //!
 //! Products: compute units, memory, clocks (boost) and caches by AMD's data sheets and ROCm's table "AMD GPU specifications"; APUs with the
 //! memory that their makers use most. Rates: the white papers "AMD CDNA 2" and "AMD CDNA 3" (vector units without packed or matrix
