@@ -4,5 +4,6 @@
 pub mod choice;
 pub mod cpu;
 pub mod cuda;
+pub mod gpu;
 pub mod row;
 pub mod seam;

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 
 use super::layout::{ARRAY, ArrayDescriptor, DEVICE, HOST, Memcpy2d, Side2d, UNIFIED};
 use super::state::Cuda;
+use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{ChannelFormat, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE};
