@@ -14,15 +14,18 @@ fn driver() -> &'static Path {
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libcuda");
         std::fs::create_dir_all(&folder).expect("a folder for the stand-in");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libcuda");
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let sources = ["copies.c", "images.c", "launches.c", "machine.c", "memory.c", "state.c", "streams.c"]
-            .map(|name| sources.join(name));
+            .map(|name| tests.join("libcuda").join(name));
         let done = Command::new("cc")
             .args(["-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
             .arg(cuda_include())
+            .arg("-I")
+            .arg(tests.join("standin"))
             .arg("-o")
             .arg(folder.join("libcuda.so.1"))
             .args(sources)
+            .arg(tests.join("standin/record.c"))
             .arg("-lpthread")
             .output()
             .expect("cc runs");

@@ -5,5 +5,7 @@ pub mod choice;
 pub mod cpu;
 pub mod cuda;
 pub mod gpu;
+pub mod hip;
+mod printf;
 pub mod row;
 pub mod seam;

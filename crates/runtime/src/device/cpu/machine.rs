@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::limits::check_device;
-use super::{arrays, failure, heap, limits, pool, printf, properties, streams};
+use super::{arrays, failure, heap, limits, pool, properties, streams};
+use crate::device::printf;
 use crate::device::row::Row;
 use crate::device::seam::{Device, Machine};
 use crate::error::{CudaError, Result};

@@ -2,9 +2,30 @@
 
 use super::layout::{Code, Handle};
 use super::vendor::Vendor;
-use crate::device::seam::{Copies, Fill, Order};
+use crate::device::seam::{Copies, Fill, Order, Window};
 use crate::error::{CudaError, Result};
-use crate::types::{Extent, PitchedPtr};
+use crate::types::{DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr};
+
+/// Flags of arrays that are carried out: surface load and store, texture gather.
+pub const KNOWN_ARRAY_FLAGS: u32 = 2 | 8;
+
+/// What lies on the other side of a copy between an array and memory.
+pub enum Side {
+    Host,
+    Device,
+    /// The pointer tells.
+    Unified,
+}
+
+/// What the memory of a copy between an array and memory is, by the direction that the program names.
+pub fn memory_side(window: &Window) -> Result<Side> {
+    match (window.kind, window.into_array) {
+        (HOST_TO_DEVICE, true) | (DEVICE_TO_HOST, false) => Ok(Side::Host),
+        (DEVICE_TO_DEVICE, _) => Ok(Side::Device),
+        (DEFAULT, _) => Ok(Side::Unified),
+        _ => Err(CudaError::INVALID_MEMCPY_DIRECTION),
+    }
+}
 
 /// Whether a region holds nothing.
 pub fn is_empty(extent: Extent) -> bool {

@@ -6,7 +6,7 @@ use super::layout::{Code, Handle};
 use super::modules;
 use super::vendor::{Vendor, newer};
 use crate::abi::Dim3;
-use crate::device::seam::{Kernels, Launch};
+use crate::device::seam::{ATTRIBUTE_COOPERATIVE, Kernels, Launch};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
 use crate::types::FuncAttributes;
@@ -14,8 +14,6 @@ use crate::types::FuncAttributes;
 /// What a program may set.
 pub const MAX_DYNAMIC_SHARED: u32 = 8;
 const LAST_ATTRIBUTE: u32 = 15;
-/// `cudaLaunchAttributeCooperative`.
-pub const COOPERATIVE: u32 = 2;
 
 /// The kernel on the calling thread's GPU.
 pub fn here(device: &impl Vendor, function: &'static Function) -> Result<Handle> {
@@ -117,7 +115,7 @@ impl<T: Vendor> Kernels for T {
         // One attribute says nothing that the older function could not say.
         let alone = match launch.attributes {
             [] => Some(launch.cooperative),
-            [only] if only.id == COOPERATIVE => Some(only.value[0] as u32 != 0),
+            [only] if only.id == ATTRIBUTE_COOPERATIVE => Some(only.value[0] as u32 != 0),
             _ => None,
         };
         let (Dim3 { x, y, z }, block, args) = (launch.grid, launch.block, launch.args);

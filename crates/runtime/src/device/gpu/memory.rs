@@ -8,6 +8,8 @@ use crate::device::seam::{Memory, Space, Stream};
 use crate::error::Result;
 use crate::types::{Location, PointerAttributes};
 
+/// Flags of host memory that CUDA knows; HIP has further ones.
+const HOST_FLAGS: u32 = 0xf;
 /// Values of `cudaMemoryType`: memory of a GPU, and managed memory.
 pub const MEMORY_DEVICE: u32 = 2;
 /// See [`MEMORY_DEVICE`].
@@ -101,7 +103,7 @@ impl<T: Vendor> Memory for T {
         let mut flags = 0;
         // SAFETY: valid for a write; the driver checks the pointer.
         self.done(unsafe { (self.functions().host_flags)(&raw mut flags, host) })?;
-        Ok(flags)
+        Ok(flags & HOST_FLAGS)
     }
 
     fn memory_info(&self) -> Result<(usize, usize)> {
