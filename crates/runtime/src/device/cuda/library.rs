@@ -13,7 +13,6 @@ const PATHS: [&CStr; 3] = [c"libcuda.so.1", c"/usr/lib/wsl/lib/libcuda.so.1", c"
 /// What the driver calls the functions that all libraries have.
 const NAMES: Names = Names {
     init: c"cuInit",
-    driver_version: c"cuDriverGetVersion",
     device_count: c"cuDeviceGetCount",
     device_name: c"cuDeviceGetName",
     device_memory: c"cuDeviceTotalMem_v2",
@@ -92,6 +91,7 @@ library! {
     /// The functions that only the driver library has, or has in its own way.
     Driver
     needs {
+        driver_version = c"cuDriverGetVersion" (*mut i32);
         device = c"cuDeviceGet" (*mut i32, i32);
         primary_retain = c"cuDevicePrimaryCtxRetain" (*mut Handle, i32);
         primary_release = c"cuDevicePrimaryCtxRelease_v2" (i32);

@@ -98,6 +98,13 @@ impl Vendor for Cuda {
         translate
     }
 
+    fn driver_version(&self) -> Result<i32> {
+        let mut version = 0;
+        // SAFETY: valid for a write.
+        self.done(unsafe { (self.driver.driver_version)(&raw mut version) })?;
+        Ok(version)
+    }
+
     fn failure(&self) -> Option<CudaError> {
         self.kept_failure()
     }

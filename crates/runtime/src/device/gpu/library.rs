@@ -72,7 +72,6 @@ macro_rules! functions {
 functions! {
     needs {
         init (u32);
-        driver_version (*mut i32);
         device_count (*mut i32);
         device_name (*mut c_char, i32, i32);
         device_memory (*mut usize, i32);

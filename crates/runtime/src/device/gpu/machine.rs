@@ -50,8 +50,7 @@ impl<T: Vendor> Machine for T {
     }
 
     fn driver_version(&self) -> Result<i32> {
-        // SAFETY: valid for a write.
-        number(self, |value| unsafe { (self.functions().driver_version)(value) })
+        Vendor::driver_version(self)
     }
 
     fn limit(&self, which: u32) -> Result<usize> {

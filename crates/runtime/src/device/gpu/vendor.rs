@@ -33,6 +33,8 @@ pub trait Vendor: Sync {
     fn done(&self, code: Code) -> Result;
     /// The runtime's error for one of the library's, which is not 0.
     fn translate(&self) -> fn(Code) -> CudaError;
+    /// As CUDA counts versions.
+    fn driver_version(&self) -> Result<i32>;
     /// The error that stays, of the calling thread's GPU.
     fn failure(&self) -> Option<CudaError>;
     /// An attribute of a GPU by CUDA's number.

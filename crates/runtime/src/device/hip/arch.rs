@@ -19,10 +19,12 @@ pub fn is_amd(image: &Offload) -> bool {
 
 /// A GPU's name with its features, if HIP tells it.
 pub fn name(hip: &Hip, gpu: i32) -> Option<String> {
-    let ask = hip.properties_6.or(hip.properties)?;
     let mut bytes = vec![0_u64; ROOM / 8];
-    // SAFETY: valid for a write of more than HIP's structure has in any version.
-    if unsafe { ask(bytes.as_mut_ptr().cast(), gpu) } != 0 {
+    let told = [hip.properties_6, hip.properties].into_iter().flatten().any(|ask| {
+        // SAFETY: valid for a write of more than HIP's structure has in any version.
+        unsafe { ask(bytes.as_mut_ptr().cast(), gpu) == 0 }
+    });
+    if !told {
         return None;
     }
     let bytes: Vec<u8> = bytes.iter().flat_map(|word| word.to_ne_bytes()).collect();

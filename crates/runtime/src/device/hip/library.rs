@@ -14,7 +14,6 @@ const PATHS: [&CStr; 5] =
 /// What HIP calls the functions that all libraries have.
 const NAMES: Names = Names {
     init: c"hipInit",
-    driver_version: c"hipDriverGetVersion",
     device_count: c"hipGetDeviceCount",
     device_name: c"hipDeviceGetName",
     device_memory: c"hipDeviceTotalMem",

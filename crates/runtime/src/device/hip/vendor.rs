@@ -14,7 +14,7 @@ use crate::device::gpu::memory::{CPU, MEMORY_DEVICE, MEMORY_MANAGED, ON_DEVICE, 
 use crate::device::gpu::modules;
 use crate::device::gpu::shape::Shape;
 use crate::device::gpu::vendor::{Vendor, describe, newer};
-use crate::device::seam::{Launch, Stream};
+use crate::device::seam::{CUDA_VERSION, Launch, Stream};
 use crate::error::{CudaError, Result};
 use crate::images::image::Images;
 use crate::images::registry::Function;
@@ -112,6 +112,11 @@ impl Vendor for Amd {
 
     fn translate(&self) -> fn(Code) -> CudaError {
         translate
+    }
+
+    /// HIP counts versions of its own; programs compare this one with CUDA's runtime.
+    fn driver_version(&self) -> Result<i32> {
+        Ok(CUDA_VERSION)
     }
 
     fn failure(&self) -> Option<CudaError> {
