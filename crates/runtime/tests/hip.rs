@@ -12,16 +12,9 @@ use common::{build, cuda_include, library};
 /// Room in the static block of thread-local storage for what the stand-in has there: it is loaded late.
 const STATIC_TLS: (&str, &str) = ("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=1000000");
 
-fn compiler(program: &str) -> Command {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mut command = Command::new(program);
-    command.current_dir(&tests).args(["-O1", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations"]);
-    command.args(["-I", "standin", "-I"]).arg(cuda_include());
-    command
-}
-
-fn finished(mut command: Command) {
-    let done = command.output().expect("the compiler runs");
+/// A command that builds something in the folder of the tests.
+fn finished(command: &mut Command) {
+    let done = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")).output().expect("it runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
@@ -30,19 +23,7 @@ fn stand_in() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libamdhip64");
-        std::fs::create_dir_all(&folder).expect("a folder for the stand-in");
-        let mut record = compiler("cc");
-        record.args(["-c", "standin/record.c", "-o"]).arg(folder.join("record.o"));
-        finished(record);
-        let mut all = compiler("c++");
-        all.args(["-std=c++17", "-shared", "-Wl,--version-script=libamdhip64/exports.map", "-o"]);
-        all.arg(folder.join("libamdhip64.so.7"));
-        all.args(
-            ["code_object", "emulated", "machine", "memory", "modules", "state", "streams"]
-                .map(|name| format!("libamdhip64/{name}.cpp")),
-        );
-        all.arg(folder.join("record.o")).arg(library()).args(["-lpthread", "-ldl", "-lm"]);
-        finished(all);
+        finished(Command::new("sh").arg("libamdhip64/build.sh").arg(cuda_include()).arg(library()).arg(&folder));
         folder
     })
 }
@@ -53,9 +34,10 @@ fn printing() -> &'static str {
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libamdhip64-modules");
         std::fs::create_dir_all(&folder).expect("a folder for the shared object");
-        let mut object = compiler("/usr/lib/llvm-22/bin/clang++");
-        object.args(["-std=c++17", "-shared", "programs/printing.cpp", "-o"]).arg(folder.join("printing.so"));
-        finished(object);
+        let mut compiler = Command::new("/usr/lib/llvm-22/bin/clang++");
+        compiler.args(["-O1", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"]);
+        compiler.arg(cuda_include()).args(["programs/printing.cpp", "-o"]).arg(folder.join("printing.so"));
+        finished(&mut compiler);
         folder.to_str().expect("a path of UTF-8").into()
     })
 }
@@ -122,8 +104,15 @@ fn what_is_forced_and_cannot_be_had_is_said() {
             BOTH,
             ("LIBAMDHIP64_GPUS", "0"),
             "cudaErrorNoDevice",
-            "AMD's HIP library (libamdhip64.so.7) is there, but hipInit answers with error 100 (cudaErrorNoDevice); \
+            "AMD's HIP library (libamdhip64.so.7) is there, but finds no GPU (hipInit answers with 100); \
              the program holds: cpu, code object gfx90a",
+        ),
+        (
+            stand_in(),
+            BOTH,
+            ("LIBAMDHIP64_FAIL", "hipInit=3"),
+            "cudaErrorInitializationError",
+            "AMD's HIP library (libamdhip64.so.7) is there, but hipInit answers with error 3 (cudaErrorInitializationError)",
         ),
         (
             stand_in(),

@@ -2,10 +2,7 @@
 // carries them out by a copy of this runtime that it holds for itself, on the CPU: memory, streams and events are that
 // one's. Kernels do nothing, or run in the form for the CPU that is emulated (modules.cpp).
 //
-// Build:  c++ -std=c++17 -shared -fPIC -I <CUDA>/include -I crates/runtime/tests/standin
-//             -Wl,--version-script=crates/runtime/tests/libamdhip64/exports.map -o libamdhip64.so.7
-//             crates/runtime/tests/libamdhip64/*.cpp record.o libregrain_rt.a -lpthread -ldl -lm
-//         where record.o is crates/runtime/tests/standin/record.c compiled by cc -fPIC
+// Build:  build.sh
 // Use:    LD_LIBRARY_PATH=<folder of libamdhip64.so.7>
 //         GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1000000, as the CPU's blocks have their shared memory in the
 //         static block of thread-local storage, where a library that is loaded late gets little else

@@ -3,6 +3,7 @@
 use super::arch::{candidates, is_amd, name};
 use super::library::{Hip, load};
 use super::state::{Amd, Gpu, translate};
+use crate::device::gpu::layout::Code;
 use crate::device::gpu::library::Functions;
 use crate::device::gpu::vendor::describe;
 use crate::device::row::{Refusal, Row};
@@ -13,6 +14,10 @@ use crate::images::registry::Module;
 
 /// The row of AMD GPUs in the table of devices.
 pub const ROW: Row = Row { name: "hip", kind: 2, holds, open };
+
+/// `hipErrorNoDevice`, `hipErrorInvalidDevice`.
+const NO_DEVICE: Code = 100;
+const INVALID_DEVICE: Code = 101;
 
 impl Device for Amd {}
 
@@ -46,6 +51,11 @@ fn open(modules: &[&'static Module]) -> Result<&'static dyn Device, Refusal> {
 fn gpus(functions: &Functions, hip: &Hip, path: &str) -> Result<(i32, Vec<Gpu>), Refusal> {
     let check = |function: &str, code| match code {
         0 => Ok(()),
+        // Where there is no GPU, `hipInit` of ROCm 5 says so with the second.
+        NO_DEVICE | INVALID_DEVICE => Err(Refusal {
+            error: CudaError::NO_DEVICE,
+            text: format!("AMD's HIP library ({path}) is there, but finds no GPU ({function} answers with {code})"),
+        }),
         _ => Err(Refusal {
             error: translate(code),
             text: format!(
