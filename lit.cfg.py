@@ -30,6 +30,10 @@ for name in ["HOME", "CUDA_PATH", "REGRAIN_CPU_MODE", "LD_LIBRARY_PATH"]:
 config.environment["REGRAIN_APPEND_FLAGS"] = "-fregrain-search-budget=none"
 config.environment["REGRAIN_VERIFY_EACH"] = "1"
 
+# REGRAIN_LIT_EMULATE=sm_80: programs for the CPU run what is shipped for that chip. Of use for test/integration.
+if "REGRAIN_LIT_EMULATE" in os.environ:
+    config.environment["REGRAIN_APPEND_FLAGS"] += " -fregrain-emulate=" + os.environ["REGRAIN_LIT_EMULATE"]
+
 # A longer name must come before one that it begins with.
 substitutions = {
     "%regrain-images": os.path.join(built, "regrain-images"),

@@ -8,11 +8,13 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::private_names;
 use regrain_targets::device_language::KERNEL_CONVENTION;
-use regrain_targets::target::{BlockOptions, Blocks};
+use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
 
+use crate::chips::Chips;
 use crate::device_side::{Code, DeviceSide};
 use crate::error::{Error, Result};
+use crate::kernels;
 use crate::search::Searcher;
 use crate::source::{Source, read_bitcode, write_module};
 use crate::stages::Stages;
@@ -46,21 +48,53 @@ pub(crate) fn device_side(
             module
         }
     };
-    if !versions.is_empty() {
-        versions_are_internal(&device, &versions);
-    }
     searcher.publish()?;
-    let kernels = kernels_of(&device);
-    let lowered = target.lower(&context, device, split, &options)?;
-    let object = source.scratch("device.o");
-    target.emit(&lowered, &options, &object)?;
-    Ok(DeviceSide {
-        versions,
-        most_threads: HashMap::new(),
-        code: Code::Object { path: object, table: target.image_symbol(&options.unit), unit: options.unit, kernels },
-        record_name: searcher.target_name(),
-        external_variables,
-    })
+    let lowering = Lowering { source, target, options };
+    let code = lowering.code(&context, device, split, &versions)?;
+    let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
+    Ok(DeviceSide { versions, most_threads, code, record_name, external_variables })
+}
+
+/// Makes the device side from what is shipped to the only one of `chips`: its kernels, as they are before instruction selection, run
+/// as coroutines (`-fregrain-emulate=`).
+pub(crate) fn emulated(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+    target: &'static dyn Blocks,
+) -> Result<DeviceSide> {
+    let source = stages.source;
+    let context = Context::create();
+    let (device, versions) = kernels::optimised(stages, searcher, chips, &context)?;
+    let options = block_options(source, chips.chips[0], &chips.bitcode[0])?;
+    let code = Lowering { source, target, options }.code(&context, device, None, &versions)?;
+    let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
+    Ok(DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() })
+}
+
+/// Device IR to an object.
+struct Lowering<'s> {
+    source: &'s Source<'s>,
+    target: &'static dyn Blocks,
+    options: BlockOptions,
+}
+
+impl Lowering<'_> {
+    fn code<'ctx>(
+        self,
+        context: &'ctx Context,
+        device: Module<'ctx>,
+        split: Option<SplitForm<'ctx>>,
+        versions: &Versions,
+    ) -> Result<Code> {
+        let Self { source, target, options } = self;
+        versions_are_internal(&device, versions);
+        let kernels = kernels_of(&device);
+        let lowered = target.lower(context, device, split, &options)?;
+        let path = source.scratch("device.o");
+        target.emit(&lowered, &options, &path)?;
+        Ok(Code::Object { path, table: target.image_symbol(&options.unit), unit: options.unit, kernels })
+    }
 }
 
 /// `--cuda-device-only`: the device object, or its IR as text. Gives the file that it made.
@@ -76,12 +110,35 @@ pub(crate) fn device_only(
     if options.relocatable {
         private_names::restore(&device, &source.unit.id());
     }
+    write_alone(source, target, &context, device, &options)
+}
+
+/// The same of what is shipped to the only one of `chips`.
+pub(crate) fn emulated_only(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+    target: &'static dyn Blocks,
+) -> Result<PathBuf> {
+    let context = Context::create();
+    let (device, _) = kernels::optimised(stages, searcher, chips, &context)?;
+    let options = block_options(stages.source, chips.chips[0], &chips.bitcode[0])?;
+    write_alone(stages.source, target, &context, device, &options)
+}
+
+fn write_alone<'ctx>(
+    source: &Source<'_>,
+    target: &'static dyn Blocks,
+    context: &'ctx Context,
+    device: Module<'ctx>,
+    options: &BlockOptions,
+) -> Result<PathBuf> {
     let finished = source.scratch("device-only-blocks");
-    let module = target.lower(&context, device, None, &options)?;
+    let module = target.lower(context, device, None, options)?;
     if source.options.emit.text {
         write_module(&module, &finished, true)?;
     } else {
-        target.emit(&module, &options, &finished)?;
+        target.emit(&module, options, &finished)?;
     }
     Ok(finished)
 }

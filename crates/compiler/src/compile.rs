@@ -53,7 +53,7 @@ pub fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
-    let groups = groups(source.archs);
+    let groups = groups(source.archs, source.options.emulate.as_ref());
     check(source, &groups)?;
     let chips = all_chips(&groups);
     let Some(sides) = source.sides(&chips)? else { return Ok(()) };
@@ -65,11 +65,13 @@ pub fn lowest_chip(archs: &[Arch]) -> SmArch {
     archs.iter().filter_map(|arch| arch.target.cuda_arch(&arch.name)).min().unwrap_or(DEFAULT_CHIP)
 }
 
-fn groups(archs: &[Arch]) -> Vec<Group<'_>> {
+/// `emulated` is what code that is linked into the program stands for, if it is not for the CPU's own sake.
+fn groups<'s>(archs: &'s [Arch], emulated: Option<&Arch>) -> Vec<Group<'s>> {
     let lowest = lowest_chip(archs);
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<Group<'s>> = Vec::new();
     for arch in archs {
-        let chip = arch.target.cuda_arch(&arch.name).unwrap_or(lowest);
+        let real = emulated.filter(|_| matches!(arch.target.code(), target::Code::Blocks(_))).unwrap_or(arch);
+        let chip = real.target.cuda_arch(&real.name).unwrap_or(lowest);
         match groups.iter_mut().find(|group| group.target.name() == arch.target.name()) {
             Some(group) => {
                 group.archs.push(arch);
@@ -199,21 +201,41 @@ impl<'s> Compilation<'s> {
     fn device_side(&self, group: &Group<'_>, survey: &Survey, specialised: bool) -> Result<DeviceSide> {
         match group.target.code() {
             target::Code::Blocks(blocks) => {
+                if let Some((emulated, kernels)) = self.emulated(group) {
+                    let survey = self.survey_of_kernels(survey, false);
+                    let chips = self.chips_of(&emulated, kernels, false);
+                    return self.with_stages(&emulated, &survey, |stages, searcher| {
+                        blocks::emulated(stages, searcher, &chips, blocks)
+                    });
+                }
                 let bitcode = &self.bitcode(group)[0];
                 self.with_stages(group, survey, |stages, searcher| {
                     blocks::device_side(stages, searcher, blocks, group.chips[0], bitcode)
                 })
             }
             target::Code::Kernels(kernels) => {
-                let mut survey = survey.clone();
-                if self.coarsening == Coarsening::Forced && !specialised {
-                    // One version of each kernel, as it was asked for.
-                    survey.shapes.clear();
-                }
+                let survey = self.survey_of_kernels(survey, specialised);
                 let chips = self.chips_of(group, kernels, specialised);
                 self.with_stages(group, &survey, |stages, searcher| kernels::device_side(stages, searcher, &chips))
             }
         }
+    }
+
+    /// What the host does with kernels that are loaded when the program runs.
+    fn survey_of_kernels(&self, survey: &Survey, specialised: bool) -> Survey {
+        let mut survey = survey.clone();
+        if self.coarsening == Coarsening::Forced && !specialised {
+            // One version of each kernel, as it was asked for.
+            survey.shapes.clear();
+        }
+        survey
+    }
+
+    /// What a group whose code is linked into the program stands for, where that is a chip (`-fregrain-emulate=`).
+    fn emulated(&self, group: &Group<'_>) -> Option<(Group<'s>, &'static dyn target::Kernels)> {
+        let arch = self.source.options.emulate.as_ref()?;
+        let target::Code::Kernels(kernels) = arch.target.code() else { return None };
+        Some((Group { target: arch.target, archs: vec![arch], chips: group.chips.clone() }, kernels))
     }
 
     fn chips_of<'g>(
@@ -248,9 +270,10 @@ impl<'s> Compilation<'s> {
             }
             modules.push(module);
             dispatchers.extend(found);
-            // Versions have no coroutine form but in a round trip: whoever asks for that form gets the kernel that the program
-            // wrote.
-            asks |= matches!(side.code, Code::Object { .. }) && !self.source.options.round_trip;
+            // Versions have no coroutine form but in a round trip and where a chip is emulated: whoever asks for that form gets
+            // the kernel that the program wrote.
+            let options = self.source.options;
+            asks |= matches!(side.code, Code::Object { .. }) && !options.round_trip && options.emulate.is_none();
         }
         if !modules.is_empty() {
             dispatch::redirect(host, modules, &dispatchers, asks)?;
@@ -310,6 +333,14 @@ impl<'s> Compilation<'s> {
         for group in self.groups {
             match group.target.code() {
                 target::Code::Blocks(blocks) => {
+                    if let Some((emulated, kernels)) = self.emulated(group) {
+                        let chips = self.chips_of(&emulated, kernels, false);
+                        let path = self.with_stages(&emulated, survey, |stages, searcher| {
+                            blocks::emulated_only(stages, searcher, &chips, blocks)
+                        })?;
+                        made.push((group.archs[0].name.clone(), path, if text { "ll" } else { "o" }));
+                        continue;
+                    }
                     let path = blocks::device_only(self.source, blocks, group.chips[0], &self.bitcode(group)[0])?;
                     made.push((group.archs[0].name.clone(), path, if text { "ll" } else { "o" }));
                 }

@@ -15,7 +15,7 @@ use regrain_targets::target::Kernels;
 use regrain_targets::{Arch, Cache, Key, Report};
 use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
-use regrain_tuning::occupancy::occupancy;
+use regrain_tuning::occupancy::{Resources, occupancy};
 
 use crate::chips::Chips;
 use crate::decisions::publish;
@@ -112,6 +112,29 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
         known.keep(&Found { missed: stages.missed.said(), statements, kernels, host, images: keys });
     }
     Ok(Made { images, versions, static_shared })
+}
+
+/// The device side of the only one of `chips` as its back end's instruction selection would get it, with the versions of kernels
+/// that would be shipped.
+pub(crate) fn optimised<'ctx>(
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
+    chips: &Chips<'_>,
+    context: &'ctx Context,
+) -> Result<(Module<'ctx>, Versions)> {
+    let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
+    let module = read_bitcode(context, path)?;
+    stages.dump.llvm(&format!("device-{arch}"), &module)?;
+    let unit = ChipModule::new(stages, context, module, arch);
+    let mut versions = unit.versions.clone();
+    if matches!(stages.grains, Grains::Search(_)) {
+        choose(stages, searcher, chips, std::slice::from_ref(&unit), &mut versions)?;
+        searcher.publish()?;
+    }
+    let module = unit.with_versions(&versions)?;
+    chips.target.optimized(&module, &stages.source.toolchain.toolkit, &kernel_options(stages.source, arch))?;
+    stages.dump.llvm(&format!("optimised-{arch}"), &module)?;
+    Ok((module, versions))
 }
 
 /// The device side for one chip.
@@ -229,7 +252,8 @@ fn most_threads(chips: &Chips<'_>, images: &[Image], version: &Version) -> Resul
     let of = |(arch, image): (&&Arch, &Image)| {
         let Processor::Gpu(limits) = arch.target.processor(&arch.name)? else { return Ok(u32::MAX) };
         let Some(report) = image.reports.iter().find(|report| report.name == version.name) else { return Ok(0) };
-        let fits = |threads: &u32| occupancy(limits, *threads, report.registers, 0).blocks > 0;
+        let registers = Resources { static_shared: 0, ..search::as_resources(report) };
+        let fits = |threads: &u32| occupancy(limits, *threads, &registers).blocks > 0;
         Ok((1..=limits.threads_per_block).rev().find(fits).unwrap_or(0))
     };
     let all = chips.archs.iter().zip(images).map(of).collect::<Result<Vec<u32>>>()?;
@@ -256,22 +280,29 @@ fn device_image(
 /// What compiling a device module takes.
 fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job<Assembler<'s>> {
     let options = source.options;
-    if !options.lines && !options.debug_device {
+    if !options.lines && !options.debug_device && !target.wants_lines() {
         module.strip_debug_info();
     }
     // Where the source lies makes no difference to what becomes of it.
     module.set_source_file_name("device");
     module.set_name("device");
-    let options = KernelOptions {
+    let options = kernel_options(source, arch);
+    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
+    let bitcode = module.write_bitcode_to_memory().as_slice().into();
+    Job { bitcode, kernel: None, compiler, is_optional: false }
+}
+
+fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
+    let options = source.options;
+    KernelOptions {
         arch: arch.to_owned(),
         level: options.device_level().into(),
         lines: options.lines,
         debug: options.debug_device,
         assembler: options.assembler.clone(),
-    };
-    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
-    let bitcode = module.write_bitcode_to_memory().as_slice().into();
-    Job { bitcode, kernel: None, compiler, is_optional: false }
+        lld: source.toolchain.clang.sibling("ld.lld"),
+        amd: options.amd.clone(),
+    }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

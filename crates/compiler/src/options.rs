@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use regrain_targets::Arch;
+use regrain_targets::amdgpu::Settings;
 use regrain_tuning::Space;
 
 /// Remarks about our own work, by clang's kinds.
@@ -67,8 +69,12 @@ pub struct Options {
     pub cpu: Option<String>,
     /// What is passed on to the assembler of device code (`-Xcuda-ptxas`).
     pub assembler: Vec<String>,
+    /// What is said of AMD's chips alone.
+    pub amd: Settings,
     /// `-fregrain-round-trip`: code from the parallel form even where no transformation fired.
     pub round_trip: bool,
+    /// `-fregrain-emulate=`: the CPU runs what is made for this architecture.
+    pub emulate: Option<Arch>,
     /// `-fregrain-specialize`: versions of kernels for constant block shapes on a GPU too.
     pub specialize: bool,
     /// `-fregrain-coarsen-blocks=`: this grain for every kernel where it is right, as an option of the pass.

@@ -111,6 +111,18 @@ pub trait Kernels: Sync {
     /// LLVM does not have it.
     fn machine(&self, arch: &str) -> Result<TargetMachine, Error>;
 
+    /// What [`compile`](Self::compile) does up to instruction selection: links the device libraries into device code of clang's and
+    /// optimises. What is left in `module` is what is shipped, and what emulation runs.
+    ///
+    /// # Errors
+    /// No such chip, missing libraries, and what cannot be expressed for the chip, located.
+    fn optimized(&self, module: &Module<'_>, toolkit: &Toolkit, options: &KernelOptions) -> Result<(), Error>;
+
+    /// Whether modules are to keep their lines although the code will have none: for messages of [`compile`](Self::compile).
+    fn wants_lines(&self) -> bool {
+        false
+    }
+
     /// What code depends on beside the module and the options: the tools' versions.
     fn stamp(&self, toolkit: &Toolkit) -> String;
 

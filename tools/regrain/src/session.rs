@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::{Commands, Toolchain, compile, note};
 use regrain_frontend::{Clang, TranslationUnit};
 use regrain_targets::target::Code;
@@ -42,13 +42,16 @@ impl Session {
                 note(&format!("no --offload-arch: compiling for what is in this machine, {}", found.join(", ")));
             }
         }
+        let mut args = args;
+        args.options.emulate = args.emulate.as_deref().map(|name| emulated(name, &archs, &args)).transpose()?;
         let toolkit = match Toolkit::find(args.cuda_path.as_deref()) {
             Ok(toolkit) => Some(toolkit),
             Err(error) if compiles_cuda => return Err(error.into()),
             Err(_) => None,
         };
         if let (true, Some(toolkit)) = (compiles_cuda, &toolkit) {
-            archs.iter().try_for_each(|arch| arch.target.check(&arch.name, toolkit))?;
+            let all = archs.iter().chain(&args.options.emulate);
+            all.into_iter().try_for_each(|arch| arch.target.check(&arch.name, toolkit))?;
         }
         let toolchain = toolkit.map(|toolkit| Toolchain { clang: clang.clone(), toolkit, commands });
         let scratch =
@@ -110,7 +113,7 @@ impl Session {
         let cuda = self.args.inputs.iter().any(|i| i.cuda);
         let ours = |arg: &OsString| {
             let text = arg.to_string_lossy();
-            let options = ["--offload-arch=", "--cuda-gpu-arch=", "-fregrain-", "--cuda-path="];
+            let options = ["--offload-arch=", "--cuda-gpu-arch=", "-fregrain-", "--cuda-path=", "--rocm-", "-mcode-object-version="];
             options.iter().any(|option| text.starts_with(option))
         };
         command.args(self.args.all.iter().filter(|arg| !ours(arg)));
@@ -176,6 +179,26 @@ fn parse(names: &[String], clang: &Clang) -> Result<Vec<Arch>> {
         archs.extend(found.filter(|arch| !archs.contains(arch)));
     }
     Ok(archs)
+}
+
+/// Reads `-fregrain-emulate=`: what is made for that chip is to run on the CPU.
+fn emulated(name: &str, archs: &[Arch], args: &Args) -> Result<Arch> {
+    let not_allowed = |with: &str, why: &str| anyhow!("invalid argument '-fregrain-emulate={name}' not allowed with '{with}': {why}");
+    let found = find(name)?;
+    if matches!(found.target.code(), Code::Blocks(_)) {
+        bail!("invalid argument '-fregrain-emulate={name}': it is not the name of a GPU");
+    }
+    if !archs.iter().any(|arch| matches!(arch.target.code(), Code::Blocks(_))) {
+        let list: Vec<String> = archs.iter().map(ToString::to_string).collect();
+        return Err(not_allowed(&format!("--offload-arch={}", list.join(",")), "it is for --offload-arch=cpu"));
+    }
+    if args.options.relocatable {
+        return Err(not_allowed("-fgpu-rdc", "whole programs alone are emulated"));
+    }
+    if args.options.profile_generate {
+        return Err(not_allowed("-fregrain-profile-generate", "the times would be those of the CPU"));
+    }
+    Ok(found)
 }
 
 /// What is in this machine, by the first target that has something there.

@@ -74,11 +74,11 @@ pub fn lower<'ctx>(
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
     let kernels = image::Kernel::collect(&device, options)?;
     spin::insert_hints(&device)?;
-    retarget(context, &device, options)?;
+    retarget(&device, options)?;
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
         Some(form) => {
-            retarget(context, &form.module, options)?;
+            retarget(&form.module, options)?;
             symbols::rename(&form.module, options, symbols::Role::Split);
             device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;
             form.blocks

@@ -9,7 +9,8 @@ use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
 use super::limits::{limits, shared_opt_in_everywhere};
-use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, compile_to_ptx, embed, fat_binary};
+use super::codegen::{emit, optimize};
+use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, embed, fat_binary};
 use crate::image::{Image, KernelOptions};
 use crate::offload::{ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
@@ -57,7 +58,7 @@ impl Target for Nvptx {
     }
 
     fn usual_space(&self, block: Option<[u32; 3]>) -> Space {
-        Space::for_gpu(block)
+        Space::for_gpu(block, 32)
     }
 
     fn launch_limits(&self, archs: &[&str], _chip: SmArch) -> Result<LaunchLimits, Error> {
@@ -92,6 +93,10 @@ impl Kernels for Nvptx {
         machines::nvptx(SmArch::parse(arch)?.number)
     }
 
+    fn optimized(&self, module: &Module<'_>, toolkit: &Toolkit, options: &KernelOptions) -> Result<(), Error> {
+        optimize(module, toolkit, &codegen_options(toolkit, options)?)
+    }
+
     fn stamp(&self, toolkit: &Toolkit) -> String {
         toolkit.stamp()
     }
@@ -103,10 +108,10 @@ impl Kernels for Nvptx {
         options: &KernelOptions,
         text_only: bool,
     ) -> Result<Image, Error> {
-        let arch = SmArch::parse(&options.arch)?;
-        toolkit.require(arch)?;
-        let codegen = CodegenOptions { opt_level: options.level, ..CodegenOptions::new(arch) };
-        let ptx = compile_to_ptx(module, toolkit, &codegen)?;
+        self.optimized(module, toolkit, options)?;
+        let codegen = codegen_options(toolkit, options)?;
+        let arch = codegen.arch;
+        let ptx = emit(module, toolkit, &codegen)?;
         if text_only {
             let arch = options.arch.clone();
             return Ok(Image { arch, text: ptx, code: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
@@ -134,6 +139,13 @@ impl Kernels for Nvptx {
         }
         Ok(all)
     }
+}
+
+/// How LLVM's back end is to work.
+fn codegen_options(toolkit: &Toolkit, options: &KernelOptions) -> Result<CodegenOptions, Error> {
+    let arch = SmArch::parse(&options.arch)?;
+    toolkit.require(arch)?;
+    Ok(CodegenOptions { opt_level: options.level, ..CodegenOptions::new(arch) })
 }
 
 /// What a program for several chips holds: a cubin for each, and the PTX of the newest.
