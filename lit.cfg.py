@@ -68,9 +68,11 @@ for path in toolkits:
         break
 config.available_features.add("host-" + platform.machine())
 
-# The feature `libamdhip64`: AMD's own library is here, with or without a GPU.
-if ctypes.util.find_library("amdhip64"):
+# The feature `libamdhip64`: AMD's own library is here, and no GPU for it. `rocm-device-libs`: what code for AMD's GPUs is linked with.
+if ctypes.util.find_library("amdhip64") and not os.path.exists("/dev/kfd"):
     config.available_features.add("libamdhip64")
+if any(os.path.exists(os.path.join(path, "amdgcn/bitcode/ocml.bc")) for path in ["/usr/lib/x86_64-linux-gnu", "/opt/rocm"]):
+    config.available_features.add("rocm-device-libs")
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
 # fork. test/gpu runs the programs of test/integration on it.

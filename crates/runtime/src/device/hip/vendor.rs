@@ -1,7 +1,7 @@
 //! What HIP does in its own way.
 
 use std::ffi::c_void;
-use std::sync::PoisonError;
+use std::sync::{OnceLock, PoisonError};
 use std::sync::atomic::Ordering;
 
 use super::arch::candidates;
@@ -137,13 +137,8 @@ impl Vendor for Amd {
         }
     }
 
-    fn shape(&self, gpu: usize) -> Result<Shape> {
-        let kept = &self.gpus[gpu].shape;
-        if let Some(shape) = kept.get() {
-            return Ok(*shape);
-        }
-        let shape = Shape::of(|which| self.figure(gpu as i32, which))?;
-        Ok(*kept.get_or_init(|| shape))
+    fn kept_shape(&self, gpu: usize) -> &OnceLock<Shape> {
+        &self.gpus[gpu].shape
     }
 
     fn flags(&self) -> Result<u32> {
