@@ -114,7 +114,7 @@ EXPORT Code hipModuleLoadData(void **handle, const void *bytes) {
   if (!read_code_object(bytes, made->code)) MISUSE(INVALID_IMAGE, "not a code object of AMD's");
   call.text += "(" + made->code.arch + ")";
   std::string gpu = gpu_name(current_gpu);
-  if (!made->code.arch.empty() && made->code.arch != gpu.substr(0, gpu.find(':'))) DONE(NO_BINARY);
+  if (!made->code.arch.empty() && made->code.arch != gpu.substr(0, gpu.find(':'))) DONE(rocm() < 6 ? INVALID_KERNEL_FILE : NO_BINARY);
   std::lock_guard<std::mutex> lock(guard);
   made->gpu = current_gpu;
   if (*setting("STANDIN_HIP_MODULES", "")) {

@@ -4,7 +4,7 @@
 //! ROCm 5 and 6 (`gcnArchName` at byte 396 or 1160), and which of them a function fills differs too. Its text is the same
 //! everywhere: the properties are written into a buffer that is larger than all of them, and the name is the last word in it that
 //! looks like one. Where none is found, every code object of the program is tried, and HIP says which one it
-//! takes (`hipErrorNoBinaryForGpu`): what is loaded is never decided by the name alone.
+//! takes: what is loaded is never decided by the name alone.
 
 use super::library::Hip;
 use crate::images::offload::{ImageKind, Offload};

@@ -10,11 +10,11 @@
 //!
 //! A thread claims room for a [record](super::records) with one atomic addition to `written`; what does not fit is
 //! dropped, as on NVIDIA's GPUs. A failed assertion (2) or trap (3) sets `failed`. The host reads the buffer after work
-//! was waited for, and when the program ends.
+//! was waited for, and when the program ends: before HIP's own destructors, after which the memory may be gone.
 
 use std::ffi::c_void;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{OnceLock, PoisonError};
 
 use super::records::{Record, read};
 use super::state::Amd;
@@ -31,6 +31,26 @@ const HEADER: usize = 16;
 const FLAGS: u32 = 0x1 | 0x2 | 0x4000_0000;
 /// What `failed` is after an assertion; anything else but 0 is a trap.
 const ASSERTION: u32 = 2;
+
+/// The device whose buffers are shown when the program ends.
+static SHOWN: OnceLock<&'static Amd> = OnceLock::new();
+/// The program ends: nobody reads buffers any more.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn close() {
+    if let Some(device) = SHOWN.get() {
+        device.drain_all();
+    }
+    CLOSED.store(true, Ordering::SeqCst);
+}
+
+/// Shows what is left when the program ends. HIP has registered its own destructors before, so that they run later.
+pub fn show_at_exit(device: &'static Amd) {
+    if SHOWN.set(device).is_ok() {
+        // SAFETY: a function without preconditions. Without room for it, buffers are read after waiting alone.
+        let _ = unsafe { libc::atexit(close) };
+    }
+}
 
 /// The buffer of a GPU.
 pub struct Output {
@@ -160,6 +180,9 @@ impl Amd {
 
     /// Shows what kernels of a GPU printed. What a failed kernel leaves stays with the GPU.
     pub fn drain_output(&self, gpu: usize, idle: bool) -> Result {
+        if CLOSED.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         let gpu = &self.gpus[gpu];
         let mut kept = gpu.output.lock().unwrap_or_else(PoisonError::into_inner);
         let drained = kept.as_mut().map_or(Ok(()), |output| output.drain(idle));
@@ -167,6 +190,13 @@ impl Amd {
             gpu.fail(error);
         }
         drained
+    }
+
+    /// Shows what kernels of all GPUs printed so far.
+    pub fn drain_all(&self) {
+        for gpu in 0..self.gpus.len() {
+            let _ = self.drain_output(gpu, false);
+        }
     }
 
     /// Frees the buffer of a GPU, on which nothing runs any more.

@@ -1,8 +1,8 @@
 //! What HIP does in its own way.
 
 use std::ffi::c_void;
-use std::sync::{OnceLock, PoisonError};
 use std::sync::atomic::Ordering;
+use std::sync::{OnceLock, PoisonError};
 
 use super::arch::candidates;
 use super::figures::{Source, source};
@@ -20,9 +20,12 @@ use crate::images::image::Images;
 use crate::images::registry::Function;
 use crate::types::{Location, PointerAttributes};
 
-/// `hipErrorInvalidValue`, `hipErrorNoBinaryForGpu`.
+/// `hipErrorInvalidValue`.
 const INVALID_VALUE: Code = 1;
-const NO_BINARY: Code = 209;
+/// What HIP says of a code object that is not for the GPU: `hipErrorInvalidImage`, `hipErrorNoBinaryForGpu`,
+/// `hipErrorInvalidKernelFile`, `hipErrorSharedObjectInitFailed`; which one depends on the version
+/// (hipamd/src/hip_fatbin.cpp of github.com/ROCm/clr, rocm-5.7.1 and 6.2.2).
+const REFUSED: [Code; 4] = [200, 209, 218, 303];
 /// `HIP_POINTER_ATTRIBUTE_*`: memory type, device pointer, host pointer, whether it is managed, index of the GPU. The
 /// numbers are the same in ROCm 5, 6 and 7.
 const MEMORY_TYPE: u32 = 2;
@@ -285,19 +288,21 @@ impl Vendor for Amd {
     }
 
     fn flush(&self) {
-        for gpu in 0..self.gpus.len() {
-            let _ = self.drain_output(gpu, false);
-        }
+        self.drain_all();
     }
 
     fn load(&self, images: &Images, gpu: usize) -> Result<Handle> {
+        if images.offload.is_empty() {
+            return Err(CudaError::INVALID_KERNEL_IMAGE);
+        }
         let name = self.gpus[gpu].name.as_deref();
+        let mut refused = String::new();
         for image in candidates(&images.offload, name) {
             let mut handle = std::ptr::null_mut();
             // SAFETY: a whole code object, alive as long as the program.
             match unsafe { (self.functions.module_load)(&raw mut handle, image.bytes.as_ptr().cast()) } {
                 0 => return self.connect_output(handle, gpu).map(|()| handle),
-                NO_BINARY => {}
+                code if REFUSED.contains(&code) => refused = format!("; HIP refuses the {image} with error {code}"),
                 code => {
                     let error = translate(code);
                     eprintln!("regrain runtime: error: HIP does not load the {image}: {}", describe(error));
@@ -305,11 +310,8 @@ impl Vendor for Amd {
                 }
             }
         }
-        if images.offload.is_empty() {
-            return Err(CudaError::INVALID_KERNEL_IMAGE);
-        }
         let name = name.unwrap_or("unknown name");
-        eprintln!("regrain runtime: error: no image for an AMD GPU of {name}; there is: {images}");
+        eprintln!("regrain runtime: error: no image for an AMD GPU of {name}; there is: {images}{refused}");
         Err(CudaError::NO_KERNEL_IMAGE)
     }
 
