@@ -1,4 +1,4 @@
-//! Compiles `device-lib/*.c` for the host to one LLVM bitcode file, `$OUT_DIR/device_library.bc`.
+//! Compiles `device-lib/*.c` and `device-lib/emulation/*.c` for the host to one LLVM bitcode file, `$OUT_DIR/device_library.bc`.
 //!
 //! The library is inlined into kernels that are compiled for the CPU that is there, so no function may carry the
 //! `target-cpu` and `target-features` of this build: they are taken out of the textual IR.
@@ -34,8 +34,9 @@ fn main() {
     let llvm =
         PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
 
-    let mut sources: Vec<PathBuf> = fs::read_dir(source_dir)
-        .expect("device-lib is part of this crate")
+    let mut sources: Vec<PathBuf> = [source_dir.to_owned(), source_dir.join("emulation")]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).expect("device-lib is part of this crate"))
         .map(|entry| entry.expect("device-lib is readable").path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
         .collect();

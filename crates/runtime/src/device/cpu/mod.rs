@@ -38,3 +38,4 @@ mod streams;
 mod switch;
 mod transfers;
 mod warp;
+mod wave;
