@@ -56,10 +56,11 @@ pub fn retarget<'ctx>(
 ) -> Result<(), Error> {
     llvm::keep_line_tables(module);
     drop_device_metadata(module);
-    stops::insert(context, module)?;
+    let waves = stops::waves(module);
     for function in module.get_functions() {
         plain_function(function, KERNEL_CONVENTION, destination);
     }
+    stops::insert(context, module, &waves)?;
     place_shared(context, module, destination);
     let machine = destination.machine()?;
     module.set_triple(&TargetTriple::create(&machine.get_triple().as_str().to_string_lossy()));
@@ -92,3 +93,6 @@ fn code_object_version(module: &Module<'_>) -> u64 {
         _ => 600,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,21 +97,37 @@ fn instructions(function: FunctionValue<'_>) -> impl Iterator<Item = Instruction
     function.get_basic_block_iter().flat_map(|block| block.get_instructions())
 }
 
+/// Lanes of a wave of each kernel, by its name.
+pub(super) type Waves = HashMap<String, u32>;
+
+/// The kernels of `module`, as the back end's attributes and conventions have them.
+pub(super) fn waves(module: &Module<'_>) -> Waves {
+    let kernels = module.get_functions().filter(|function| is_kernel(*function));
+    kernels.map(|function| (name_of(function), lanes(function))).collect()
+}
+
+fn name_of(function: FunctionValue<'_>) -> String {
+    function.get_name().to_string_lossy().into_owned()
+}
+
 /// Puts the stops into every kernel of `module`.
 ///
 /// # Errors
 /// An operation of a wave in a function that cannot be inlined, or of a type that is too large.
-pub(super) fn insert<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<(), Error> {
-    if inline(module)? {
+pub(super) fn insert<'ctx>(context: &'ctx Context, module: &Module<'ctx>, waves: &Waves) -> Result<(), Error> {
+    if inline(module, waves)? {
         machines::run_passes(module, "function(loop-simplify)", &machines::host()?)?;
     }
     for function in module.get_functions().filter(|f| f.get_first_basic_block().is_some()).collect::<Vec<_>>() {
+        let wave = waves.get(&name_of(function));
         let stop = instructions(function).find(|i| operation(*i).is_some_and(|operation| operation.stops));
-        if let Some(stop) = stop.filter(|_| !is_kernel(function)) {
+        if let Some(stop) = stop.filter(|_| wave.is_none()) {
             let what = "emulation has no operation of a wave where a function calls itself or is called by a pointer";
             return Err(unsupported(stop, what));
         }
-        Inserting { context, module, builder: context.create_builder(), lanes: lanes(function) }.function(function)?;
+        // Functions outside of kernels ask for their lane alone, and waves of a module have one width.
+        let lanes = wave.or(waves.values().next()).copied().unwrap_or(32);
+        Inserting { context, module, builder: context.create_builder(), lanes }.function(function)?;
     }
     Ok(())
 }
@@ -119,15 +135,14 @@ pub(super) fn insert<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Res
 fn unsupported(instruction: InstructionValue<'_>, what: &str) -> Error {
     let function = instruction.get_parent().and_then(|block| block.get_parent());
     Error::Unsupported(Unsupported {
-        function: function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned()),
+        function: function.map_or(String::new(), name_of),
         location: llvm::source_frames(instruction).pop(),
         what: what.to_owned(),
     })
 }
 
 /// Inlines the functions in which lanes stop. Returns whether there are stops at all.
-fn inline(module: &Module<'_>) -> Result<bool, Error> {
-    let name = |function: FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();
+fn inline(module: &Module<'_>, waves: &Waves) -> Result<bool, Error> {
     let mut callers: HashMap<String, Vec<FunctionValue<'_>>> = HashMap::new();
     let mut work = Vec::new();
     for function in module.get_functions() {
@@ -135,7 +150,7 @@ fn inline(module: &Module<'_>) -> Result<bool, Error> {
             if operation(instruction).is_some_and(|operation| operation.stops) {
                 work.push(function);
             } else if let Some(callee) = llvm::callee(instruction) {
-                callers.entry(name(callee)).or_default().push(function);
+                callers.entry(name_of(callee)).or_default().push(function);
             }
         }
     }
@@ -143,10 +158,10 @@ fn inline(module: &Module<'_>) -> Result<bool, Error> {
     let mut seen = HashSet::new();
     let always = module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("alwaysinline"), 0);
     while let Some(function) = work.pop() {
-        if !seen.insert(name(function)) || is_kernel(function) {
+        if !seen.insert(name_of(function)) || waves.contains_key(&name_of(function)) {
             continue;
         }
-        work.extend(callers.get(&name(function)).into_iter().flatten().copied());
+        work.extend(callers.get(&name_of(function)).into_iter().flatten().copied());
         for never in ["noinline", "optnone"] {
             function.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id(never));
         }
