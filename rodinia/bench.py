@@ -8,6 +8,7 @@
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
+  bench.py twins          kernels for AMD's chips against twins ported to HIP by hand: resources and instructions (no GPU needed)
 
 Each figure is the median of interleaved runs, so that a slow moment of the machine meets all sides alike. The tables
 name the machine that they come from.
@@ -29,6 +30,7 @@ from pathlib import Path
 import grain
 import limits
 import tune
+import twins
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -313,6 +315,10 @@ def grain_matrix(options):
     return any(row["cpu"] == "differs" for row in rows)
 
 
+def hip_twins(options):
+    write("twins.md", twins.table(options.archs.split(","), Path(options.driver).resolve(), options.device_libs, geomean))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -330,8 +336,13 @@ def main():
     matrix.add_argument("--jobs", type=int, default=os.cpu_count())
     matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
     matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
+    against = commands.add_parser("twins")
+    against.add_argument("--archs", default="gfx90a,gfx1030")
+    against.add_argument("--driver", default=str(REGRAIN))
+    against.add_argument("--device-libs", default="/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", help="folder of ocml.bc")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix}
+    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
+             "twins": hip_twins}
     sys.exit(sides[options.command](options))
 
 

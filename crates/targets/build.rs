@@ -1,6 +1,7 @@
-//! Compiles `device-lib/*.c` and `device-lib/emulation/*.c` for the host to one LLVM bitcode file, `$OUT_DIR/device_library.bc`.
+//! Compiles the device libraries to LLVM bitcode: `device-lib/common/*.c` with those of one target, for the host to
+//! `$OUT_DIR/cpu_library.bc`, for AMD's GPUs to `$OUT_DIR/amdgpu_library.bc`.
 //!
-//! The library is inlined into kernels that are compiled for the CPU that is there, so no function may carry the
+//! A library is inlined into kernels that are compiled for the processor that is there, so no function may carry the
 //! `target-cpu` and `target-features` of this build: they are taken out of the textual IR.
 
 use std::env;
@@ -18,47 +19,87 @@ const FLAGS: &[&str] = &[
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-stack-protector",
-    "-fPIC",
     "-fno-ident",
     // Loops of the library are short; vectors in them would only fix a width for the caller.
     "-fno-vectorize",
     "-fno-slp-vectorize",
 ];
 
+/// A target's library.
+struct Library {
+    /// Its folder beside `common`, and the name of what is made.
+    name: &'static str,
+    /// Further folders.
+    more: &'static [&'static str],
+    /// What clang is told beside [`FLAGS`].
+    flags: &'static [&'static str],
+}
+
+const LIBRARIES: &[Library] = &[
+    // What the CPU stands for where it runs code of other chips is a part of its library.
+    Library { name: "cpu", more: &["emulation"], flags: &["-fPIC", "-I../runtime/include"] },
+    Library {
+        name: "amdgpu",
+        more: &[],
+        flags: &[
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-nogpulib",
+            "-ffreestanding",
+            // The version is known where the library is linked.
+            "-Xclang",
+            "-mcode-object-version=none",
+            // Lanes go in step: what they do together must stay where it is.
+            "-fconvergent-functions",
+        ],
+    },
+];
+
 fn main() {
-    let source_dir = Path::new("device-lib");
     println!("cargo:rerun-if-changed=device-lib");
     println!("cargo:rerun-if-changed=../runtime/include");
     println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let llvm =
         PathBuf::from(env::var_os("LLVM_SYS_221_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into())).join("bin");
+    for library in LIBRARIES {
+        build(library, &llvm, &out_dir);
+    }
+}
 
-    let mut sources: Vec<PathBuf> = [source_dir.to_owned(), source_dir.join("emulation")]
-        .into_iter()
-        .flat_map(|folder| fs::read_dir(folder).expect("device-lib is part of this crate"))
+/// Compiles and joins one library.
+fn build(library: &Library, llvm: &Path, out_dir: &Path) {
+    let mut sources: Vec<PathBuf> = ["common", library.name]
+        .iter()
+        .chain(library.more)
+        .flat_map(|folder| fs::read_dir(Path::new("device-lib").join(folder)).expect("device-lib is part of this crate"))
         .map(|entry| entry.expect("device-lib is readable").path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
         .collect();
     sources.sort();
-
-    let modules: Vec<PathBuf> = sources.iter().map(|source| compile(source, &llvm, &out_dir)).collect();
-    let (joined, plain, library) =
-        (out_dir.join("joined.ll"), out_dir.join("device_library.ll"), out_dir.join("device_library.bc"));
+    let work = out_dir.join(library.name);
+    fs::create_dir_all(&work).expect("OUT_DIR is writable");
+    let modules: Vec<PathBuf> = sources.iter().map(|source| compile(source, library, llvm, &work)).collect();
+    let (joined, plain) = (work.join("joined.ll"), work.join("library.ll"));
+    let made = out_dir.join(format!("{}_library.bc", library.name));
     run(Command::new(llvm.join("llvm-link")).arg("-S").args(&modules).arg("-o").arg(&joined));
     let text = fs::read_to_string(&joined).expect("llvm-link wrote the module");
     let mut adapted: String = text.lines().flat_map(|line| [adapt(line), "\n".into()]).collect();
     adapted.extend(text.lines().filter_map(vector_wrapper));
     fs::write(&plain, adapted).expect("OUT_DIR is writable");
-    run(Command::new(llvm.join("llvm-as")).arg(&plain).arg("-o").arg(&library));
+    run(Command::new(llvm.join("llvm-as")).arg(&plain).arg("-o").arg(&made));
 }
 
 /// One C file to textual IR.
-fn compile(source: &Path, llvm: &Path, out_dir: &Path) -> PathBuf {
-    let module = out_dir.join(source.file_name().expect("a file")).with_extension("ll");
+fn compile(source: &Path, library: &Library, llvm: &Path, work: &Path) -> PathBuf {
+    let folder = source.parent().and_then(Path::file_name).expect("a file of a folder").to_string_lossy().into_owned();
+    let name = source.file_stem().expect("a file").to_string_lossy().into_owned();
+    let module = work.join(format!("{folder}.{name}.ll"));
     run(Command::new(llvm.join("clang"))
         .args(FLAGS)
-        .args(["-I../runtime/include", "-S", "-emit-llvm"])
+        .args(library.flags)
+        .args(["-Idevice-lib/common", "-S", "-emit-llvm"])
+        .arg(format!("-Idevice-lib/{}", library.name))
         .arg(source)
         .arg("-o")
         .arg(&module));
@@ -84,6 +125,9 @@ fn adapt(line: &str) -> String {
         "\"tune-cpu\"",
         "\"min-legal-vector-width\"",
         "\"stack-protector-buffer-size\"",
+        // Of the kernel that it becomes a part of.
+        "\"amdgpu-",
+        "\"uniform-work-group-size\"",
     ];
     line.split(' ').filter(|word| !GONE.iter().any(|gone| word.starts_with(gone))).collect::<Vec<_>>().join(" ")
 }

@@ -36,8 +36,7 @@ impl Chip<'_> {
         let mut row = Row::new(self.source, &launch.kernel, launch.shape, &self.name, grain, decision);
         row.resources = self.resources(launch, grain).copied();
         if let (Processor::Gpu(limits), Some(resources)) = (&self.processor, &row.resources) {
-            row.occupancy =
-                Some(occupancy(limits, block_threads(launch, grain), resources.registers, resources.shared()));
+            row.occupancy = Some(occupancy(limits, block_threads(launch, grain), resources));
         }
         row
     }

@@ -15,7 +15,7 @@ use regrain_targets::target::Kernels;
 use regrain_targets::{Arch, Cache, Key, Report};
 use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
-use regrain_tuning::occupancy::occupancy;
+use regrain_tuning::occupancy::{Resources, occupancy};
 
 use crate::chips::Chips;
 use crate::decisions::publish;
@@ -252,7 +252,8 @@ fn most_threads(chips: &Chips<'_>, images: &[Image], version: &Version) -> Resul
     let of = |(arch, image): (&&Arch, &Image)| {
         let Processor::Gpu(limits) = arch.target.processor(&arch.name)? else { return Ok(u32::MAX) };
         let Some(report) = image.reports.iter().find(|report| report.name == version.name) else { return Ok(0) };
-        let fits = |threads: &u32| occupancy(limits, *threads, report.registers, 0).blocks > 0;
+        let registers = Resources { static_shared: 0, ..search::as_resources(report) };
+        let fits = |threads: &u32| occupancy(limits, *threads, &registers).blocks > 0;
         Ok((1..=limits.threads_per_block).rev().find(fits).unwrap_or(0))
     };
     let all = chips.archs.iter().zip(images).map(of).collect::<Result<Vec<u32>>>()?;

@@ -248,13 +248,14 @@ pub fn resources(
     found
 }
 
-fn as_resources(report: &Report) -> Resources {
+/// What the back end reported, without the dynamic shared memory that the launch will ask for.
+pub fn as_resources(report: &Report) -> Resources {
     Resources {
         registers: report.registers,
         spill_stores: report.spill_stores,
         spill_loads: report.spill_loads,
         stack: report.stack_frame,
         static_shared: report.shared,
-        dynamic_shared: 0,
+        ..Resources::default()
     }
 }

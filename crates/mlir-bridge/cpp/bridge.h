@@ -232,7 +232,7 @@ MlirOperation regrainParseModule(MlirContext context, MlirStringRef source, Mlir
                                  void *user);
 
 /*===----------------------------------------------------------------------------===*
- * nvptx_backend.cpp, optimise.cpp: code generation and optimisation by LLVM
+ * nvptx_backend.cpp, amdgpu_adapt.cpp, amdgpu_backend.cpp, optimise.cpp: code generation and optimisation by LLVM
  *===----------------------------------------------------------------------------===*/
 
 typedef struct RegrainNvptxOptions {
@@ -248,6 +248,35 @@ bool regrainNvptxLinkLibdevice(LLVMModuleRef module, const RegrainNvptxOptions *
 bool regrainNvptxOptimize(LLVMModuleRef module, const RegrainNvptxOptions *options, RegrainSink sink, void *user);
 /* Where it succeeds, the sink gets the PTX. The module is of no use afterwards. */
 bool regrainNvptxEmit(LLVMModuleRef module, const RegrainNvptxOptions *options, RegrainSink sink, void *user);
+
+typedef struct RegrainAmdgpuOptions {
+  const char *cpu;       /* as in "gfx90a" */
+  const char *features;  /* as in "+wavefrontsize64" */
+  uint32_t opt_level;    /* 0 to 3 */
+  uint32_t size_level;   /* 0, 1 (-Os), 2 (-Oz) */
+  uint32_t code_object;  /* version of the code object: 4, 5, 6 */
+  uint32_t wave;         /* threads of a wave */
+  uint32_t unit_simds;   /* SIMDs that the waves of one block are spread over */
+  uint32_t simd_waves;   /* waves that a SIMD holds */
+} RegrainAmdgpuOptions;
+
+/* A control constant of AMD's device libraries. */
+typedef struct RegrainAmdgpuConstant {
+  const char *name;
+  uint64_t value;
+} RegrainAmdgpuConstant;
+
+/* Makes what clang gives for NVPTX, without its intrinsics, what clang gives for AMDGPU: calling convention, address
+ * spaces, attributes. False on failure, and the sink gets the reason. */
+bool regrainAmdgpuAdapt(LLVMModuleRef module, const RegrainAmdgpuOptions *options, RegrainSink sink, void *user);
+/* Links what the module uses of a library (bitcode) and defines the control constants that it asks for. */
+bool regrainAmdgpuLink(LLVMModuleRef module, const RegrainAmdgpuOptions *options, MlirStringRef library,
+                       const RegrainAmdgpuConstant *constants, size_t num_constants, RegrainSink sink, void *user);
+bool regrainAmdgpuOptimize(LLVMModuleRef module, const RegrainAmdgpuOptions *options, RegrainSink sink, void *user);
+/* Where it succeeds, the sink gets the assembly. The module is of no use afterwards. */
+bool regrainAmdgpuEmit(LLVMModuleRef module, const RegrainAmdgpuOptions *options, RegrainSink sink, void *user);
+/* Where it succeeds, the sink gets an object file made of assembly. */
+bool regrainAmdgpuAssemble(MlirStringRef text, const RegrainAmdgpuOptions *options, RegrainSink sink, void *user);
 
 /* Runs a pipeline in the textual form of `opt -passes=`; false on failure, and the sink gets the reason. */
 bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTargetMachineRef machine, RegrainSink sink,

@@ -59,6 +59,7 @@ pub mod ir;
 pub mod lift;
 pub mod llvm;
 mod module;
+pub mod amdgpu_backend;
 pub mod nvptx_backend;
 mod optimise;
 mod panics;

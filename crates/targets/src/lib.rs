@@ -1,6 +1,7 @@
 //! What a target is: its limits, data layout and device libraries, how code for it is assembled, and what its back
 //! end reports about a kernel.
 
+pub mod amdgpu;
 pub mod assembler;
 pub mod cache;
 pub mod device_operations;

@@ -1,9 +1,21 @@
 //! What a processor offers to a kernel, and how fast it is, as plain data. Which processors there are is the targets' matter.
 
+/// Threads of the warps that CUDA's programs see, of which statistics count operations and transactions of memory.
+pub const CUDA_WARP: u32 = 32;
+
+/// Registers that hold one value for a whole warp, of a chip that gives them to warps in numbers that they ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScalarRegisters {
+    /// Those of a partition.
+    pub per_partition: u32,
+    /// They are given to a warp in multiples of this.
+    pub granularity: u32,
+}
+
 /// A GPU.
 ///
-/// It is made of *units* (NVIDIA's multiprocessors, AMD's compute units), each of which runs blocks. A *warp* is the threads
-/// that go in step.
+/// It is made of *units* (NVIDIA's multiprocessors, AMD's compute units or pairs of them: what the warps of one block share),
+/// each of which runs blocks. A *warp* is the threads that go in step (AMD's waves).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpuLimits {
     /// The architecture, as the target names it.
@@ -18,6 +30,8 @@ pub struct GpuLimits {
     pub threads_per_unit: u32,
     /// Blocks that a unit holds.
     pub blocks_per_unit: u32,
+    /// Blocks of more than one warp that a unit holds: no more than it has barriers.
+    pub barriers_per_unit: u32,
     /// Registers of a unit, for one thread each.
     pub registers_per_unit: u32,
     /// Registers of a block.
@@ -28,6 +42,8 @@ pub struct GpuLimits {
     pub register_granularity: u32,
     /// Parts of a unit, each with registers and a scheduler of its own.
     pub partitions: u32,
+    /// Registers of warps, where there may be too few of them.
+    pub scalar_registers: Option<ScalarRegisters>,
     /// Bytes of shared memory of a block without asking for more: all that static shared memory may take.
     pub shared_static: u32,
     /// Bytes of shared memory of a block that asks for it.
@@ -50,6 +66,10 @@ pub struct GpuLimits {
     pub l2: u64,
     /// Bytes that a unit gets from the second-level cache in a cycle.
     pub l2_rate: f64,
+    /// Bytes that a miss brings in at least, of each line of 128 bytes that is touched.
+    pub fetch_bytes: f64,
+    /// Instructions of warps that a unit begins per clock.
+    pub issue_rate: f64,
     /// 32-bit floating-point operations per clock of a unit (a fused one is one).
     pub f32_rate: f64,
     /// 64-bit floating-point operations per clock.
@@ -60,6 +80,8 @@ pub struct GpuLimits {
     pub special_rate: f64,
     /// Threads whose loads or stores begin per clock.
     pub lsu_rate: f64,
+    /// Threads whose accesses of shared memory begin per clock.
+    pub shared_rate: f64,
     /// Cycles until an arithmetic result can be used.
     pub arithmetic_latency: f64,
     /// Cycles until a load of shared memory can be used.
@@ -120,11 +142,13 @@ pub(crate) const SAMPLE: GpuLimits = GpuLimits {
     threads_per_block: 1024,
     threads_per_unit: 2048,
     blocks_per_unit: 32,
+    barriers_per_unit: 32,
     registers_per_unit: 65536,
     registers_per_block: 65536,
     registers_per_thread: 255,
     register_granularity: 256,
     partitions: 4,
+    scalar_registers: None,
     shared_static: 48 << 10,
     shared_opt_in: 163 << 10,
     shared_per_unit: 164 << 10,
@@ -136,11 +160,14 @@ pub(crate) const SAMPLE: GpuLimits = GpuLimits {
     bandwidth: 1555.0,
     l2: 40 << 20,
     l2_rate: 64.0,
+    fetch_bytes: 32.0,
+    issue_rate: 4.0,
     f32_rate: 64.0,
     f64_rate: 32.0,
     integer_rate: 64.0,
     special_rate: 16.0,
     lsu_rate: 32.0,
+    shared_rate: 32.0,
     arithmetic_latency: 4.0,
     shared_latency: 24.0,
     global_latency: 470.0,

@@ -12,7 +12,7 @@
 //!
 //! *GPU*: a roofline with the ingredients of Hong and Kim (ISCA 2009). A block's time is the largest (by a norm) of
 //! issue, four pipelines, the load-store unit, L2, memory, and latency: a warp's own time divided by the blocks resident. Coarsening enters by
-//! what the copies share, loads in flight, ptxas' registers and spills (or an estimate from values alive), shared memory, waves of the grid, launches
+//! what the copies share, loads in flight, the assembler's registers and spills (or an estimate from values alive), shared memory, waves of the grid, launches
 //! for what is left over, and size of the code. Assumed: aligned arrays, caches hit only by accesses near each other, a grid of three sizes
 //! where it is not known, 256 threads in x where the block is not known, 32 for every other unknown. *CPU*: a block's time is its start, that of its loops
 //! over threads, and rows of vectors times the work of a body, more expensive for copies side by side, narrow rows and spills; its eight constants are fitted to six of

@@ -15,6 +15,8 @@ pub enum What {
     Shared,
     /// Bytes of instructions for want of registers, more than at the original grain.
     Spills,
+    /// Registers of a warp that are kept elsewhere, more than at the original grain.
+    ScalarSpills,
     /// Registers of a thread, for its block to be launched.
     Registers,
     /// Warps on a unit are too few.
@@ -27,6 +29,7 @@ impl What {
         match self {
             Self::Shared => "shared memory",
             Self::Spills => "spills",
+            Self::ScalarSpills => "spilled scalar registers",
             Self::Registers => "registers",
             Self::Occupancy => "resident warps",
         }
@@ -50,6 +53,7 @@ impl fmt::Display for Pruned {
         match what {
             What::Shared => write!(f, "{}: {needed} bytes, limit {limit}", what.name()),
             What::Spills => write!(f, "{}: {needed} bytes, the original has {limit}", what.name()),
+            What::ScalarSpills => write!(f, "{}: {needed}, the original has {limit}", what.name()),
             What::Registers => write!(f, "{}: {needed}, limit {limit}", what.name()),
             What::Occupancy => write!(f, "{}: {needed}, floor {limit}", what.name()),
         }
@@ -84,6 +88,10 @@ pub fn after_assembly(
     if resources.spills() > original.spills() {
         return Some(Pruned { what: What::Spills, needed: resources.spills().into(), limit: original.spills().into() });
     }
+    let (ours, theirs) = (resources.scalar_spills, original.scalar_spills);
+    if ours > theirs {
+        return Some(Pruned { what: What::ScalarSpills, needed: ours.into(), limit: theirs.into() });
+    }
     let most = registers_for(limits, threads);
     if resources.registers > most {
         return Some(Pruned { what: What::Registers, needed: resources.registers.into(), limit: most.into() });
@@ -91,8 +99,7 @@ pub fn after_assembly(
     if resources.shared() > limits.shared_opt_in.into() {
         return Some(Pruned { what: What::Shared, needed: resources.shared(), limit: limits.shared_opt_in.into() });
     }
-    let of = |resources: &Resources, threads: u32| occupancy(limits, threads, resources.registers, resources.shared());
-    let (ours, theirs) = (of(resources, threads), of(original, original_threads));
+    let (ours, theirs) = (occupancy(limits, threads, resources), occupancy(limits, original_threads, original));
     // What thread coarsening takes away in warps of a block is no loss: each does the work of several.
     let merged =
         f64::from(original_threads.div_ceil(limits.warp)) / f64::from(threads.max(1).div_ceil(limits.warp)).max(1.0);
@@ -113,6 +120,8 @@ mod tests {
         assert_eq!(check(Resources { registers: 64, ..original }, 256), None);
         let spills = check(Resources { spill_loads: 8, ..original }, 256).map(|pruned| pruned.to_string());
         assert_eq!(spills.as_deref(), Some("spills: 8 bytes, the original has 0"));
+        let scalar = check(Resources { scalar_spills: 3, ..original }, 256).map(|pruned| pruned.to_string());
+        assert_eq!(scalar.as_deref(), Some("spilled scalar registers: 3, the original has 0"));
         assert_eq!(check(Resources { registers: 160, ..original }, 512).map(|p| p.what), Some(What::Registers));
         // One block of two warps is all that fits.
         let few = check(Resources { static_shared: 40_000, dynamic_shared: 120_000, ..original }, 64);

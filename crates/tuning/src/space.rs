@@ -54,14 +54,14 @@ impl Space {
         Product::original().into()
     }
 
-    /// What is tried on a GPU where nothing is said, by the block shape of the launch (`None`: not known). Small blocks are
-    /// made larger rather than their threads coarser, so that whole warps are left; large ones give threads away.
-    pub fn for_gpu(block: Option<[u32; 3]>) -> Self {
-        let threads = block.map(|block| block.iter().product::<u32>());
-        let (blocks, threads): (&[i64], &[i64]) = match threads {
-            Some(..64) => (&[1, 2, 4, 8], &[1]),
-            Some(64..128) => (&[1, 2, 4], &[1, 2]),
-            Some(512..) => (&[1, 2], &[1, 2, 4]),
+    /// What is tried on a GPU with warps of `warp` threads where nothing is said, by the block shape of the launch (`None`: not
+    /// known). Small blocks are made larger rather than their threads coarser, so that whole warps are left; large ones give
+    /// threads away.
+    pub fn for_gpu(block: Option<[u32; 3]>, warp: u32) -> Self {
+        let warps = block.map(|block| block.iter().product::<u32>() / warp);
+        let (blocks, threads): (&[i64], &[i64]) = match warps {
+            Some(..2) => (&[1, 2, 4, 8], &[1]),
+            Some(16..) => (&[1, 2], &[1, 2, 4]),
             _ => (&[1, 2, 4], &[1, 2]),
         };
         Product::totals(blocks, threads).into()
@@ -174,12 +174,17 @@ mod tests {
 
     #[test]
     fn usual_spaces_follow_the_block() {
-        assert_eq!(Space::for_gpu(Some([16, 1, 1])).to_string(), "blocks=1,2,4,8:threads=1");
-        assert_eq!(Space::for_gpu(Some([16, 16, 1])).to_string(), "blocks=1,2,4:threads=1,2");
-        assert_eq!(Space::for_gpu(Some([32, 32, 1])).to_string(), "blocks=1,2:threads=1,2,4");
-        assert_eq!(Space::for_gpu(None), Space::for_gpu(Some([256, 1, 1])));
+        let for_gpu = |block, warp| Space::for_gpu(Some(block), warp).to_string();
+        assert_eq!(for_gpu([16, 1, 1], 32), "blocks=1,2,4,8:threads=1");
+        assert_eq!(for_gpu([64, 1, 1], 32), "blocks=1,2,4:threads=1,2");
+        assert_eq!(for_gpu([64, 1, 1], 64), "blocks=1,2,4,8:threads=1", "half a warp of 64 would be left");
+        assert_eq!(for_gpu([16, 16, 1], 32), "blocks=1,2,4:threads=1,2");
+        assert_eq!(for_gpu([512, 1, 1], 32), "blocks=1,2:threads=1,2,4");
+        assert_eq!(for_gpu([512, 1, 1], 64), "blocks=1,2,4:threads=1,2");
+        assert_eq!(for_gpu([32, 32, 1], 64), "blocks=1,2:threads=1,2,4");
+        assert_eq!(Space::for_gpu(None, 32), Space::for_gpu(Some([256, 1, 1]), 32));
         assert_eq!(Space::for_cpu(Some([8, 8, 1])).to_string(), "blocks=1,2,4:threads=1+blocks=1:threads=1:tasks=1,64");
-        assert!(Space::for_cpu(None).sets_tasks() && !Space::for_gpu(None).sets_tasks());
+        assert!(Space::for_cpu(None).sets_tasks() && !Space::for_gpu(None, 32).sets_tasks());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 /* Arithmetic of AMD's instructions. What the hardware approximates (v_rcp_f32, v_rsq_f32, v_sqrt_f32, v_exp_f32, v_log_f32, v_sin_f32,
  * v_cos_f32: 1 ulp, the last two of absolute error 2^-20 or so) is computed in double precision and rounded once. */
-#include "../abi.h"
+#include "abi.h"
 
 #define AMD(ret, name) INLINE ret __regrain_llvm_amdgcn_##name
 

@@ -1,5 +1,5 @@
 /* Where a work-item is, and what the hardware and the runtime tell a kernel of its launch. */
-#include "../abi.h"
+#include "abi.h"
 
 #define AMD(ret, name) INLINE ret __regrain_llvm_amdgcn_##name
 
@@ -58,6 +58,9 @@ AMD(const void *, implicitarg_ptr)(void) {
 /* Up to version 4: global offsets and addresses, all 0. */
 static const uint64_t implicit_4[7];
 INLINE const void *__regrain_amdgcn_implicitarg_ptr_4(void) { return implicit_4; }
+
+/* The packet counts dynamic shared memory alone. */
+AMD(uint32_t, groupstaticsize)(void) { return 0; }
 
 AMD(uint64_t, dispatch_id)(void) { return __regrain_tls.grid_id; }
 

@@ -7,7 +7,7 @@
 #ifndef REGRAIN_EMULATION_WAVE_H
 #define REGRAIN_EMULATION_WAVE_H
 
-#include "../abi.h"
+#include "abi.h"
 
 enum { SITE_WAVE64 = 1u << 31, SITE_BARRIER = 1 << 30 };
 

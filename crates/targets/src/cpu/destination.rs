@@ -21,11 +21,11 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const TRAP: &str = "__regrain_trap";
 
 static LIBRARY: DeviceLibrary = DeviceLibrary::new(
-    include_bytes!(concat!(env!("OUT_DIR"), "/device_library.bc")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/cpu_library.bc")),
     &[TRAP, "__regrain_exit_thread", "__regrain_spin_hint"],
 );
 
-/// The CPU's device library, built from `device-lib/*.c` by `build.rs` for the host's triple. A device symbol `s` is
+/// The CPU's device library, built from `device-lib/{common,cpu}/*.c` by `build.rs` for the host's triple. A device symbol `s` is
 /// `__regrain_dev_s` in it.
 pub fn device_library() -> &'static DeviceLibrary {
     &LIBRARY

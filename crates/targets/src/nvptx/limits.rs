@@ -21,11 +21,13 @@ const SM_70: GpuLimits = GpuLimits {
     threads_per_block: 1024,
     threads_per_unit: 2048,
     blocks_per_unit: 32,
+    barriers_per_unit: 32,
     registers_per_unit: 65536,
     registers_per_block: 65536,
     registers_per_thread: 255,
     register_granularity: 256,
     partitions: 4,
+    scalar_registers: None,
     shared_static: 48 * KIB,
     shared_opt_in: 96 * KIB,
     shared_per_unit: 96 * KIB,
@@ -37,11 +39,14 @@ const SM_70: GpuLimits = GpuLimits {
     bandwidth: 900.0,
     l2: 6 << 20,
     l2_rate: 64.0,
+    fetch_bytes: 32.0,
+    issue_rate: 4.0,
     f32_rate: 64.0,
     f64_rate: 32.0,
     integer_rate: 64.0,
     special_rate: 16.0,
     lsu_rate: 32.0,
+    shared_rate: 32.0,
     arithmetic_latency: 4.0,
     shared_latency: 24.0,
     global_latency: 420.0,
@@ -72,6 +77,7 @@ const SM_86: GpuLimits = GpuLimits {
     product: "A40",
     threads_per_unit: 1536,
     blocks_per_unit: 16,
+    barriers_per_unit: 16,
     shared_opt_in: 99 * KIB,
     shared_per_unit: 100 * KIB,
     units: 84,
@@ -123,6 +129,7 @@ const SM_101: GpuLimits = GpuLimits {
     product: "Jetson AGX Thor",
     threads_per_unit: 1536,
     blocks_per_unit: 24,
+    barriers_per_unit: 24,
     units: 20,
     clock: 1.57,
     bandwidth: 273.0,
@@ -135,6 +142,7 @@ const SM_120: GpuLimits = GpuLimits {
     name: "sm_120",
     product: "GeForce RTX 5090",
     blocks_per_unit: 24,
+    barriers_per_unit: 24,
     units: 170,
     clock: 2.41,
     bandwidth: 1792.0,
@@ -170,6 +178,7 @@ pub const ALL: &[GpuLimits] = &[
         name: "sm_60",
         product: "P100 SXM2",
         partitions: 2,
+        issue_rate: 2.0,
         units: 56,
         clock: 1.48,
         bandwidth: 732.0,
@@ -179,6 +188,7 @@ pub const ALL: &[GpuLimits] = &[
         integer_rate: 64.0,
         special_rate: 16.0,
         lsu_rate: 16.0,
+        shared_rate: 16.0,
         global_latency: 470.0,
         ..SM_50
     },
@@ -219,6 +229,7 @@ pub const ALL: &[GpuLimits] = &[
         product: "T4",
         threads_per_unit: 1024,
         blocks_per_unit: 16,
+        barriers_per_unit: 16,
         shared_opt_in: 64 * KIB,
         shared_per_unit: 64 * KIB,
         units: 40,
@@ -245,6 +256,7 @@ pub const ALL: &[GpuLimits] = &[
         name: "sm_89",
         product: "L40S",
         blocks_per_unit: 24,
+        barriers_per_unit: 24,
         units: 142,
         clock: 2.52,
         bandwidth: 864.0,
@@ -291,7 +303,7 @@ pub fn shared_opt_in_everywhere(archs: &[SmArch]) -> Result<u32, Error> {
 
 #[cfg(test)]
 mod tests {
-    use regrain_tuning::occupancy::{Limiter, occupancy, registers_for};
+    use regrain_tuning::occupancy::{Limiter, Resources, occupancy, registers_for};
 
     use super::*;
 
@@ -357,6 +369,7 @@ mod tests {
             let limits = of(arch);
             assert_eq!((limits.shared_per_unit / KIB, limits.shared_opt_in / KIB), (unit, block), "{arch}");
             assert_eq!((limits.blocks_per_unit, limits.threads_per_unit / limits.warp), (blocks, warps), "{arch}");
+            assert_eq!(limits.barriers_per_unit, limits.blocks_per_unit, "{arch}");
             assert_eq!(limits.registers_per_block / KIB, registers, "{arch}");
         }
     }
@@ -364,8 +377,8 @@ mod tests {
     /// Values of `cuda_occupancy.h` (release 12.9).
     #[test]
     fn as_nvidia_calculates() {
-        let of = |arch: &str, threads: u32, registers: u32, shared: u64| {
-            let found = occupancy(of(arch), threads, registers, shared);
+        let of = |arch: &str, threads: u32, registers: u32, dynamic_shared: u64| {
+            let found = occupancy(of(arch), threads, &Resources { registers, dynamic_shared, ..Resources::default() });
             (found.blocks, found.warps, found.limiter)
         };
         assert_eq!(of("sm_80", 256, 32, 0), (8, 64, Limiter::Warps));
@@ -389,12 +402,10 @@ mod tests {
         for threads in [1, 32, 96, 128, 256, 500, 512, 768, 1024] {
             for limits in ALL {
                 let most = registers_for(limits, threads);
-                assert!(occupancy(limits, threads, most, 0).blocks > 0, "{} {threads} {most}", limits.name);
-                assert!(
-                    most == 255 || occupancy(limits, threads, most + 1, 0).blocks == 0,
-                    "{} {threads} {most}",
-                    limits.name
-                );
+                let blocks =
+                    |registers| occupancy(limits, threads, &Resources { registers, ..Resources::default() }).blocks;
+                assert!(blocks(most) > 0, "{} {threads} {most}", limits.name);
+                assert!(most == 255 || blocks(most + 1) == 0, "{} {threads} {most}", limits.name);
             }
         }
     }

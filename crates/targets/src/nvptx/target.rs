@@ -58,7 +58,7 @@ impl Target for Nvptx {
     }
 
     fn usual_space(&self, block: Option<[u32; 3]>) -> Space {
-        Space::for_gpu(block)
+        Space::for_gpu(block, 32)
     }
 
     fn launch_limits(&self, archs: &[&str], _chip: SmArch) -> Result<LaunchLimits, Error> {

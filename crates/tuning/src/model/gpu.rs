@@ -2,8 +2,8 @@
 //!
 //! For one block on one unit, in cycles, with `warps` warps, of which each runs what the statistics count:
 //!
-//!   issue      instructions * warps / schedulers
-//!   pipelines  operations * 32 * warps / rate, for each pipeline
+//!   issue      instructions * warps / instructions begun per cycle
+//!   pipelines  operations * threads of a warp * warps / rate, for each pipeline
 //!   memory     sectors * 32 bytes * warps / (bandwidth / clock / units)
 //!   latency    time of one warp alone / blocks resident
 //!
@@ -12,11 +12,14 @@
 //! one takes the time of a block times the blocks resident, the last one has fewer. Launches cost what they cost. Where the grid
 //! is not known the time is the geometric mean over a small, a middling and a large one.
 //!
+//! Statistics count for CUDA's warps of 32 threads. A chip's warp runs the same instructions, and moves the memory of as many of
+//! CUDA's warps as lie in it.
+//!
 //! Not modelled: hits in caches but for accesses near each other, and contention of atomics.
 
 use super::{Bound, Candidate, Prediction, Shape};
 use crate::expr::Expr;
-use crate::limits::GpuLimits;
+use crate::limits::{CUDA_WARP, GpuLimits};
 use crate::occupancy::{Resources, occupancy};
 use crate::statistics::{Access, AccessGroup, Kind, Pattern, Space, Statistics};
 
@@ -40,6 +43,8 @@ const PARALLELISM: f64 = 1.6;
 const MOST_PARALLELISM: f64 = 4.0;
 /// Instructions that an operation of the parallel form comes to.
 const INSTRUCTIONS: f64 = 1.2;
+/// Registers of a thread that hold no value of the parallel form.
+const ADDRESSES: u32 = 25;
 /// Seconds that a further launch on the same stream takes, when the device is busy.
 const LAUNCH: f64 = 2.0e-6;
 /// Original blocks for each unit that are assumed where the grid is not known.
@@ -72,11 +77,11 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &GpuLimits) -> 
     let statistics = candidate.statistics;
     let bindings = shape.bindings();
     let value = |count: &Expr| count.evaluate(&bindings).max(0.0);
-    let estimated = estimate(statistics, &value);
+    let estimated = estimate(statistics, limits, &value);
     let resources = candidate.resources.unwrap_or(&estimated);
     let threads = statistics.block.iter().map(|size| value(size).floor().max(1.0)).product::<f64>();
     let warps = (threads / f64::from(limits.warp)).ceil();
-    let resident = occupancy(limits, threads as u32, resources.registers, resources.shared());
+    let resident = occupancy(limits, threads as u32, resources);
     let mut terms = vec![
         ("threads", threads),
         ("registers", resources.registers.into()),
@@ -122,15 +127,16 @@ fn name(bound: Bound) -> &'static str {
 }
 
 /// Resources where no assembler was asked.
-fn estimate(statistics: &Statistics, value: &impl Fn(&Expr) -> f64) -> Resources {
+fn estimate(statistics: &Statistics, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) -> Resources {
+    // What is alive beyond the registers, but for those that addresses and the like take, is stored and loaded.
+    let spilled = statistics.live.saturating_sub(limits.registers_per_thread - ADDRESSES) * 4;
     Resources {
-        registers: (12 + statistics.live).clamp(16, 255),
+        registers: (12 + statistics.live).clamp(16, limits.registers_per_thread),
         static_shared: u32::try_from(statistics.static_shared).unwrap_or(u32::MAX),
         dynamic_shared: value(&statistics.dynamic_shared) as u64,
-        // What is alive beyond the registers is stored and loaded.
-        spill_stores: statistics.live.saturating_sub(230) * 4,
-        spill_loads: statistics.live.saturating_sub(230) * 4,
-        stack: 0,
+        spill_stores: spilled,
+        spill_loads: spilled,
+        ..Resources::default()
     }
 }
 
@@ -167,27 +173,35 @@ fn work(statistics: &Statistics, resources: &Resources, limits: &GpuLimits, valu
     for memory in &statistics.memory {
         work.add_memory(memory, limits, value);
     }
-    work.add_spills(statistics, resources);
+    work.add_spills(statistics, resources, limits);
     work
+}
+
+/// How many of CUDA's warps, for which statistics count memory, are in a warp of the chip as far as such an access sees them.
+fn warps_of_cuda(limits: &GpuLimits, pattern: Pattern) -> f64 {
+    if pattern == Pattern::Uniform { 1.0 } else { f64::from(limits.warp) / f64::from(CUDA_WARP) }
 }
 
 impl Work {
     fn add_memory(&mut self, memory: &AccessGroup, limits: &GpuLimits, value: &impl Fn(&Expr) -> f64) {
         let count = value(&memory.count);
         let begin = f64::from(limits.warp) / limits.lsu_rate;
+        let lines = memory.lines * warps_of_cuda(limits, memory.pattern);
+        let transactions = memory.transactions * warps_of_cuda(limits, memory.pattern);
         match memory.space {
             Space::Shared => {
                 // Wider accesses take as many passes as there are words.
-                let passes = memory.transactions * (f64::from(memory.bytes) / 4.0).max(1.0);
+                let passes = transactions * (f64::from(memory.bytes) / 4.0).max(1.0);
+                let passes = passes * f64::from(CUDA_WARP) / limits.shared_rate.max(CUDA_WARP.into());
                 let again = if memory.access == Access::Atomic { 4.0 } else { 1.0 };
-                self.load_store += count * passes.max(begin) * again;
+                self.load_store += count * passes.max(f64::from(limits.warp) / limits.shared_rate) * again;
             }
             Space::Constant => self.load_store += count,
             Space::Global | Space::Local => {
                 // Two lines of the first-level cache are looked up at once, and four sectors read.
-                self.load_store += count * begin.max(memory.lines / 2.0).max(memory.transactions / 4.0);
+                self.load_store += count * begin.max(lines / 2.0).max(transactions / 4.0);
                 let fresh = (count - value(&memory.reused)).max(0.0);
-                let bytes = fresh * memory.transactions * 32.0;
+                let bytes = fresh * (transactions * 32.0).max(lines * limits.fetch_bytes);
                 self.l2_bytes += bytes;
                 // What all threads read alike is in the caches.
                 if memory.pattern != Pattern::Uniform && memory.space == Space::Global {
@@ -200,14 +214,15 @@ impl Work {
         }
     }
 
-    /// Each spilled word is a local access of the whole warp, as often as an operation of the body runs on average.
-    fn add_spills(&mut self, statistics: &Statistics, resources: &Resources) {
+    /// Each spilled word is a local access of the whole warp, as often as an operation of the body runs on average; a register of
+    /// the warp goes to another register and back.
+    fn add_spills(&mut self, statistics: &Statistics, resources: &Resources, limits: &GpuLimits) {
         let repeats = (self.instructions / f64::from(statistics.size.max(1))).max(1.0);
         let loads = f64::from(resources.spill_loads) / 4.0 * repeats;
         let all = f64::from(resources.spills()) / 4.0 * repeats;
-        self.instructions += all;
+        self.instructions += all + 2.0 * f64::from(resources.scalar_spills) * repeats;
         self.load_store += all;
-        self.l2_bytes += all * 128.0 * 0.25;
+        self.l2_bytes += all * f64::from(limits.warp) * 4.0 * 0.25;
         self.waits += loads * SPILL_LATENCY * 0.5;
     }
 }
@@ -226,7 +241,7 @@ impl Block {
         let code = f64::from(statistics.size) * (limits.instruction_bytes * INSTRUCTIONS);
         // Beyond the cache instructions come from the next one, at half the speed.
         let fetch = 1.0 + (code / limits.instruction_cache - 1.0).clamp(0.0, 1.0);
-        let issue = work.instructions * fetch * warps / f64::from(limits.partitions);
+        let issue = work.instructions * fetch * warps / limits.issue_rate;
         let bytes_per_cycle = limits.bandwidth / limits.clock / f64::from(limits.units);
         let throughput = [
             (Bound::Issue, issue),
@@ -362,6 +377,32 @@ mod tests {
             &SAMPLE,
         );
         assert!(with.time > time(&one, 32, &Shape::default()).time);
+    }
+
+    #[test]
+    fn a_wider_warp_moves_as_much_memory() {
+        // The same block on chips that differ in the width of their warps alone: what threads take together is equal.
+        let wide = GpuLimits { warp: 64, issue_rate: SAMPLE.issue_rate / 2.0, ..SAMPLE };
+        let statistics = tiled(1.0, 256.0);
+        let of = |limits: &GpuLimits| {
+            let candidate = Candidate { statistics: &statistics, resources: None, epilogues: 0, tasks: None };
+            predict(&candidate, &Shape::default(), limits)
+        };
+        let (narrow, wide) = (of(&SAMPLE), of(&wide));
+        for bound in ["issue", "f32", "integer", "load/store", "l2", "memory"] {
+            assert_eq!(narrow.term(bound), wide.term(bound), "{bound}: {narrow}, {wide}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_brought_in_whole_cost() {
+        let mut statistics = tiled(1.0, 256.0);
+        statistics.memory[0].transactions = 1.0;
+        let of = |fetch_bytes| {
+            let candidate = Candidate { statistics: &statistics, resources: None, epilogues: 0, tasks: None };
+            predict(&candidate, &Shape::default(), &GpuLimits { fetch_bytes, ..SAMPLE }).term("memory")
+        };
+        assert_eq!(of(128.0), of(32.0).map(|bytes| 4.0 * bytes));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 /* Directed rounding without touching the floating-point environment.
  *
- * Each operation is computed in a wider format as h + e, where h + e is exact (or e has the sign of what is left
- * over). d is the operation rounded to nearest. The sign of (h + e) - d says which neighbour of d is asked for.
+ * Of float, each operation is computed in double as h + e, where h + e is exact (or e has the sign of what is left over).
+ * d is the operation rounded to nearest. The sign of (h + e) - d says which neighbour of d is asked for. Of double, that
+ * sign is found by error-free transformations on scaled numbers (`rest_sign`).
  */
 #ifndef REGRAIN_ROUND_H
 #define REGRAIN_ROUND_H
@@ -9,13 +10,6 @@
 #include "abi.h"
 
 enum rounding { RN, RZ, RP, RM };
-
-#if defined(__x86_64__)
-typedef __float128 quad;
-#else
-typedef long double quad;
-_Static_assert(__LDBL_MANT_DIG__ >= 106, "a product of two doubles must be exact");
-#endif
 
 #define SIGN(x) (((x) > 0) - ((x) < 0))
 
@@ -58,13 +52,7 @@ static INLINE double two_sum_error(double a, double b, double s) {
   double t = s - a;
   return (a - (s - t)) + (b - t);
 }
-static INLINE quad two_sum_error_quad(quad a, quad b, quad s) {
-  quad t = s - a;
-  return (a - (s - t)) + (b - t);
-}
-
 static INLINE int sign_of(double h, double e, double d) { return SIGN(h - d) != 0 ? SIGN(h - d) : h == d ? SIGN(e) : 0; }
-static INLINE int sign_of_quad(quad h, quad e, quad d) { return h > d ? 1 : h < d ? -1 : h == d ? SIGN(e) : 0; }
 
 static INLINE float fma_f32(float a, float b, float c, enum rounding mode) {
   if (mode == RN) return __builtin_fmaf(a, b, c);
@@ -103,43 +91,78 @@ static INLINE float f64_to_f32(double h, enum rounding mode) {
   return mode == RN ? d : step_f32(d, sign_of(h, 0, d), mode);
 }
 
+/* The sign of a sum, exactly: an expansion that grows by one term after the other (J. R. Shewchuk, Adaptive Precision
+ * Floating-Point Arithmetic and Fast Robust Geometric Predicates, 1997); its last part that is not zero decides. */
+static INLINE int sum_sign(double a, double b, double c, double d) {
+  double terms[4] = {a, b, c, d}, parts[4];
+  for (int n = 0; n < 4; ++n) {
+    double q = terms[n];
+    for (int i = 0; i < n; ++i) {
+      double s = q + parts[i];
+      parts[i] = two_sum_error(q, parts[i], s);
+      q = s;
+    }
+    parts[n] = q;
+  }
+  for (int n = 3; n >= 0; --n)
+    if (parts[n] != 0) return SIGN(parts[n]);
+  return 0;
+}
+
+static INLINE bool is_finite_f64(double x) { return __builtin_fabs(x) < __builtin_inf(); }
+
+/* The sign of a*b + c - d, where d is 0 or about a*b + c. All are scaled to the larger of the product and c, so that nothing
+ * that matters underflows; what is far below the rest counts by its sign alone, wherever it stands. */
+static INLINE int rest_sign(double a, double b, double c, double d) {
+  if (!is_finite_f64(a) || !is_finite_f64(b) || !is_finite_f64(c) || d != d) return 0;
+  if (!is_finite_f64(d)) return -SIGN(d);
+  if (a == 0 || b == 0) return (c > d) - (c < d);
+  int ea, eb, ec = -4000;
+  double ma = __builtin_frexp(a, &ea), mb = __builtin_frexp(b, &eb), mc = 0;
+  if (c != 0) mc = __builtin_frexp(c, &ec);
+  double p = ma * mb, e = __builtin_fma(ma, mb, -p);
+  int ep = ea + eb, top = ep > ec ? ep : ec;
+  int sp = ep - top > -400 ? ep - top : -400, sc = ec - top > -400 ? ec - top : -400;
+  double x = __builtin_ldexp(p, sp), y = __builtin_ldexp(e, sp), z = __builtin_ldexp(mc, sc);
+  /* In two steps: the exponent may be beyond what one can do. */
+  double w = __builtin_ldexp(__builtin_ldexp(d, -top / 2), -top - -top / 2);
+  return sum_sign(x, y, z, -w);
+}
+
 static INLINE double fma_f64(double a, double b, double c, enum rounding mode) {
   double d = __builtin_fma(a, b, c);
   if (mode == RN) return d;
-  quad p = (quad)a * b, h = p + c, e = two_sum_error_quad(p, c, h);
-  if (h == 0 && e == 0) {
+  int sign = rest_sign(a, b, c, d);
+  if (d == 0 && sign == 0) {
     bool negative_p = __builtin_signbit(a) != __builtin_signbit(b), negative_c = __builtin_signbit(c);
     return (negative_p && negative_c) || (mode == RM && (negative_p || negative_c)) ? -0.0 : 0.0;
   }
-  return step_f64(d, sign_of_quad(h, e, d), mode);
+  return step_f64(d, sign, mode);
 }
 static INLINE double add_f64(double a, double b, enum rounding mode) {
   return mode == RN ? a + b : fma_f64(a, 1.0, b, mode);
 }
 static INLINE double mul_f64(double a, double b, enum rounding mode) {
   double d = a * b;
-  return mode == RN ? d : step_f64(d, sign_of_quad((quad)a * b, 0, d), mode);
+  return mode == RN ? d : step_f64(d, rest_sign(a, b, 0, d), mode);
 }
 static INLINE double div_f64(double a, double b, enum rounding mode) {
   double d = a / b;
   if (mode == RN) return d;
-  quad rest = (quad)a - (quad)d * b;
-  return step_f64(d, b < 0 ? -SIGN(rest) : SIGN(rest), mode);
+  if (!is_finite_f64(d)) return is_finite_f64(a) && b != 0 ? step_f64(d, -SIGN(d), mode) : d;
+  return step_f64(d, (b < 0 ? -1 : 1) * rest_sign(-d, b, a, 0), mode);
 }
 static INLINE double sqrt_f64(double a, enum rounding mode) {
   double d = __builtin_sqrt(a);
-  if (mode == RN) return d;
-  quad rest = (quad)a - (quad)d * d;
-  return step_f64(d, SIGN(rest), mode);
+  return mode == RN ? d : step_f64(d, rest_sign(-d, d, a, 0), mode);
 }
 
-static INLINE float quad_to_f32(quad h, enum rounding mode) {
-  float d = (float)h;
-  return mode == RN ? d : step_f32(d, sign_of_quad(h, 0, d), mode);
+/* Integers, of which a float or double d is the nearest. */
+static INLINE int u64_rest_sign(uint64_t x, double d) {
+  return d >= 0x1p64 ? -1 : (x > (uint64_t)d) - (x < (uint64_t)d);
 }
-static INLINE double quad_to_f64(quad h, enum rounding mode) {
-  double d = (double)h;
-  return mode == RN ? d : step_f64(d, sign_of_quad(h, 0, d), mode);
+static INLINE int s64_rest_sign(int64_t x, double d) {
+  return d >= 0x1p63 ? -1 : (x > (int64_t)d) - (x < (int64_t)d);
 }
 
 static INLINE float flush_f32(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x; }

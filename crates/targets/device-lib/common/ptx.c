@@ -99,4 +99,4 @@ PRMT(rc16, __regrain_llvm_nvvm_prmt_rc16(a, c))
 PRMT(ecl, __regrain_llvm_nvvm_prmt_ecl(a, c))
 PRMT(ecr, __regrain_llvm_nvvm_prmt_ecr(a, c))
 
-PTX(float, tanh_approx_f32)(float x) { return __builtin_tanhf(x); }
+PTX(float, tanh_approx_f32)(float x) { return TANH_F32(x); }

@@ -8,7 +8,7 @@
 UNARY_F(sin_approx, __builtin_sinf(x))
 UNARY_F(cos_approx, __builtin_cosf(x))
 UNARY_F(lg2_approx, __builtin_log2f(x))
-UNARY_F(rsqrt_approx, 1.0f / __builtin_sqrtf(x))
+UNARY_F(rsqrt_approx, RSQRT_F32(x))
 UNARY_F(sqrt_approx, __builtin_sqrtf(x))
 UNARY_F(ceil, __builtin_ceilf(x))
 UNARY_F(floor, __builtin_floorf(x))
@@ -28,10 +28,10 @@ NVVM(float, fabs_f)(float x) { return __builtin_fabsf(x); }
 NVVM(float, fabs_ftz_f)(float x) { return __builtin_fabsf(flush_f32(x)); }
 NVVM(double, fabs_d)(double x) { return __builtin_fabs(x); }
 
-NVVM(double, lg2_approx_d)(double x) { return __builtin_log2(x); }
-NVVM(double, ex2_approx_d)(double x) { return __builtin_exp2(x); }
-NVVM(double, rsqrt_approx_d)(double x) { return 1.0 / __builtin_sqrt(x); }
-NVVM(double, rsqrt_approx_ftz_d)(double x) { return 1.0 / __builtin_sqrt(x); }
+NVVM(double, lg2_approx_d)(double x) { return LOG2_F64(x); }
+NVVM(double, ex2_approx_d)(double x) { return EXP2_F64(x); }
+NVVM(double, rsqrt_approx_d)(double x) { return RSQRT_F64(x); }
+NVVM(double, rsqrt_approx_ftz_d)(double x) { return RSQRT_F64(x); }
 NVVM(double, rcp_approx_ftz_d)(double x) { return 1.0 / x; }
 NVVM(double, ceil_d)(double x) { return __builtin_ceil(x); }
 NVVM(double, floor_d)(double x) { return __builtin_floor(x); }

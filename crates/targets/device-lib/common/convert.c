@@ -18,10 +18,18 @@
   NVVM(float, d2f_##mode##_ftz)(double x) { return flush_f32(f64_to_f32(x, MODE)); }
 FOR_MODES(TO_INTEGER)
 
-static INLINE float s64_to_f32(int64_t x, enum rounding mode) { return mode == RN ? (float)x : quad_to_f32((quad)x, mode); }
-static INLINE float u64_to_f32(uint64_t x, enum rounding mode) { return mode == RN ? (float)x : quad_to_f32((quad)x, mode); }
-static INLINE double s64_to_f64(int64_t x, enum rounding mode) { return mode == RN ? (double)x : quad_to_f64((quad)x, mode); }
-static INLINE double u64_to_f64(uint64_t x, enum rounding mode) { return mode == RN ? (double)x : quad_to_f64((quad)x, mode); }
+static INLINE float s64_to_f32(int64_t x, enum rounding mode) {
+  return step_f32((float)x, s64_rest_sign(x, (float)x), mode);
+}
+static INLINE float u64_to_f32(uint64_t x, enum rounding mode) {
+  return step_f32((float)x, u64_rest_sign(x, (float)x), mode);
+}
+static INLINE double s64_to_f64(int64_t x, enum rounding mode) {
+  return step_f64((double)x, s64_rest_sign(x, (double)x), mode);
+}
+static INLINE double u64_to_f64(uint64_t x, enum rounding mode) {
+  return step_f64((double)x, u64_rest_sign(x, (double)x), mode);
+}
 static INLINE float s32_to_f32(int32_t x, enum rounding mode) { return mode == RN ? (float)x : f64_to_f32(x, mode); }
 static INLINE float u32_to_f32(uint32_t x, enum rounding mode) { return mode == RN ? (float)x : f64_to_f32(x, mode); }
 

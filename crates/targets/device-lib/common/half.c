@@ -161,13 +161,13 @@ TF32(rz, 'z', false, false) TF32(rz_relu, 'z', true, false) TF32(rz_satfinite, '
 #define ATOMIC_ADD(ty)                                                                                               \
   static INLINE uint16_t add_##ty##_bits(uint16_t a, uint16_t b) { return f32_to_##ty(ty##_to_f32(a) + ty##_to_f32(b)); } \
   INLINE uint16_t __regrain_atomic_add_##ty(uint16_t *p, uint16_t v) {                                               \
-    __regrain_spin_hint();                                                                                           \
+    BEFORE_ATOMIC;                                                                                                   \
     uint16_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);                                                            \
     while (!__atomic_compare_exchange_n(p, &seen, add_##ty##_bits(seen, v), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
     return seen;                                                                                                     \
   }                                                                                                                  \
   INLINE uint32_t __regrain_atomic_add_##ty##x2(uint32_t *p, uint32_t v) {                                           \
-    __regrain_spin_hint();                                                                                           \
+    BEFORE_ATOMIC;                                                                                                   \
     uint32_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);                                                            \
     while (!__atomic_compare_exchange_n(p, &seen, X2_2(add_##ty##_bits, seen, v), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {} \
     return seen;                                                                                                     \

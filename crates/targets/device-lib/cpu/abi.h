@@ -1,20 +1,12 @@
 /* The CPU ABI between generated code, this library and the runtime.
  *
- * Naming: `llvm.nvvm.a.b.c` is `__regrain_llvm_nvvm_a_b_c`; an overloaded name keeps its mangled
- * suffix (`llvm.nvvm.fabs.f32` -> `__regrain_llvm_nvvm_fabs_f32`). An intrinsic that returns a struct is
- * `<name>_out` and takes the address of the result first. A device symbol `s` is `__regrain_dev_s`, a
- * PTX instruction `a.b.c` is `__regrain_ptx_a_b_c`. Two 16-bit elements in a vector travel as one i32.
+ * A device symbol `s` is `__regrain_dev_s`.
  */
 #ifndef REGRAIN_ABI_H
 #define REGRAIN_ABI_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "names.h"
 #include "regrain_tls.h"
-
-#define CONVERGENT __attribute__((convergent))
 
 CONVERGENT void __regrain_barrier(uint32_t id, uint32_t nthreads);
 CONVERGENT void __regrain_barrier_arrive(uint32_t id, uint32_t nthreads);
@@ -34,12 +26,17 @@ uint64_t __regrain_clock64(void);
 uint64_t __regrain_globaltimer(void);
 void __regrain_nanosleep(uint32_t ns);
 
-/* Small functions are inlined into their callers, so that nothing of this library is left in a hot loop. */
-#define INLINE __attribute__((always_inline))
-#define NVVM(ret, name) INLINE ret __regrain_llvm_nvvm_##name
-#define NVVM_SYNC(ret, name) CONVERGENT ret __regrain_llvm_nvvm_##name
+/* Spin locks poll with atomics, so each one lets the other threads of the block go on now and then. */
+#define BEFORE_ATOMIC __regrain_spin_hint()
+#define NAMED_ORDER __ATOMIC_SEQ_CST
+
 #define DEV(ret, name) ret __regrain_dev_##name
-#define PTX(ret, name) INLINE ret __regrain_ptx_##name
-#define PTX_SYNC(ret, name) CONVERGENT ret __regrain_ptx_##name
+
+/* What the hardware has as an approximation, and is computed in full here. */
+#define RSQRT_F32(x) (1.0f / __builtin_sqrtf(x))
+#define RSQRT_F64(x) (1.0 / __builtin_sqrt(x))
+#define LOG2_F64(x) __builtin_log2(x)
+#define EXP2_F64(x) __builtin_exp2(x)
+#define TANH_F32(x) __builtin_tanhf(x)
 
 #endif

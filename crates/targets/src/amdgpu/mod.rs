@@ -1,0 +1,3 @@
+//! AMD's GPUs: what their chips offer.
+
+pub mod limits;
