@@ -280,7 +280,7 @@ fn device_image(
 /// What compiling a device module takes.
 fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job<Assembler<'s>> {
     let options = source.options;
-    if !options.lines && !options.debug_device {
+    if !options.lines && !options.debug_device && !target.wants_lines() {
         module.strip_debug_info();
     }
     // Where the source lies makes no difference to what becomes of it.
@@ -300,6 +300,8 @@ fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
         lines: options.lines,
         debug: options.debug_device,
         assembler: options.assembler.clone(),
+        lld: source.toolchain.clang.sibling("ld.lld"),
+        amd: options.amd.clone(),
     }
 }
 

@@ -252,6 +252,9 @@ pub fn resources(
 pub fn as_resources(report: &Report) -> Resources {
     Resources {
         registers: report.registers,
+        accumulators: report.accumulators,
+        scalar_registers: report.scalar_registers,
+        scalar_spills: report.scalar_spills,
         spill_stores: report.spill_stores,
         spill_loads: report.spill_loads,
         stack: report.stack_frame,

@@ -308,7 +308,8 @@ void adaptGlobals(Module &module) {
     if (global.getName().starts_with("llvm."))
       continue;
     global.setComdat(nullptr);
-    global.setDSOLocal(false);
+    if (!global.hasLocalLinkage())
+      global.setDSOLocal(false);
     if (global.isDeclaration()) {
       // Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look
       // at the object.
@@ -360,7 +361,8 @@ bool regrainAmdgpuAdapt(LLVMModuleRef moduleRef, const RegrainAmdgpuOptions *opt
   for (Function &function : module) {
     bool kernel = function.getCallingConv() == CallingConv::AMDGPU_KERNEL;
     function.setComdat(nullptr);
-    function.setDSOLocal(false);
+    if (!function.hasLocalLinkage())
+      function.setDSOLocal(false);
     if (!function.isDeclaration()) {
       function.addFnAttr("target-cpu", options->cpu);
       if (*options->features)

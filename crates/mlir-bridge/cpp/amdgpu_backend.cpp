@@ -8,6 +8,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCCodeEmitter.h"
@@ -76,6 +77,36 @@ void defineConstants(Module &module, ArrayRef<RegrainAmdgpuConstant> constants) 
   }
 }
 
+// A function that is declared with pointers of some address space, which the library takes as flat ones, gets a body that
+// casts them and calls the library's.
+void wrapDeclarations(Module &module, const Module &library) {
+  for (Function &declared : make_early_inc_range(module)) {
+    const Function *theirs = library.getFunction(declared.getName());
+    if (!declared.isDeclaration() || !theirs || theirs->isIntrinsic())
+      continue;
+    FunctionType *from = declared.getFunctionType(), *to = theirs->getFunctionType();
+    auto castable = [](Type *a, Type *b) { return a == b || (a->isPointerTy() && b->isPointerTy()); };
+    if (from == to || from->getNumParams() != to->getNumParams() || from->getReturnType() != to->getReturnType() ||
+        !std::equal(from->param_begin(), from->param_end(), to->param_begin(), castable))
+      continue;
+    std::string name = declared.getName().str();
+    declared.setName(name + ".flat");
+    declared.setLinkage(GlobalValue::InternalLinkage);
+    declared.setAttributes(AttributeList());
+    declared.addFnAttr(Attribute::AlwaysInline);
+    FunctionCallee callee = module.getOrInsertFunction(name, to);
+    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", &declared));
+    SmallVector<Value *, 8> arguments;
+    for (auto [argument, type] : zip(declared.args(), to->params()))
+      arguments.push_back(argument.getType() == type ? &argument : builder.CreateAddrSpaceCast(&argument, type));
+    CallInst *call = builder.CreateCall(callee, arguments);
+    if (to->getReturnType()->isVoidTy())
+      builder.CreateRetVoid();
+    else
+      builder.CreateRet(call);
+  }
+}
+
 // What assembling needs, alive as long as the streamer.
 struct Assembler {
   MCTargetOptions options;
@@ -119,6 +150,7 @@ bool regrainAmdgpuLink(LLVMModuleRef moduleRef, const RegrainAmdgpuOptions *opti
   auto library = getLazyBitcodeModule(buffer->getMemBufferRef(), module.getContext());
   if (!library)
     return reason.fail(toString(library.takeError()));
+  wrapDeclarations(module, **library);
   if (!linkNeeded(module, std::move(*library)) && collector.errors.empty())
     return reason.fail("cannot link a device library");
   defineConstants(module, ArrayRef(constants, num_constants));

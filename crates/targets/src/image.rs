@@ -1,8 +1,11 @@
 //! Device modules compiled for one architecture, and how the cache keeps them.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Report;
+use crate::amdgpu::Settings;
 
 /// A device module compiled for one architecture.
 #[derive(Clone, Debug)]
@@ -32,6 +35,10 @@ pub struct KernelOptions {
     pub debug: bool,
     /// What the user passes on to the assembler.
     pub assembler: Vec<String>,
+    /// The linker of code objects.
+    pub lld: PathBuf,
+    /// What is said of AMD's chips alone.
+    pub amd: Settings,
 }
 
 /// What stands before text and code in an entry of the cache, on a line.

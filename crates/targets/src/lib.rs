@@ -1,7 +1,6 @@
 //! What a target is: its limits, data layout and device libraries, how code for it is assembled, and what its back
 //! end reports about a kernel.
 
-pub mod amdgpu;
 pub mod assembler;
 pub mod cache;
 pub mod device_operations;
@@ -44,6 +43,7 @@ macro_rules! targets {
 
 targets! {
     nvptx::Nvptx,
+    amdgpu::Amdgpu,
     cpu::Cpu,
 }
 
@@ -78,8 +78,10 @@ mod tests {
     fn architectures_are_found_by_name() {
         let found = |name: &str| find(name).map(|arch| format!("{arch:?}")).map_err(|error| error.to_string());
         assert_eq!(found("sm_90a"), Ok("nvptx:sm_90a".into()));
+        assert_eq!(found("gfx90a"), Ok("amdgpu:gfx90a".into()));
+        assert!(found("gfx1").is_err_and(|message| message.contains("known are gfx900,")));
         assert_eq!(found("cpu"), Ok("cpu:cpu".into()));
-        for unknown in ["sm_12", "sm_", "gfx1", "sm_80x", "sm_90aa", "SM_80", "", "CPU"] {
+        for unknown in ["sm_12", "sm_", "sm_80x", "sm_90aa", "SM_80", "", "CPU"] {
             assert_eq!(found(unknown), Err(format!("unsupported CUDA gpu architecture: {unknown}")));
         }
     }

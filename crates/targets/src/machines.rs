@@ -13,6 +13,7 @@ fn initialise() {
         let config = InitializationConfig::default();
         Target::initialize_native(&config).expect("LLVM has a back end for the host");
         Target::initialize_nvptx(&config);
+        Target::initialize_amd_gpu(&config);
     });
 }
 
@@ -41,6 +42,17 @@ pub(crate) fn nvptx(arch: u32) -> Result<TargetMachine, Error> {
     target
         .create_target_machine_from_options(&triple, settings)
         .ok_or_else(|| Error::User(format!("unsupported CUDA gpu architecture: sm_{arch}")))
+}
+
+/// A target machine for AMD's `chip`, as in `gfx90a`.
+pub(crate) fn amdgpu(chip: &str) -> Result<TargetMachine, Error> {
+    initialise();
+    let triple = TargetTriple::create("amdgcn-amd-amdhsa");
+    let target = Target::from_triple(&triple).map_err(|e| Error::internal("choosing AMDGPU", e.to_string()))?;
+    let settings = TargetMachineOptions::new().set_cpu(chip);
+    target
+        .create_target_machine_from_options(&triple, settings)
+        .ok_or_else(|| Error::User(format!("unsupported AMD gpu architecture: {chip}")))
 }
 
 /// Runs a pass pipeline in the textual form of `opt -passes=`.

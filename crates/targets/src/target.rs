@@ -118,6 +118,11 @@ pub trait Kernels: Sync {
     /// No such chip, missing libraries, and what cannot be expressed for the chip, located.
     fn optimized(&self, module: &Module<'_>, toolkit: &Toolkit, options: &KernelOptions) -> Result<(), Error>;
 
+    /// Whether modules are to keep their lines although the code will have none: for messages of [`compile`](Self::compile).
+    fn wants_lines(&self) -> bool {
+        false
+    }
+
     /// What code depends on beside the module and the options: the tools' versions.
     fn stamp(&self, toolkit: &Toolkit) -> String;
 

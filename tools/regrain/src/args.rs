@@ -149,10 +149,15 @@ OVERVIEW: Regrain, clang for CUDA at any grain
 USAGE: regrain [options] file...
 
 OPTIONS OF REGRAIN:
-  --offload-arch=<list>      cpu, sm_NN; without it the GPU that is there, else cpu
+  --offload-arch=<list>      cpu, sm_NN, gfxNNN; without it the GPU that is there, else cpu
   --cuda-path=<dir>          the CUDA toolkit (default: CUDA_PATH, .toolchain/cuda, /usr/local/cuda, ptxas on PATH)
+  --rocm-path=<dir>          AMD's ROCm, for its device libraries (default: ROCM_PATH, /opt/rocm, the system's own)
+  --rocm-device-lib-path=<dir>
+                             the folder of ocml.bc
+  -mcode-object-version=<n>  4, 5 or 6: the form of code for AMD's GPUs (default: 4, which ROCm 5, 6 and 7 load)
+  -mwavefrontsize64          on AMD's chips that have both, waves of 64 threads in place of 32
   -fregrain-dump-ir=<dir>    one readable file for each stage
-  -fregrain-resource-usage   registers, spills, stack and shared memory of each kernel, from ptxas
+  -fregrain-resource-usage   registers, spills, stack and shared memory of each kernel, from the assembler
   -fregrain-round-trip       code from the parallel form even where nothing was transformed
   -fregrain-emulate=<arch>   for --offload-arch=cpu: the CPU runs what is shipped for this GPU, as it is before instruction selection
   -fregrain-specialize       on NVIDIA, a further version of each kernel for each constant block shape
@@ -260,6 +265,15 @@ impl Args {
             self.archs.extend(list.split(',').filter(|a| !a.is_empty()).map(str::to_owned));
         } else if let Some(path) = value("--cuda-path=") {
             self.cuda_path = Some(path.into());
+        } else if let Some(path) = value("--rocm-path=") {
+            self.options.amd.rocm_path = Some(path.into());
+        } else if let Some(path) = value("--rocm-device-lib-path=") {
+            self.options.amd.device_lib_path = Some(path.into());
+        } else if let Some(version) = value("-mcode-object-version=") {
+            self.options.amd.code_object = match version.as_str() {
+                "4" | "5" | "6" => version.parse().ok(),
+                _ => bail!("invalid value '{version}' in '{text}': expected 4, 5 or 6"),
+            };
         } else if let Some(path) = value("-fregrain-dump-ir=") {
             self.options.dump_ir = Some(path.into());
         } else if let Some(cpu) = value("-fregrain-cpu=") {
@@ -284,6 +298,8 @@ impl Args {
                 "-c" => self.kind = Output::Object,
                 "-S" => self.kind = Output::Assembly,
                 "-###" => self.dry_run = true,
+                "-mwavefrontsize64" => self.options.amd.wave64 = Some(true),
+                "-mno-wavefrontsize64" => self.options.amd.wave64 = Some(false),
                 "-v" | "--verbose" => self.verbose = true,
                 "-emit-llvm" => self.options.emit.llvm = true,
                 "-fgpu-rdc" => self.options.relocatable = true,

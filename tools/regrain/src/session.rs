@@ -113,7 +113,7 @@ impl Session {
         let cuda = self.args.inputs.iter().any(|i| i.cuda);
         let ours = |arg: &OsString| {
             let text = arg.to_string_lossy();
-            let options = ["--offload-arch=", "--cuda-gpu-arch=", "-fregrain-", "--cuda-path="];
+            let options = ["--offload-arch=", "--cuda-gpu-arch=", "-fregrain-", "--cuda-path=", "--rocm-", "-mcode-object-version="];
             options.iter().any(|option| text.starts_with(option))
         };
         command.args(self.args.all.iter().filter(|arg| !ours(arg)));

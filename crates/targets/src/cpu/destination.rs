@@ -82,8 +82,8 @@ impl Destination for BlockOptions {
         Some(TRAP)
     }
 
-    fn source_name<'n>(&self, symbol: &'n str) -> &'n str {
-        symbol.trim_start_matches(DEVICE_PREFIX)
+    fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str> {
+        symbol.strip_prefix(DEVICE_PREFIX)
     }
 }
 

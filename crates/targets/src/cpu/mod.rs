@@ -77,12 +77,12 @@ pub fn lower<'ctx>(
     spin::insert_hints(&device)?;
     match from_amdgcn::is_amdgcn(&device) {
         true => from_amdgcn::retarget(context, &device, options)?,
-        false => retarget(context, &device, options)?,
+        false => retarget(&device, options)?,
     }
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
         Some(form) => {
-            retarget(context, &form.module, options)?;
+            retarget(&form.module, options)?;
             symbols::rename(&form.module, options, symbols::Role::Split);
             device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;
             form.blocks

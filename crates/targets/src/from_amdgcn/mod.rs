@@ -61,7 +61,7 @@ pub fn retarget<'ctx>(
         plain_function(function, KERNEL_CONVENTION, destination);
     }
     stops::insert(context, module, &waves)?;
-    place_shared(context, module, destination);
+    place_shared(module, destination);
     let machine = destination.machine()?;
     module.set_triple(&TargetTriple::create(&machine.get_triple().as_str().to_string_lossy()));
     module.set_data_layout(&machine.get_target_data().get_data_layout());
@@ -80,7 +80,7 @@ pub fn retarget<'ctx>(
         _ => (name.starts_with(PREFIX) || GENERIC.contains(&name)).then(|| intrinsic_symbol(name)),
     };
     for function in module.get_functions().collect::<Vec<_>>() {
-        replace_intrinsic(context, module, function, destination, &wanted)?;
+        replace_intrinsic(module, function, destination, &wanted)?;
     }
     Ok(())
 }

@@ -59,8 +59,13 @@ pub trait Destination {
     /// The function that `llvm.trap` calls become calls of; `None` where the target's own trap is right.
     fn trap(&self) -> Option<&str>;
 
-    /// The name that the program gave a function, from its symbol here.
-    fn source_name<'n>(&self, symbol: &'n str) -> &'n str;
+    /// The name that the program gave a function, from its symbol here; `None` for one that is not the program's.
+    fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str>;
+
+    /// Why the target has no `callee`, where that is known of a function that other targets have.
+    fn known_lack(&self, _callee: &str) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Links what `module` uses of the destination's library into it.
@@ -94,7 +99,7 @@ pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Res
     let function = call.get_parent().and_then(|block| block.get_parent());
     let function = function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned());
     Err(Error::Unsupported(Unsupported {
-        function: destination.source_name(&function).to_owned(),
+        function: destination.program_name(&function).unwrap_or(&function).to_owned(),
         // The line of the function that the call was inlined into: what calls the runtime are functions of CUDA's headers.
         location: llvm::source_frames(call).pop(),
         what,
@@ -107,7 +112,10 @@ fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     if let Some(name) = library::wanted_name(callee) {
         return Some(format!("{target} has no '{name}'"));
     }
-    let name = Some(destination.source_name(callee)).filter(|name| *name != callee)?;
+    if let Some(lack) = destination.known_lack(callee) {
+        return Some(format!("{target} has no {lack}"));
+    }
+    let name = destination.program_name(callee)?;
     // The second name is that of CUDA 12's headers.
     let runtime = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"));
     if let Some(function) = runtime.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())) {

@@ -18,7 +18,6 @@
 
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
-use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetTriple;
 use inkwell::types::{BasicTypeEnum, FunctionType};
@@ -31,11 +30,7 @@ use crate::nvvm::{KERNEL_CONVENTION, SHARED};
 use crate::{Error, machines};
 
 /// Makes `module` IR of the destination, over its device library, which is not linked yet. Symbols keep their names.
-pub fn retarget<'ctx>(
-    context: &'ctx Context,
-    module: &Module<'ctx>,
-    destination: &dyn Destination,
-) -> Result<(), Error> {
+pub fn retarget<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) -> Result<(), Error> {
     let library = destination.library().signatures()?;
     inline_ptx::lower_inline_ptx(module, library).map_err(|all| match all.into_iter().next() {
         Some(first) => Error::Unsupported(first),
@@ -46,9 +41,9 @@ pub fn retarget<'ctx>(
     for function in module.get_functions() {
         plain_function(function, KERNEL_CONVENTION, destination);
     }
-    place_shared(context, module, destination);
+    place_shared(module, destination);
     for function in module.get_functions().collect::<Vec<_>>() {
-        replace_intrinsic(context, module, function, destination, &|name| {
+        replace_intrinsic(module, function, destination, &|name| {
             name.starts_with("llvm.nvvm.").then(|| intrinsic_symbol(name))
         })?;
     }
@@ -105,7 +100,8 @@ pub(crate) fn plain_function(function: FunctionValue<'_>, kernel: u32, destinati
 }
 
 /// Block-shared variables go where the destination has them.
-pub(crate) fn place_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>, destination: &dyn Destination) {
+pub(crate) fn place_shared<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) {
+    let context = module.get_context();
     for global in module.get_globals().collect::<Vec<_>>() {
         if global.as_pointer_value().get_type().get_address_space() != AddressSpace::from(SHARED) {
             continue;
@@ -118,7 +114,6 @@ pub(crate) fn place_shared<'ctx>(context: &'ctx Context, module: &Module<'ctx>, 
 
 /// Sends the calls of one intrinsic to the function that `wanted` says, those of `llvm.trap` where the destination wants them.
 pub(crate) fn replace_intrinsic<'ctx>(
-    context: &'ctx Context,
     module: &Module<'ctx>,
     intrinsic: FunctionValue<'ctx>,
     destination: &dyn Destination,
@@ -132,7 +127,7 @@ pub(crate) fn replace_intrinsic<'ctx>(
     let Some(target) = target else { return Ok(()) };
     let signature = intrinsic.get_type();
     let replacement = match signature.get_return_type() {
-        Some(BasicTypeEnum::StructType(_)) => struct_result(context, module, &name, signature)?,
+        Some(BasicTypeEnum::StructType(_)) => struct_result(module, &name, signature)?,
         _ => module
             .get_function(&target)
             .unwrap_or_else(|| module.add_function(&target, signature, Some(Linkage::External))),
@@ -143,11 +138,11 @@ pub(crate) fn replace_intrinsic<'ctx>(
 
 /// A struct result comes back through a pointer: C's and LLVM's ways to return one differ.
 fn struct_result<'ctx>(
-    context: &'ctx Context,
     module: &Module<'ctx>,
     name: &str,
     signature: FunctionType<'ctx>,
 ) -> Result<FunctionValue<'ctx>, Error> {
+    let context = module.get_context();
     let wrapper_name = format!("{}.struct", intrinsic_symbol(name));
     if let Some(done) = module.get_function(&wrapper_name) {
         return Ok(done);

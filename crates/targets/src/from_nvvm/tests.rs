@@ -40,8 +40,8 @@ impl Destination for Other {
     fn trap(&self) -> Option<&str> {
         None
     }
-    fn source_name<'n>(&self, symbol: &'n str) -> &'n str {
-        symbol.strip_prefix("other.").unwrap_or(symbol)
+    fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str> {
+        symbol.strip_prefix("other.").or(Some(symbol)).filter(|name| !name.starts_with("llvm."))
     }
 }
 
@@ -71,7 +71,7 @@ fn device(context: &Context) -> Module<'_> {
 fn what_differs_is_the_destinations() {
     let context = Context::create();
     let module = device(&context);
-    retarget(&context, &module, &Other).expect("retargeted");
+    retarget(&module, &Other).expect("retargeted");
     module.verify().expect("a valid module");
     let text = module.print_to_string().to_string();
     for kept in [
@@ -92,7 +92,7 @@ fn what_differs_is_the_destinations() {
 fn what_the_library_has_not_is_named_with_the_target() {
     let context = Context::create();
     let module = device(&context);
-    retarget(&context, &module, &Other).expect("retargeted");
+    retarget(&module, &Other).expect("retargeted");
     let message = reject_missing(&module, &Other).expect_err("nothing is linked").to_string();
     assert_eq!(message, "error: the other target has no 'llvm_nvvm_read_ptx_sreg_tid_x' in 'k'");
     link_library(&context, &module, &Other).expect("linked");

@@ -14,6 +14,15 @@ pub struct Report {
     pub is_kernel: bool,
     /// Registers per thread (0: not said, as for device functions).
     pub registers: u32,
+    /// Those of them that are accumulators of matrix instructions (AMD).
+    #[serde(default)]
+    pub accumulators: u32,
+    /// Registers of a warp (AMD).
+    #[serde(default)]
+    pub scalar_registers: u32,
+    /// Registers of a warp that had to be kept elsewhere (AMD).
+    #[serde(default)]
+    pub scalar_spills: u32,
     /// Bytes stored for want of registers.
     pub spill_stores: u32,
     /// Bytes loaded back.

@@ -1,0 +1,104 @@
+//! An AMD chip as a place that NVVM device IR is brought to.
+
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use inkwell::values::{GlobalValue, PointerValue};
+
+use super::chips::Chip;
+use crate::from_nvvm::{Destination, DeviceLibrary};
+use crate::{Error, machines};
+
+/// Our way to end a kernel with an error, which the runtime reports.
+const TRAP: &str = "__regrain_trap";
+
+/// LLVM's number of the calling convention of AMDGPU's kernels.
+const KERNEL_CONVENTION: u32 = 91;
+
+/// What the source saw where device code does not say: clang is asked for this chip where the program has none of NVIDIA's.
+const LEAST_CUDA_ARCH: u32 = 70;
+
+static LIBRARY: DeviceLibrary =
+    DeviceLibrary::new(include_bytes!(concat!(env!("OUT_DIR"), "/amdgpu_library.bc")), &[]);
+
+/// Our device library, built from `device-lib/{common,amdgpu}/*.c` by `build.rs` for no chip in particular.
+pub fn device_library() -> &'static DeviceLibrary {
+    &LIBRARY
+}
+
+/// Where a module goes.
+pub(super) struct Place {
+    chip: Chip,
+    cuda_arch: u32,
+}
+
+impl Place {
+    /// `chip`, for a module of clang's.
+    pub(super) fn new(chip: Chip, module: &Module<'_>) -> Self {
+        let seen = module.get_functions().find_map(|function| {
+            let attribute = function.get_string_attribute(AttributeLoc::Function, "target-cpu")?;
+            let name = attribute.get_string_value().to_string_lossy().into_owned();
+            name.strip_prefix("sm_")?.trim_end_matches('a').parse().ok()
+        });
+        Self { chip, cuda_arch: seen.unwrap_or(LEAST_CUDA_ARCH) }
+    }
+}
+
+impl Destination for Place {
+    fn name(&self) -> &str {
+        "the AMD target"
+    }
+
+    fn cuda_arch(&self) -> u32 {
+        self.cuda_arch
+    }
+
+    fn machine(&self) -> Result<TargetMachine, Error> {
+        machines::amdgpu(self.chip.name)
+    }
+
+    fn library(&self) -> &DeviceLibrary {
+        device_library()
+    }
+
+    fn is_relocatable(&self) -> bool {
+        false
+    }
+
+    fn kernel_convention(&self) -> u32 {
+        KERNEL_CONVENTION
+    }
+
+    fn keeps_convergent(&self) -> bool {
+        true
+    }
+
+    fn forbids_contraction(&self) -> bool {
+        false
+    }
+
+    fn place_shared<'ctx>(&self, _module: &Module<'ctx>, _variable: GlobalValue<'ctx>) -> Option<PointerValue<'ctx>> {
+        None
+    }
+
+    fn trap(&self) -> Option<&str> {
+        Some(TRAP)
+    }
+
+    fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str> {
+        (!symbol.starts_with("llvm.")).then_some(symbol)
+    }
+
+    fn known_lack(&self, callee: &str) -> Option<&'static str> {
+        Some(match callee {
+            "malloc" | "free" | "calloc" | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" => {
+                "heap for device code (malloc, free, new, delete)"
+            }
+            "__regrain_exit_thread" => "way to end a single thread",
+            "cudaCGSynchronizeGrid" | "__regrain_grid_barrier_arrive" | "__regrain_grid_barrier_wait" => {
+                "barrier of the whole grid"
+            }
+            _ => return None,
+        })
+    }
+}
