@@ -1,5 +1,6 @@
 """Configuration of lit for the tests of Regrain: `lit test` from the root of the repository."""
 
+import ctypes.util
 import os
 import platform
 import subprocess
@@ -60,8 +61,16 @@ for path in toolkits:
         # Builds the stand-in for NVIDIA's driver library in the folder named behind it.
         stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
         config.substitutions.insert(0, ("%make-libcuda", stand_in))
+        # Likewise for AMD's HIP library; a program that is run against it needs the room that the second gives.
+        hip = f"sh {root}/crates/runtime/tests/libamdhip64/build.sh {path}/include {built}/libregrain_rt.a"
+        config.substitutions.insert(0, ("%make-libamdhip64", hip))
+        config.substitutions.insert(0, ("%static-tls", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1000000"))
         break
 config.available_features.add("host-" + platform.machine())
+
+# The feature `libamdhip64`: AMD's own library is here, with or without a GPU.
+if ctypes.util.find_library("amdhip64"):
+    config.available_features.add("libamdhip64")
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
 # fork. test/gpu runs the programs of test/integration on it.

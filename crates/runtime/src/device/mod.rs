@@ -4,5 +4,8 @@
 pub mod choice;
 pub mod cpu;
 pub mod cuda;
+pub mod gpu;
+pub mod hip;
+mod printf;
 pub mod row;
 pub mod seam;

@@ -26,7 +26,6 @@ pub mod machine;
 mod memory;
 mod pool;
 mod pools;
-mod printf;
 mod properties;
 mod report;
 mod run;
