@@ -36,6 +36,8 @@ use crate::target::{BlockFunction, BlockOptions, KernelFacts};
 
 /// First word of an image table: "RRGCPU01".
 const MAGIC: u64 = 0x3130_5550_4347_5252;
+/// The variable that leads to the buffer of what emulated kernels print, which the runtime sets.
+const OUTPUT: &str = "__regrain_output";
 /// Threads of the largest block.
 const MOST_THREADS: u32 = 1024;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
@@ -282,7 +284,7 @@ impl<'ctx> Build<'_, 'ctx> {
     fn variable_rows(&self, options: &BlockOptions) -> Result<Vec<BasicValueEnum<'ctx>>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let flat = self.context.ptr_type(AddressSpace::default());
-        let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX);
+        let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX) || name == OUTPUT;
         let mut rows = Vec::new();
         for global in self.module.get_globals().filter(|g| !g.is_declaration() && !g.is_thread_local()) {
             let name = global.get_name().to_string_lossy().into_owned();
@@ -292,7 +294,7 @@ impl<'ctx> Build<'_, 'ctx> {
             let pointer = global.as_pointer_value();
             let address = if pointer.get_type() == flat { pointer } else { pointer.const_address_space_cast(flat) };
             let size = self.context.i64_type().const_int(layout.get_abi_size(&global.get_value_type()), false);
-            let name = string(self.module, &name[DEVICE_PREFIX.len()..]);
+            let name = string(self.module, name.strip_prefix(DEVICE_PREFIX).unwrap_or(&name));
             rows.push(self.context.const_struct(&[name.into(), address.into(), size.into()], false).into());
         }
         Ok(rows)

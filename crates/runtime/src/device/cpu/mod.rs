@@ -24,6 +24,7 @@ mod launches;
 mod limits;
 pub mod machine;
 mod memory;
+mod output;
 mod pool;
 mod pools;
 mod properties;
