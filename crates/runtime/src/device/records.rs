@@ -1,11 +1,11 @@
 //! What kernels leave in the output buffer: `printf`, `assert` and `trap`, one record each.
 //!
 //! All numbers are 32 bits, little endian; a record's size is a multiple of 8 and stands at its start, where 0 says that
-//! the record is not written yet. A text is `bytes` (with NUL, padded to 8), 0, and the bytes.
+//! the record is not written yet. A text is `bytes` (with NUL), 0, and the bytes, padded to 8.
 //!
 //! ```text
-//! size, 1 (printf), bytes of the format (with NUL, padded to 8), bytes of the arguments,
-//!       format, arguments as vprintf packs them (padded to 8), a text for each %s
+//! size, 1 (printf), bytes of the format (with NUL), bytes of the arguments,
+//!       format (padded to 8), arguments as vprintf packs them (padded to 8), a text for each %s
 //! size, 2 (assert), line, block x y z, thread x y z, 0, message, file, function as texts
 //! size, 3 (trap)
 //! ```
@@ -55,7 +55,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self) -> Option<&'a [u8]> {
         let count = self.word()? as usize;
         self.word()?;
-        let bytes = self.bytes(count)?;
+        let bytes = self.bytes(count.next_multiple_of(8))?;
         Some(before_nul(bytes))
     }
 }
@@ -83,7 +83,7 @@ pub fn read(record: &[u8]) -> Option<Record> {
 /// Formats a `printf`.
 fn print(reader: &mut Reader) -> Option<Vec<u8>> {
     let (format_bytes, argument_bytes) = (reader.word()? as usize, reader.word()? as usize);
-    let format = before_nul(reader.bytes(format_bytes)?);
+    let format = before_nul(reader.bytes(format_bytes.next_multiple_of(8))?);
     // Whole words, so that arguments have the alignment that they were packed with.
     let packed = reader.bytes(argument_bytes.next_multiple_of(8))?;
     let mut words = vec![0_u64; packed.len() / 8];
