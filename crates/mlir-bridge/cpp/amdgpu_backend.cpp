@@ -154,6 +154,10 @@ bool regrainAmdgpuLink(LLVMModuleRef moduleRef, const RegrainAmdgpuOptions *opti
   if (!linkNeeded(module, std::move(*library)) && collector.errors.empty())
     return reason.fail("cannot link a device library");
   defineConstants(module, ArrayRef(constants, num_constants));
+  // Nothing sets shared memory before a kernel runs, whatever C says.
+  for (GlobalVariable &variable : module.globals())
+    if (variable.getAddressSpace() == 3 && variable.hasInitializer())
+      variable.setInitializer(PoisonValue::get(variable.getValueType()));
   return reason.outcome(collector);
 }
 

@@ -7,6 +7,7 @@ use object::read::archive::ArchiveFile;
 use object::{FileKind, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 
 use crate::Error;
+use crate::amdgpu::metadata;
 use crate::nvptx::{embed, fatbin};
 use crate::offload::{self, ImageKind, OffloadImage};
 
@@ -104,6 +105,9 @@ fn of_offload(file: &str, image: &OffloadImage<'_>) -> Listed {
     let text = || std::str::from_utf8(image.bytes).ok();
     let (kind, kernels) = match image.kind {
         ImageKind::None => ("in the host code", text().map(|text| owned(offload::listed_kernels(text)))),
+        ImageKind::Object if metadata::is_code_object(image.bytes) => {
+            ("code object", Some(metadata::kernels(image.bytes)))
+        }
         ImageKind::Object => ("object", None),
         ImageKind::Bitcode => ("bitcode", None),
         ImageKind::Cubin => ("cubin", kernels_of_cubin(image.bytes)),

@@ -7,6 +7,12 @@
 
 #include "names.h"
 
+/* A call would cost more than any of these. */
+#undef NVVM_SYNC
+#undef PTX_SYNC
+#define NVVM_SYNC(ret, name) CONVERGENT INLINE ret __regrain_llvm_nvvm_##name
+#define PTX_SYNC(ret, name) CONVERGENT INLINE ret __regrain_ptx_##name
+
 #define SPACE(n) __attribute__((address_space(n)))
 /* A variable or a function of this library that takes part in the program's name space. */
 #define DEV(ret, name) ret name

@@ -17,7 +17,7 @@ CONVERGENT static INLINE uint32_t ballot(uint32_t mask, bool pred, uint32_t *pre
 }
 
 /* One group of lanes with equal values after the other. */
-CONVERGENT static uint32_t match_any(uint32_t mask, uint64_t value) {
+CONVERGENT static INLINE uint32_t match_any(uint32_t mask, uint64_t value) {
   uint32_t rest = active_mask() & mask, equal = 0;
   while (rest) {
     uint32_t leader = (uint32_t)__builtin_ctz(rest);
@@ -29,7 +29,7 @@ CONVERGENT static uint32_t match_any(uint32_t mask, uint64_t value) {
   return equal;
 }
 
-CONVERGENT static struct i32_pred match_all(uint32_t mask, uint64_t value) {
+CONVERGENT static INLINE struct i32_pred match_all(uint32_t mask, uint64_t value) {
   uint32_t present = active_mask() & mask, leader = (uint32_t)__builtin_ctz(present | 1u << 31);
   uint64_t first = (uint64_t)warp_read((uint32_t)(value >> 32), leader) << 32 | warp_read((uint32_t)value, leader);
   bool same = (warp_ballot(first == value) & present) == present;
@@ -38,7 +38,7 @@ CONVERGENT static struct i32_pred match_all(uint32_t mask, uint64_t value) {
 
 /* A whole warp in five steps, some of its lanes one after the other. */
 #define REDUCE(name, type, start, combine)                                                 \
-  CONVERGENT static uint32_t reduce_##name(uint32_t value, uint32_t mask) {                \
+  CONVERGENT static INLINE uint32_t reduce_##name(uint32_t value, uint32_t mask) {         \
     uint32_t present = active_mask() & mask;                                               \
     type acc = (type)value;                                                                \
     if (present == ~0u) {                                                                  \

@@ -91,9 +91,6 @@ impl Destination for Place {
 
     fn known_lack(&self, callee: &str) -> Option<&'static str> {
         Some(match callee {
-            "malloc" | "free" | "calloc" | "_Znwm" | "_Znam" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" => {
-                "heap for device code (malloc, free, new, delete)"
-            }
             "__regrain_exit_thread" => "way to end a single thread",
             "cudaCGSynchronizeGrid" | "__regrain_grid_barrier_arrive" | "__regrain_grid_barrier_wait" => {
                 "barrier of the whole grid"

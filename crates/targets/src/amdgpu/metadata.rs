@@ -70,7 +70,10 @@ pub fn is_code_object(bytes: &[u8]) -> bool {
     header.is_ok_and(|header| header.e_machine.get(header.endian().unwrap_or_default()) == elf::EM_AMDGPU)
 }
 
-/// The kernels of a code object: each has a descriptor, whose symbol ends in `.kd`.
+/// The names of the kernels of a code object; none of what is no code object.
 pub fn kernels(code: &[u8]) -> Vec<String> {
-    reports(code, "").map(|all| all.into_iter().map(|report| report.name).collect()).unwrap_or_default()
+    let reports = reports(code, "").unwrap_or_default();
+    let mut names: Vec<String> = reports.into_iter().map(|report| report.name).collect();
+    names.sort();
+    names
 }

@@ -11,7 +11,7 @@
 
 mod inline_ptx;
 pub mod library;
-mod retarget;
+pub(crate) mod retarget;
 
 use inkwell::context::Context;
 use inkwell::module::Module;

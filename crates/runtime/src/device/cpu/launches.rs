@@ -13,7 +13,7 @@ use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
 use super::kernel::{Kernel, kernel};
-use super::{limits, pool, streams};
+use super::{limits, output, pool, streams};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -109,6 +109,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
     let workers = pool::threads() as u64;
+    output::connect(kernel);
     pool::run_grid(Job {
         grid,
         block,
@@ -125,5 +126,6 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         has_failed: AtomicBool::new(false),
         kernel,
     });
+    output::drain(kernel);
     Ok(())
 }

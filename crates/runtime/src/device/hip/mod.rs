@@ -20,6 +20,5 @@ mod figures;
 mod library;
 pub mod machine;
 mod output;
-mod records;
 mod state;
 mod vendor;
