@@ -102,3 +102,7 @@ if config.gpu_arch:
     config.available_features.add("gpu")
 else:
     config.excludes.append("gpu")  # lit warns of a suite without tests
+# Likewise test/hip: programs for AMD's GPUs can be made and run here.
+config.runs_hip = {"cuda-toolkit", "rocm-device-libs", "host-x86_64"} <= config.available_features
+if not config.runs_hip:
+    config.excludes.append("hip")
