@@ -1,5 +1,6 @@
 """Configuration of lit for the tests of Regrain: `lit test` from the root of the repository."""
 
+import ctypes.util
 import os
 import platform
 import subprocess
@@ -60,6 +61,10 @@ for path in toolkits:
         # Builds the stand-in for NVIDIA's driver library in the folder named behind it.
         stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
         config.substitutions.insert(0, ("%make-libcuda", stand_in))
+        # Likewise for AMD's HIP library; a program that is run against it needs the room that the second gives.
+        hip = f"sh {root}/crates/runtime/tests/libamdhip64/build.sh {path}/include {built}/libregrain_rt.a"
+        config.substitutions.insert(0, ("%make-libamdhip64", hip))
+        config.substitutions.insert(0, ("%static-tls", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1000000"))
         break
 
 # AMD's device libraries, where `targets::amdgpu::rocm` looks for them.
@@ -69,6 +74,12 @@ rocm += [f"/usr/lib/{machine}-linux-gnu/amdgcn/bitcode" for machine in ["x86_64"
 if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
     config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
+
+# The feature `libamdhip64`: AMD's own library is here, and no GPU for it. `rocm-device-libs`: what code for AMD's GPUs is linked with.
+if ctypes.util.find_library("amdhip64") and not os.path.exists("/dev/kfd"):
+    config.available_features.add("libamdhip64")
+if any(os.path.exists(os.path.join(path, "amdgcn/bitcode/ocml.bc")) for path in ["/usr/lib/x86_64-linux-gnu", "/opt/rocm"]):
+    config.available_features.add("rocm-device-libs")
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
 # fork. test/gpu runs the programs of test/integration on it.
@@ -98,3 +109,7 @@ if config.gpu_arch:
     config.available_features.add("gpu")
 else:
     config.excludes.append("gpu")  # lit warns of a suite without tests
+# Likewise test/hip: programs for AMD's GPUs can be made and run here.
+config.runs_hip = {"cuda-toolkit", "rocm-device-libs", "host-x86_64"} <= config.available_features
+if not config.runs_hip:
+    config.excludes.append("hip")

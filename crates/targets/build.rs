@@ -29,14 +29,18 @@ const FLAGS: &[&str] = &[
 struct Library {
     /// Its folder beside `common`, and the name of what is made.
     name: &'static str,
+    /// Further folders.
+    more: &'static [&'static str],
     /// What clang is told beside [`FLAGS`].
     flags: &'static [&'static str],
 }
 
 const LIBRARIES: &[Library] = &[
-    Library { name: "cpu", flags: &["-fPIC", "-I../runtime/include"] },
+    // What the CPU stands for where it runs code of other chips is a part of its library.
+    Library { name: "cpu", more: &["emulation"], flags: &["-fPIC", "-I../runtime/include"] },
     Library {
         name: "amdgpu",
+        more: &[],
         flags: &[
             "-target",
             "amdgcn-amd-amdhsa",
@@ -67,6 +71,7 @@ fn main() {
 fn build(library: &Library, llvm: &Path, out_dir: &Path) {
     let mut sources: Vec<PathBuf> = ["common", library.name]
         .iter()
+        .chain(library.more)
         .flat_map(|folder| {
             fs::read_dir(Path::new("device-lib").join(folder)).expect("device-lib is part of this crate")
         })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use regrain_frontend::private_names;
-use regrain_targets::device_language::KERNEL_CONVENTION;
+use regrain_targets::kernel_names;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
 
@@ -89,7 +89,7 @@ impl Lowering<'_> {
     ) -> Result<Code> {
         let Self { source, target, options } = self;
         versions_are_internal(&device, versions);
-        let kernels = kernels_of(&device);
+        let kernels = kernel_names(&device);
         let lowered = target.lower(context, device, split, &options)?;
         let path = source.scratch("device.o");
         target.emit(&lowered, &options, &path)?;
@@ -159,14 +159,6 @@ fn versions_are_internal(device: &Module<'_>, versions: &Versions) {
     for function in versions.kernels.iter().filter_map(|version| device.get_function(&version.name)) {
         function.set_linkage(Linkage::Internal);
     }
-}
-
-/// The names of the kernels that a module defines.
-fn kernels_of(device: &Module<'_>) -> Vec<String> {
-    let is_kernel = |f: &inkwell::values::FunctionValue<'_>| {
-        f.get_call_conventions() == KERNEL_CONVENTION && f.get_first_basic_block().is_some()
-    };
-    device.get_functions().filter(is_kernel).map(|f| f.get_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The variables that a device module defines for other units.

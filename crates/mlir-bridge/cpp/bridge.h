@@ -113,6 +113,15 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 void regrainForbidContraction(LLVMValueRef function);
 
 /*===----------------------------------------------------------------------------===*
+ * small_pointers.cpp: pointers of 32 bits on a host with 64
+ *===----------------------------------------------------------------------------===*/
+
+/* Makes what is done with pointers of address space `space`, which have 32 bits and the null pointer -1, right for the
+ * layout of a host with pointers of 64 bits. `near` is a global within 2 GiB of all memory of the space; null: that is the
+ * stack. False: the sink gets what has no counterpart. */
+bool regrainWidenPointers(LLVMModuleRef module, unsigned space, LLVMValueRef near, RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
  * lift.cpp: branches to structured control flow
  *===----------------------------------------------------------------------------===*/
 

@@ -278,6 +278,20 @@ pub fn forbid_contraction(function: FunctionValue<'_>) {
     unsafe { ffi::regrainForbidContraction(function.as_value_ref()) }
 }
 
+/// Makes what is done with pointers of address space `space`, which have 32 bits and the null pointer -1, right for the layout of a
+/// host with pointers of 64 bits. `near` is a variable within 2 GiB of all memory of the space; without one that is the stack.
+///
+/// # Errors
+/// What has no counterpart: such pointers in aggregates and vectors.
+pub fn widen_pointers(module: &Module<'_>, space: u16, near: Option<GlobalValue<'_>>) -> Result<(), String> {
+    let near = near.map_or(std::ptr::null_mut(), |near| near.as_value_ref());
+    ffi::attempt(|sink, user| {
+        // SAFETY: module and variable are alive for the call; the sink gets its own.
+        unsafe { ffi::regrainWidenPointers(module.as_mut_ptr(), space.into(), near, sink, user) }
+    })
+    .map(drop)
+}
+
 /// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also
 /// through constants and other globals that hold an address.
 pub fn functions_reaching(global: GlobalValue<'_>) -> std::collections::HashSet<String> {

@@ -7,14 +7,15 @@
 //! - `device/cpu`: kernels run block by block over a pool of OS threads. Work is done synchronously: every call returns
 //!   when its work
 //!   is finished, which satisfies the order of every stream;
-//! - `device/cuda`: NVIDIA's driver library, loaded at run time.
+//! - `device/cuda`: NVIDIA's driver library, loaded at run time;
+//! - `device/hip`: AMD's HIP, loaded at run time.
 //!
 //! A further device is one folder and one row of the table in `device/choice.rs`. What is not here is a link error or
 //! `cudaErrorNotSupported`, never a pretended success.
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `REGRAIN_DEVICE` | `cpu` or `cuda` (default: the first that the program has an image for and the machine has) |
+//! | `REGRAIN_DEVICE` | `cpu`, `cuda` or `hip` (default: the first that the program has an image for and the machine has) |
 //! | `REGRAIN_CPU_THREADS` | OS threads that run blocks (default: all processors) |
 //! | `REGRAIN_CPU_MODE` | `coroutine`: always one coroutine per CUDA thread; `split` (default): the split form where there is one |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |

@@ -1,11 +1,12 @@
 //! The device of a process: which one is chosen, and the CUDA device against a stand-in for NVIDIA's driver library.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 mod common;
 
+use common::run::{Run, broken_hip, broken_libraries, run_part};
 use common::{build, cuda_include};
 
 /// The folder of the stand-in `libcuda.so.1`.
@@ -14,15 +15,19 @@ fn driver() -> &'static Path {
     BUILT.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libcuda");
         std::fs::create_dir_all(&folder).expect("a folder for the stand-in");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/libcuda");
+        broken_hip(&folder);
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
         let sources = ["copies.c", "images.c", "launches.c", "machine.c", "memory.c", "state.c", "streams.c"]
-            .map(|name| sources.join(name));
+            .map(|name| tests.join("libcuda").join(name));
         let done = Command::new("cc")
             .args(["-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
             .arg(cuda_include())
+            .arg("-I")
+            .arg(tests.join("standin"))
             .arg("-o")
             .arg(folder.join("libcuda.so.1"))
             .args(sources)
+            .arg(tests.join("standin/record.c"))
             .arg("-lpthread")
             .output()
             .expect("cc runs");
@@ -36,65 +41,19 @@ fn program() -> &'static Path {
     BUILT.get_or_init(|| build("device"))
 }
 
-/// What a run printed, and what the stand-in recorded.
-struct Run {
-    out: String,
-    err: String,
-    log: String,
-}
-
-impl Run {
-    /// Fails unless the program found everything right, said nothing, and called the driver rightly.
-    fn passes(self) -> Self {
-        assert!(self.out.ends_with("passed\n"), "{}\n{}\n{}", self.out, self.err, self.log);
-        assert_eq!(self.err, "");
-        assert!(!self.log.contains("MISUSE"), "{}", self.log);
-        self
-    }
-
-    /// Fails unless the log has these lines, in this order, by their ends.
-    fn records(&self, lines: &[&str]) {
-        let mut log = self.log.lines();
-        for line in lines {
-            assert!(log.any(|entry| entry.contains(line)), "no '{line}' in its place in\n{}", self.log);
-        }
-    }
-
-    fn counts(&self, what: &str) -> usize {
-        self.log.lines().filter(|line| line.contains(what)).count()
-    }
-}
-
 /// Runs a part of the program with an image and a driver, if one is given.
 fn run_with(library: Option<&Path>, image: &str, part: &str, env: &[(&str, &str)]) -> Run {
-    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("libcuda-{}-{number}.log", std::process::id()));
-    let mut command = Command::new(program());
-    command.args([image, part]).env("LIBCUDA_LOG", &log).env_remove("LD_LIBRARY_PATH").env_remove("REGRAIN_DEVICE");
-    if let Some(library) = library {
-        command.env("LD_LIBRARY_PATH", library);
-    }
-    let Output { stdout, stderr, .. } = command.envs(env.iter().copied()).output().expect("the program runs");
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let _ = std::fs::remove_file(&log);
-    let [out, err] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    Run { out, err, log: text }
+    run_part(program(), "LIBCUDA_LOG", library, [image, part], env)
 }
 
 fn run(image: &str, part: &str, env: &[(&str, &str)]) -> Run {
     run_with(Some(driver()), image, part, env)
 }
 
-/// A folder with a file in the place of the driver that the loader refuses.
+/// A folder with files in the place of the driver, and of AMD's, that the loader refuses.
 fn broken_driver() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
-    MADE.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-libcuda");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("libcuda.so.1"), "no library").expect("a file");
-        folder
-    })
+    MADE.get_or_init(|| broken_libraries("no-libcuda"))
 }
 
 const BOTH: &str = "set:cpu,cubin80";
@@ -189,7 +148,7 @@ fn what_is_forced_and_cannot_be_had_is_said() {
 fn a_device_that_is_unknown_or_has_no_image_is_said() {
     let unknown = run(BOTH, "kind", &[("REGRAIN_DEVICE", "gpu")]);
     assert_eq!(unknown.out, refused(0, "cudaErrorNoDevice"));
-    assert_eq!(unknown.err, "regrain runtime: error: REGRAIN_DEVICE: expected one of cuda, cpu, got 'gpu'\n");
+    assert_eq!(unknown.err, "regrain runtime: error: REGRAIN_DEVICE: expected one of cuda, hip, cpu, got 'gpu'\n");
     let no_cpu = run("set:cubin80", "kind", &[("REGRAIN_DEVICE", "cpu")]);
     assert_eq!(no_cpu.out, refused(0, "cudaErrorInvalidKernelImage"));
     assert_eq!(
@@ -200,9 +159,19 @@ fn a_device_that_is_unknown_or_has_no_image_is_said() {
     let no_gpu = run("fatbin", "kind", &[("LIBCUDA_GPUS", "0")]);
     assert_eq!(no_gpu.out, refused(0, "cudaErrorNoDevice"));
     assert!(no_gpu.err.contains("the program holds: NVIDIA fat binary"), "{}", no_gpu.err);
-    let foreign = run("set:gfx90a", "kind", &[]);
+    let foreign = run("set:object", "kind", &[]);
     assert_eq!(foreign.out, refused(0, "cudaErrorInvalidKernelImage"));
-    assert!(foreign.err.contains("image of kind 1 for amdgcn-amd-amdhsa gfx90a"), "{}", foreign.err);
+    assert!(foreign.err.contains("object for riscv64-unknown-elf object"), "{}", foreign.err);
+    // Code for two kinds of GPU, and neither is there: both are named.
+    let neither = run("set:cubin80,gfx90a", "kind", &[("LIBCUDA_GPUS", "0")]);
+    assert_eq!(neither.out, refused(0, "cudaErrorNoDevice"));
+    for says in [
+        "the NVIDIA driver library is there, but finds no GPU (cuDeviceGetCount gives 0); ",
+        "no AMD HIP library; tried libamdhip64.so.7: ",
+        "; the program holds: cubin sm_80, code object gfx90a",
+    ] {
+        assert!(neither.err.contains(says), "{}", neither.err);
+    }
 }
 
 #[test]

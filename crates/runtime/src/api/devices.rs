@@ -3,12 +3,10 @@
 use std::ffi::c_char;
 
 use crate::device::choice::{device, kind};
+use crate::device::seam::CUDA_VERSION;
 use crate::error::{CudaError, Result};
 use crate::macros::{cuda_api, put};
 use crate::properties::DeviceProp;
-
-/// The version of CUDA's runtime whose functions these are.
-const RUNTIME_VERSION: i32 = 12090;
 
 /// Asked by host code that has versions of a launch for several devices: 0 for the CPU, 1 for CUDA, 2 for HIP.
 #[unsafe(no_mangle)]
@@ -68,7 +66,7 @@ cuda_api! {
     fn cudaDeviceGetSharedMemConfig(config: *mut u32) { put(config, device()?.shared_config()?) }
 
     fn cudaDriverGetVersion(version: *mut i32) { put(version, device()?.driver_version()?) }
-    fn cudaRuntimeGetVersion(version: *mut i32) { put(version, RUNTIME_VERSION) }
+    fn cudaRuntimeGetVersion(version: *mut i32) { put(version, CUDA_VERSION) }
 
     fn cudaDeviceCanAccessPeer(can: *mut i32, index: i32, peer: i32) {
         put(can, device()?.can_access_peer(index, peer)?.into())

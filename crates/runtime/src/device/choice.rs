@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 
 use super::row::{Refusal, Row};
 use super::seam::Device;
-use super::{cpu, cuda};
+use super::{cpu, cuda, hip};
 use crate::error::{CudaError, Result};
 use crate::images::image::Images;
 use crate::images::registry::{self, Module};
 
 /// All devices, the preferred ones first. The last needs nothing of the machine: it also runs programs without any
 /// image.
-static DEVICES: [Row; 2] = [cuda::machine::ROW, cpu::machine::ROW];
+static DEVICES: [Row; 3] = [cuda::machine::ROW, hip::machine::ROW, cpu::machine::ROW];
 
 #[derive(Clone, Copy)]
 struct Chosen {
@@ -110,18 +110,22 @@ fn choose(forced: &str, modules: &[&'static Module]) -> std::result::Result<Chos
     if bare && let Some(last) = DEVICES.last() {
         return open(last, modules);
     }
-    let mut first = None;
+    let mut refusals = Vec::new();
     let whole = DEVICES.iter().filter(|row| all_hold(row, modules));
     let partial = DEVICES.iter().filter(|row| holds(row, modules) && !all_hold(row, modules));
     for row in whole.chain(partial) {
         match open(row, modules) {
             Ok(chosen) => return Ok(chosen),
-            Err(refusal) => _ = first.get_or_insert(refusal),
+            Err(refusal) => refusals.push(refusal),
         }
     }
-    let refusal = first.unwrap_or(Refusal {
-        error: CudaError::INVALID_KERNEL_IMAGE,
-        text: "the program has no image for a device that this runtime knows".into(),
-    });
-    Err(Refusal { text: with_images(&refusal.text), ..refusal })
+    // What the first says is what the calls return; the message has all.
+    let error = refusals.first().map_or(CudaError::INVALID_KERNEL_IMAGE, |refusal| refusal.error);
+    let texts: Vec<String> = refusals.into_iter().map(|refusal| refusal.text).collect();
+    let text = if texts.is_empty() {
+        "the program has no image for a device that this runtime knows".into()
+    } else {
+        texts.join("; ")
+    };
+    Err(Refusal { error, text: with_images(&text) })
 }

@@ -4,5 +4,10 @@
 pub mod choice;
 pub mod cpu;
 pub mod cuda;
+pub mod gpu;
+pub mod hip;
+mod output;
+mod printf;
+mod records;
 pub mod row;
 pub mod seam;

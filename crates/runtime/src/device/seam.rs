@@ -15,6 +15,9 @@ use crate::types::{
     PointerAttributes, PoolProps,
 };
 
+/// The version of CUDA's runtime whose functions these are; where there is no NVIDIA driver, also that of the driver.
+pub const CUDA_VERSION: i32 = 12090;
+
 /// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of
 /// the device.
 pub type Stream = *mut c_void;
@@ -83,6 +86,34 @@ pub struct Launch<'a> {
     pub stream: Stream,
     pub cooperative: bool,
     pub attributes: &'a [LaunchAttribute],
+}
+
+/// `cudaLaunchAttributeCooperative`.
+pub const ATTRIBUTE_COOPERATIVE: u32 = 2;
+const ATTRIBUTE_CLUSTER: u32 = 4;
+
+impl Launch<'_> {
+    /// Whether the launch is cooperative, for a device without launches that take attributes. Those that it cannot
+    /// honour are an error.
+    pub fn is_cooperative(&self) -> Result<bool> {
+        let mut cooperative = self.cooperative;
+        for attribute in self.attributes {
+            match attribute.id {
+                ATTRIBUTE_COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
+                ATTRIBUTE_CLUSTER => {
+                    // Three dimensions of 32 bits: a cluster of one block is no cluster.
+                    let [first, second] = [attribute.value[0], attribute.value[1]];
+                    if [first as u32, (first >> 32) as u32, second as u32].iter().any(|size| *size > 1) {
+                        return no();
+                    }
+                }
+                // Hints about caches, priority and overlap: results are the same without them.
+                0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => {}
+                _ => return no(),
+            }
+        }
+        Ok(cooperative)
+    }
 }
 
 type HostFunction = unsafe extern "C" fn(*mut c_void);

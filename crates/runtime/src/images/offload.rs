@@ -8,6 +8,8 @@ use std::fmt;
 pub enum ImageKind {
     Cubin,
     Ptx,
+    /// A linked object of the triple's processor: AMD's code objects.
+    Object,
     /// Of no use to a device that this runtime knows.
     Other(u16),
 }
@@ -31,6 +33,8 @@ impl fmt::Display for Offload {
         match self.kind {
             ImageKind::Cubin => write!(out, "cubin {}", self.arch),
             ImageKind::Ptx => write!(out, "PTX {}", self.arch),
+            ImageKind::Object if self.triple.starts_with("amdgcn") => write!(out, "code object {}", self.arch),
+            ImageKind::Object => write!(out, "object for {} {}", self.triple, self.arch),
             ImageKind::Other(kind) => write!(out, "image of kind {kind} for {} {}", self.triple, self.arch),
         }
     }
@@ -107,6 +111,7 @@ fn entry(binary: Reader) -> Option<Offload> {
     let entry = Reader(binary.slice(at, ENTRY as u64)?);
     let mut image = Offload {
         kind: match entry.u16(0)? {
+            1 => ImageKind::Object,
             3 => ImageKind::Cubin,
             5 => ImageKind::Ptx,
             other => ImageKind::Other(other),
@@ -169,7 +174,7 @@ mod tests {
         bytes.extend([0; 16]);
         let images = parse(kept(bytes)).expect("three images");
         let names: Vec<String> = images.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["cubin sm_80", "PTX sm_90a", "image of kind 1 for nvptx64-nvidia-cuda gfx90a"]);
+        assert_eq!(names, ["cubin sm_80", "PTX sm_90a", "object for nvptx64-nvidia-cuda gfx90a"]);
         assert_eq!((images[0].bytes, images[1].bytes, images[2].language), (&b"machine"[..], &b"text"[..], 4));
         assert_eq!(parse(&[]), Ok(Vec::new()));
     }

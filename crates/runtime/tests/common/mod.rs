@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[allow(dead_code, reason = "not every test runs programs against a stand-in")]
+pub mod run;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
 }
@@ -14,7 +17,8 @@ pub fn cuda_include() -> PathBuf {
 
 /// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up to where
 /// `cargo build` does.
-fn library() -> PathBuf {
+#[allow(dead_code, reason = "for the stand-in that holds it")]
+pub fn library() -> PathBuf {
     let exe = std::env::current_exe().expect("path of the test");
     let deps = exe.parent().expect("target folder").read_dir().expect("readable target folder");
     let archives = deps.filter_map(|entry| {

@@ -1,59 +1,13 @@
 // Reads the images that programs load: cubins, PTX, NVIDIA's fat binaries with cubins in them that are not compressed.
 //
-// For tests there is a short form: a magic (`\x7fELF`, a comment of PTX, a fat binary's header) and then lines of text:
-//   kernel <name> <size of each parameter>...
-//   var <name> <size>
-//   managed <name> <size>
-//   end
+// For tests there is a short form: a magic (`\x7fELF`, a comment of PTX, a fat binary's header) and then lines of text
+// (record.h).
 #include "standin.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static struct kernel *add_kernel(struct image *image, const char *name, size_t length) {
-  struct kernel *made = calloc(1, sizeof *made);
-  snprintf(made->name, sizeof made->name, "%.*s", (int)length, name);
-  made->next = image->kernels;
-  return image->kernels = made;
-}
-
-static void add_variable(struct image *image, const char *name, size_t size, int managed) {
-  struct variable *made = calloc(1, sizeof *made);
-  snprintf(made->name, sizeof made->name, "%s", name);
-  made->size = size;
-  made->managed = managed;
-  made->next = image->variables;
-  image->variables = made;
-}
-
-// The short form. Returns whether it is one.
-static int read_lines(struct image *image, const char *text) {
-  char line[1024];
-  int known = 0;
-  for (;;) {
-    size_t length = strcspn(text, "\n");
-    if (length == 0 || length >= sizeof line) return known;
-    memcpy(line, text, length);
-    line[length] = 0;
-    if (!strcmp(line, "end")) return known;
-    char *word = strtok(line, " "), *name = strtok(NULL, " ");
-    if (!word || !name) return known;
-    if (!strcmp(word, "kernel")) {
-      struct kernel *kernel = add_kernel(image, name, strlen(name));
-      for (char *size; kernel->params < MAX_PARAMS && (size = strtok(NULL,
-          " "));) kernel->sizes[kernel->params++] = (uint32_t)atoi(size);
-    } else if (!strcmp(word, "var") || !strcmp(word, "managed")) {
-      char *size = strtok(NULL, " ");
-      add_variable(image, name, size ? (size_t)atol(size) : 0, *word == 'm');
-    } else {
-      return known;
-    }
-    known = 1;
-    text += length + (text[length] == '\n');
-  }
-}
 
 // A kernel's parameters, from the attributes of its section `.nv.info.<name>`: EIATTR_KPARAM_INFO.
 static void read_params(struct kernel *kernel, const unsigned char *info, size_t length) {

@@ -2,6 +2,8 @@
 #ifndef STANDIN_H
 #define STANDIN_H
 
+#include "record.h"
+
 #include <cuda.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -9,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_GPUS = 8, MAX_PARAMS = 64, MAX_HANDLES = 4096, MAX_BLOCKS = 65536 };
+enum { MAX_GPUS = 8, MAX_HANDLES = 4096, MAX_BLOCKS = 65536 };
 
 // The primary context of a GPU; its address is the CUcontext.
 struct context {
@@ -38,28 +40,6 @@ struct handle {
   void *storage;
 };
 
-struct variable {
-  struct variable *next;
-  char name[256];
-  size_t size;
-  int managed;
-  void *address;
-};
-
-struct kernel {
-  struct kernel *next;
-  char name[256];
-  uint32_t sizes[MAX_PARAMS];
-  int params;
-};
-
-// The kernels and variables of a module.
-struct image {
-  const char *what;
-  struct kernel *kernels;
-  struct variable *variables;
-};
-
 // Reads an image that a program loads; NULL if it is none.
 struct image *standin_read(const void *bytes);
 
@@ -79,14 +59,9 @@ extern int handle_count, block_count, initialised;
 extern size_t used[MAX_GPUS];
 extern _Thread_local struct context *current;
 
-const char *setting(const char *name, const char *otherwise);
 int gpu_count(void);
 int capability(int gpu);
 size_t memory_size(void);
-// The code that a call is told to fail with.
-int told_to_fail(const char *function);
-// Writes a line of the log; the caller holds the lock.
-__attribute__((format(printf, 1, 2))) void record(const char *format, ...);
 // Records a call and gives back the lock.
 CUresult leave(CUresult code, const char *call);
 struct handle *make(enum kind kind);

@@ -2,7 +2,8 @@
 // arguments, and keeps device memory in host memory, so that copies round-trip. Kernels do nothing. NVIDIA's header
 // gives the prototypes and the names that the symbols have (cuMemAlloc is cuMemAlloc_v2).
 //
-// Build:  cc -shared -fPIC -fvisibility=hidden -I <CUDA>/include -o libcuda.so.1 crates/runtime/tests/libcuda/*.c
+// Build:  cc -shared -fPIC -fvisibility=hidden -I <CUDA>/include -I crates/runtime/tests/standin -o libcuda.so.1
+//             crates/runtime/tests/libcuda/*.c crates/runtime/tests/standin/*.c
 // Use:    LD_LIBRARY_PATH=<folder of libcuda.so.1>
 //
 // LIBCUDA_LOG          file to which each call is appended, as "t<thread> g<GPU> <call> = <code>"; a wrong call gives a
@@ -15,7 +16,6 @@
 //                      GPU is reset
 #include "standin.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +25,11 @@ struct context contexts[MAX_GPUS];
 struct handle handles[MAX_HANDLES];
 struct block blocks[MAX_BLOCKS];
 int handle_count, block_count, initialised;
-static int thread_count;
 size_t used[MAX_GPUS];
 _Thread_local struct context *current;
-static _Thread_local int thread_id = -1;
 
-const char *setting(const char *name, const char *otherwise) {
-  const char *value = getenv(name);
-  return value && *value ? value : otherwise;
-}
+const char *const standin_log = "LIBCUDA_LOG", *const standin_fail = "LIBCUDA_FAIL";
+int standin_gpu(void) { return current ? current->gpu : -1; }
 
 int gpu_count(void) { return atoi(setting("LIBCUDA_GPUS", "1")); }
 
@@ -44,42 +40,6 @@ int capability(int gpu) {
 }
 
 size_t memory_size(void) { return strtoull(setting("LIBCUDA_MEMORY", "1073741824"), NULL, 0); }
-
-// Writes a line of the log; the caller holds the lock.
-void record(const char *format, ...) {
-  const char *path = getenv("LIBCUDA_LOG");
-  if (!path) return;
-  FILE *file = fopen(path, "a");
-  if (!file) return;
-  if (thread_id < 0) thread_id = thread_count++;
-  fprintf(file, "t%d g%d ", thread_id, current ? current->gpu : -1);
-  va_list list;
-  va_start(list, format);
-  vfprintf(file, format, list);
-  va_end(list);
-  fputc('\n', file);
-  fclose(file);
-}
-
-// The code that a call is told to fail with.
-int told_to_fail(const char *function) {
-  static struct { char name[64]; int calls; } seen[64];
-  const char *list = setting("LIBCUDA_FAIL", "");
-  // The header's macros give functions the names of their versions.
-  size_t length = strcspn(function, "_");
-  for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
-    if (strncmp(at, function, length) || at[length] != '=') continue;
-    char *end;
-    int code = (int)strtol(at + length + 1, &end, 10);
-    if (*end != '@') return code;
-    for (int slot = 0; slot < 64; slot++) {
-      if (seen[slot].name[0] && strcmp(seen[slot].name, function)) continue;
-      snprintf(seen[slot].name, sizeof seen[slot].name, "%s", function);
-      return ++seen[slot].calls == atoi(end + 1) ? code : 0;
-    }
-  }
-  return 0;
-}
 
 CUresult leave(CUresult code, const char *call) {
   record("%s = %d", call, code);

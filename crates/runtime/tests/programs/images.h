@@ -1,6 +1,6 @@
 // Images for tests, in the forms that a fat-binary wrapper may lead to. The device code is the short form of the
-// stand-in for libcuda
-// (tests/libcuda/images.c).
+// stand-ins for vendors'
+// libraries (tests/standin/record.h).
 #pragma once
 #include "abi.h"
 #include <cstring>
@@ -13,7 +13,7 @@ struct regrain_image_set {
   const unsigned char *offload;
   uint64_t offload_size;
 };
-enum { CUBIN = 3, PTX = 5, OBJECT = 1, CUDA = 2, HIP = 4 };
+enum { CUBIN = 3, PTX = 5, OBJECT = 1, CUDA = 2 };
 
 template <class T> void append(std::string &to,
     T value) { to.append(reinterpret_cast<const char *>(&value), sizeof value); }
@@ -44,6 +44,10 @@ inline const std::string device_text = "kernel add 8 4 8 2\nkernel only_gpu 24\n
 inline std::string cubin() { return "\177ELF" + device_text + "end\n"; }
 // Not ended by NUL: the runtime has to do that.
 inline std::string ptx() { return "// PTX\n" + device_text + "end"; }
+inline std::string code_object(const std::string &arch, const std::string &more,
+    const std::string &text = device_text) {
+  return "\177ELFarch " + arch.substr(0, arch.find(':')) + "\n" + text + more + "end\n";
+}
 inline std::string fatbin() {
   std::string body = device_text + "end\n", out;
   append<uint32_t>(out, 0xba55ed50); append<uint16_t>(out, 1); append<uint16_t>(out, 16);
@@ -62,7 +66,7 @@ static const regrain_cpu_image cpu_image = {0x3130555043475252, cpu_kernels, 2, 
 static char stubs[4], scale[16];
 static int *managed_pointer;
 
-// What `name` says: "cpu", "fatbin", or a set, as in "set:cpu,cubin80,ptx70,gfx90a".
+// What `name` says: "cpu", "fatbin", or a set, as in "set:cpu,cubin80,ptx70,gfx90a,output90a".
 inline const void *image(const std::string &name) {
   static std::vector<std::string> *kept = new std::vector<std::string>; // alive as long as the program
   kept->reserve(16);
@@ -79,7 +83,12 @@ inline const void *image(const std::string &name) {
     else if (part.rfind("managed", 0) == 0) bytes += offload(CUBIN, CUDA, "sm_" + part.substr(7),
         "\177ELF" + device_text + "managed managed 16\nend\n");
     else if (part == "broken") bytes += offload(CUBIN, CUDA, "sm_80", cubin()).substr(0, 60);
-    else bytes += offload(OBJECT, HIP, part, "code", "amdgcn-amd-amdhsa");
+    else if (part.rfind("amdmanaged", 0) == 0) bytes += offload(OBJECT, CUDA, "gfx" + part.substr(10),
+        code_object("gfx" + part.substr(10), "managed managed 16\n"), "amdgcn-amd-amdhsa");
+    else if (part.rfind("output", 0) == 0) bytes += offload(OBJECT, CUDA, "gfx" + part.substr(6),
+        code_object("gfx" + part.substr(6), "kernel only_cpu 4\nvar __regrain_output 8\n", "kernel add 4\nkernel only_gpu 4\n"), "amdgcn-amd-amdhsa");
+    else if (part == "object") bytes += offload(OBJECT, CUDA, part, "code", "riscv64-unknown-elf");
+    else bytes += offload(OBJECT, CUDA, part, code_object(part, ""), "amdgcn-amd-amdhsa");
     at = end + 1;
   }
   kept->push_back(bytes);

@@ -30,11 +30,16 @@ use super::symbols::DEVICE_PREFIX;
 use super::sync::Synchronising;
 use super::{CpuKernel, image_symbol};
 use crate::Error;
-use crate::nvvm::{KERNEL_CONVENTION, SHARED};
+use crate::kernel_names::is_kernel;
+use crate::nvvm::SHARED;
 use crate::target::{BlockFunction, BlockOptions, KernelFacts};
 
 /// First word of an image table: "RRGCPU01".
 const MAGIC: u64 = 0x3130_5550_4347_5252;
+/// The variable that leads to the buffer of what emulated kernels print, which the runtime sets.
+const OUTPUT: &str = "__regrain_output";
+/// Threads of the largest block.
+const MOST_THREADS: u32 = 1024;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
 
 /// A kernel of the original module.
@@ -50,6 +55,8 @@ struct Parameter<'ctx> {
     /// Passed by value, or by a pointer to a copy (`byval`).
     value_type: BasicTypeEnum<'ctx>,
     by_copy: Option<Attribute>,
+    /// Passed by a pointer to the argument itself (`byref`), as AMD's kernels take structures.
+    in_place: bool,
     /// The copy's `align`, on which caller and callee must agree.
     alignment: Option<Attribute>,
     size: u64,
@@ -60,12 +67,9 @@ impl<'ctx> Kernel<'ctx> {
     pub(super) fn collect(module: &Module<'ctx>, options: &BlockOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let shared = shared_bytes(module, &layout);
-        let is_kernel = |f: &FunctionValue<'_>| {
-            f.get_call_conventions() == KERNEL_CONVENTION && f.get_first_basic_block().is_some()
-        };
         Ok(module
             .get_functions()
-            .filter(is_kernel)
+            .filter(|function| is_kernel(*function))
             .map(|function| Self {
                 static_shared: shared.get(&*function.get_name().to_string_lossy()).copied().unwrap_or(0),
                 name: function.get_name().to_string_lossy().into_owned(),
@@ -83,15 +87,22 @@ fn parameter<'ctx>(function: FunctionValue<'ctx>, index: u32, layout: &TargetDat
     let align = Attribute::get_named_enum_kind_id("align");
     let alignment = function.get_enum_attribute(AttributeLoc::Param(index), align);
     let value_type = function.get_nth_param(index).expect("an index below the count").get_type();
-    let size = match &by_copy {
+    let byref = Attribute::get_named_enum_kind_id("byref");
+    let in_place = function.get_enum_attribute(AttributeLoc::Param(index), byref);
+    let size = match by_copy.as_ref().or(in_place.as_ref()) {
         Some(attribute) => layout.get_abi_size(&attribute.get_type_value()),
         None => layout.get_abi_size(&value_type),
     };
-    Parameter { value_type, by_copy, alignment, size }
+    Parameter { value_type, by_copy, in_place: in_place.is_some(), alignment, size }
 }
 
-/// `__launch_bounds__`: the product of `nvvm.maxntid`'s numbers, 0 without.
+/// `__launch_bounds__`: the product of `nvvm.maxntid`'s numbers, 0 without; AMD's kernels have a least and a most number, which without
+/// bounds is that of every block.
 fn max_threads(function: FunctionValue<'_>) -> u32 {
+    if let Some(range) = function.get_string_attribute(AttributeLoc::Function, "amdgpu-flat-work-group-size") {
+        let most = range.get_string_value().to_string_lossy().split(',').nth(1).and_then(|n| n.trim().parse().ok());
+        return most.filter(|most| *most != MOST_THREADS).unwrap_or(0);
+    }
     function
         .get_string_attribute(AttributeLoc::Function, "nvvm.maxntid")
         .and_then(|a| a.get_string_value().to_str().ok()?.split(',').map(|n| n.trim().parse::<u32>().ok()).product())
@@ -214,6 +225,10 @@ impl<'ctx> Build<'_, 'ctx> {
             let place = builder.build_load(pointer, slot, "").map_err(failed)?.into_pointer_value();
             values.push(match parameter.by_copy {
                 Some(_) => place.into(),
+                None if parameter.in_place => {
+                    let space = parameter.value_type.into_pointer_type();
+                    builder.build_address_space_cast(place, space, "").map_err(failed)?.into()
+                }
                 None => builder.build_load(parameter.value_type, place, "").map_err(failed)?.into(),
             });
         }
@@ -269,7 +284,7 @@ impl<'ctx> Build<'_, 'ctx> {
     fn variable_rows(&self, options: &BlockOptions) -> Result<Vec<BasicValueEnum<'ctx>>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
         let flat = self.context.ptr_type(AddressSpace::default());
-        let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX);
+        let is_variable = |name: &str| name.starts_with(DEVICE_PREFIX) || name == OUTPUT;
         let mut rows = Vec::new();
         for global in self.module.get_globals().filter(|g| !g.is_declaration() && !g.is_thread_local()) {
             let name = global.get_name().to_string_lossy().into_owned();
@@ -279,7 +294,7 @@ impl<'ctx> Build<'_, 'ctx> {
             let pointer = global.as_pointer_value();
             let address = if pointer.get_type() == flat { pointer } else { pointer.const_address_space_cast(flat) };
             let size = self.context.i64_type().const_int(layout.get_abi_size(&global.get_value_type()), false);
-            let name = string(self.module, &name[DEVICE_PREFIX.len()..]);
+            let name = string(self.module, name.strip_prefix(DEVICE_PREFIX).unwrap_or(&name));
             rows.push(self.context.const_struct(&[name.into(), address.into(), size.into()], false).into());
         }
         Ok(rows)

@@ -4,7 +4,8 @@
 //! function that runs *one CUDA thread* (the coroutine form, the oracle). Block functions made from the parallel
 //! form (the split form) are linked in beside it. The steps, in order:
 //!
-//! 1. [`crate::from_nvvm`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library;
+//! 1. [`crate::from_nvvm`]: inline PTX, NVVM intrinsics and address spaces become plain host IR over the device library (of what is
+//!    emulated for AMD's chips, [`crate::from_amdgcn`]);
 //! 2. [`symbols`]: device symbols get a prefix and, unless code is relocatable, internal linkage;
 //! 3. the device library is linked in; [`sync`] finds which kernels may synchronise, and marks the source site of
 //!    each synchronising call;
@@ -40,9 +41,9 @@ mod target;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use crate::Error;
 use crate::from_nvvm::{link_library, retarget};
 use crate::target::{BlockOptions, SplitForm};
+use crate::{Error, from_amdgcn};
 pub use destination::device_library;
 pub use limits::limits;
 pub use symbols::DEVICE_PREFIX;
@@ -74,7 +75,10 @@ pub fn lower<'ctx>(
 ) -> Result<(Module<'ctx>, Vec<CpuKernel>), Error> {
     let kernels = image::Kernel::collect(&device, options)?;
     spin::insert_hints(&device)?;
-    retarget(&device, options)?;
+    match from_amdgcn::is_amdgcn(&device) {
+        true => from_amdgcn::retarget(context, &device, options)?,
+        false => retarget(&device, options)?,
+    }
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
         Some(form) => {

@@ -83,6 +83,7 @@ fn synchronises_itself(name: &str) -> bool {
             | "__regrain_barrier_red"
             | "__regrain_warp_exchange"
             | "__regrain_active_mask"
+            | "__regrain_wave_stop"
             | "__regrain_nanosleep"
             | "__regrain_exit_thread"
     ) || name.starts_with("__regrain_grid_barrier")

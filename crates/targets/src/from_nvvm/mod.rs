@@ -13,7 +13,7 @@ mod inline_ptx;
 pub mod library;
 #[cfg(test)]
 pub(crate) mod library_checks;
-mod retarget;
+pub(crate) mod retarget;
 
 use inkwell::context::Context;
 use inkwell::module::Module;

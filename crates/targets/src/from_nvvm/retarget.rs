@@ -39,11 +39,13 @@ pub fn retarget<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) -> R
     resolve_reflection(module, destination.cuda_arch())?;
     drop_device_metadata(module);
     for function in module.get_functions() {
-        plain_function(function, destination);
+        plain_function(function, KERNEL_CONVENTION, destination);
     }
     place_shared(module, destination);
     for function in module.get_functions().collect::<Vec<_>>() {
-        replace_intrinsic(module, function, destination)?;
+        replace_intrinsic(module, function, destination, &|name| {
+            name.starts_with("llvm.nvvm.").then(|| intrinsic_symbol(name))
+        })?;
     }
     let machine = destination.machine()?;
     module.set_triple(&TargetTriple::create(&machine.get_triple().as_str().to_string_lossy()));
@@ -60,7 +62,7 @@ fn resolve_reflection(module: &Module<'_>, cuda_arch: u32) -> Result<(), Error> 
 }
 
 /// Attributes and globals that only mean something to NVPTX.
-fn drop_device_metadata(module: &Module<'_>) {
+pub(crate) fn drop_device_metadata(module: &Module<'_>) {
     for name in ["llvm.compiler.used", "llvm.used"] {
         if let Some(global) = module.get_global(name) {
             llvm::remove_list(global);
@@ -68,9 +70,10 @@ fn drop_device_metadata(module: &Module<'_>) {
     }
 }
 
-/// Kernels get the destination's calling convention, everything else C's; what only means something to NVPTX goes.
-fn plain_function(function: FunctionValue<'_>, destination: &dyn Destination) {
-    let is_kernel = function.get_call_conventions() == KERNEL_CONVENTION;
+/// Kernels, which have the convention `kernel`, get the destination's, everything else C's; what only means something to another
+/// target goes.
+pub(crate) fn plain_function(function: FunctionValue<'_>, kernel: u32, destination: &dyn Destination) {
+    let is_kernel = function.get_call_conventions() == kernel;
     function.set_call_conventions(if is_kernel { destination.kernel_convention() } else { 0 });
     for key in ["target-cpu", "target-features", "frame-pointer", "stack-protector-buffer-size"] {
         function.remove_string_attribute(AttributeLoc::Function, key);
@@ -97,7 +100,7 @@ fn plain_function(function: FunctionValue<'_>, destination: &dyn Destination) {
 }
 
 /// Block-shared variables go where the destination has them.
-fn place_shared<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) {
+pub(crate) fn place_shared<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) {
     let context = module.get_context();
     for global in module.get_globals().collect::<Vec<_>>() {
         if global.as_pointer_value().get_type().get_address_space() != AddressSpace::from(SHARED) {
@@ -109,17 +112,17 @@ fn place_shared<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) {
     }
 }
 
-/// Sends the calls of one `llvm.nvvm.*` intrinsic to the device library, those of `llvm.trap` where the destination wants
-/// them.
-fn replace_intrinsic<'ctx>(
+/// Sends the calls of one intrinsic to the function that `wanted` says, those of `llvm.trap` where the destination wants them.
+pub(crate) fn replace_intrinsic<'ctx>(
     module: &Module<'ctx>,
     intrinsic: FunctionValue<'ctx>,
     destination: &dyn Destination,
+    wanted: &dyn Fn(&str) -> Option<String>,
 ) -> Result<(), Error> {
     let name = intrinsic.get_name().to_string_lossy().into_owned();
     let target = match name.as_str() {
         "llvm.trap" => destination.trap().map(str::to_owned),
-        _ => name.starts_with("llvm.nvvm.").then(|| intrinsic_symbol(&name)),
+        _ => wanted(&name),
     };
     let Some(target) = target else { return Ok(()) };
     let signature = intrinsic.get_type();

@@ -20,7 +20,7 @@ const REMARKS: &str = "-Rpass-missed=regrain";
 const ORIGINAL: &str = "-fregrain-alternatives=none";
 
 /// Which forms are tried beside clang's IR untransformed, by `REGRAIN_PROPTEST_FORMS`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 enum Choice {
     /// All.
     All,
@@ -28,7 +28,12 @@ enum Choice {
     Coarse,
     /// `outlined`: the kernels that a GPU would get at other grains, run as coroutines. These compile fastest.
     Outlined,
+    /// `emulated`, `emulated=gfx90a,sm_80`: what is shipped for each of these chips, at the original grain and at others.
+    Emulated(Vec<String>),
 }
+
+/// The chips of `emulated` alone: waves of 64, waves of 32, and NVIDIA's.
+const EMULATED: [&str; 3] = ["gfx90a", "gfx1030", "sm_80"];
 
 impl Choice {
     fn get() -> Self {
@@ -36,7 +41,11 @@ impl Choice {
             Ok("coarse") => Self::Coarse,
             Ok("outlined") => Self::Outlined,
             Ok("all") | Err(_) => Self::All,
-            Ok(other) => panic!("REGRAIN_PROPTEST_FORMS={other}: expected all, coarse or outlined"),
+            Ok("emulated") => Self::Emulated(EMULATED.map(str::to_owned).to_vec()),
+            Ok(other) => match other.strip_prefix("emulated=") {
+                Some(chips) => Self::Emulated(chips.split(',').map(str::to_owned).collect()),
+                None => panic!("REGRAIN_PROPTEST_FORMS={other}: expected all, coarse, outlined or emulated"),
+            },
         }
     }
 }
@@ -57,19 +66,34 @@ fn forms(grains: &[Grain]) -> Vec<Form> {
     };
     // The kernels that a GPU would get.
     let outlined = |grain: &Grain| coarser("round trip, ", &["-fregrain-round-trip", REMARKS], grain);
-    let choice = Choice::get();
+    // The kernels that a GPU would get, as its instruction selection would get them.
+    let emulated = |chip: &str, grain: Option<&Grain>| {
+        let option = format!("-fregrain-emulate={chip}");
+        match grain {
+            Some(grain) => coarser(&format!("{chip}, "), &[&option, REMARKS], grain),
+            None => form(chip, &[ORIGINAL, &option], false),
+        }
+    };
     let mut all = vec![form("coroutine", &[ORIGINAL, REMARKS], true)];
-    match choice {
+    match Choice::get() {
         Choice::All => all.extend([
             form("split", &[ORIGINAL, REMARKS], false),
             // Whatever the model chooses.
             form("search", &[], false),
             form("round trip", &["-fregrain-round-trip", REMARKS], true),
+            emulated(EMULATED[0], None),
         ]),
         // Coroutine mode keeps the grain: one program less to compile.
         Choice::Coarse => all = vec![Form { coroutines: true, ..coarser("coroutine, ", &[REMARKS], &grains[0]) }],
         Choice::Outlined => {
             all.extend(grains.iter().map(outlined));
+            return all;
+        }
+        Choice::Emulated(chips) => {
+            for chip in &chips {
+                all.push(emulated(chip, None));
+                all.extend(grains.iter().map(|grain| emulated(chip, Some(grain))));
+            }
             return all;
         }
     }

@@ -1,12 +1,12 @@
-//! What device code calls besides synchronisation: assert, trap, heap, clocks.
+//! What device code calls besides synchronisation: printf, assert, trap, heap, clocks.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::printf;
 use super::state::{Mode, current};
 use super::switch::{leave, yield_now};
+use crate::device::printf;
 use crate::error::CudaError;
 
 /// Reads a C string that may be null.
@@ -19,6 +19,20 @@ unsafe fn text(text: *const c_char) -> String {
     }
     // SAFETY: by contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// CUDA's device `vprintf`: returns the number of arguments, -1 for a null format.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_vprintf(format: *const c_char, args: *const c_void) -> i32 {
+    if format.is_null() {
+        return -1;
+    }
+    // SAFETY: generated code passes a C string and the packed arguments that it names.
+    unsafe {
+        let (bytes, count) = printf::render(CStr::from_ptr(format).to_bytes(), printf::Args::at(args));
+        printf::write(&bytes);
+        count
+    }
 }
 
 /// A failed `assert`: prints CUDA's message; the kernel fails with `cudaErrorAssert`.
@@ -34,12 +48,8 @@ unsafe extern "C" fn __regrain_assertfail(
     unsafe {
         let worker = current();
         {
-            let (message, file, function) = (text(message), text(file), text(function));
-            let ([bx, by, bz], [tx, ty, tz]) = ((*crate::abi::tls()).ctaid, (*crate::abi::tls()).tid);
-            printf::flush();
-            eprintln!(
-                "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
-            );
+            let (block, thread) = ((*crate::abi::tls()).ctaid, (*crate::abi::tls()).tid);
+            printf::assertion(&text(message), &text(file), line, &text(function), block, thread);
         }
         if worker.is_null() {
             std::process::abort();

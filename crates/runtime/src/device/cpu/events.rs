@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use super::failure::device_ok;
 use super::machine::Cpu;
-use super::{printf, streams};
+use super::streams;
+use crate::device::printf;
 use crate::device::seam::{Events, Stream};
 use crate::error::{CudaError, Result};
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32};
 
-use crate::abi::{CpuImage, Entry};
+use crate::abi::{CpuImage, CpuVar, Entry};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Variable};
 
@@ -20,6 +20,8 @@ pub struct Kernel {
     pub max_threads: u32,
     pub static_shared: u32,
     pub local_bytes: u32,
+    /// The variable of the kernel's image that leads to the buffer of what emulated kernels print.
+    pub output: Option<usize>,
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, as raised by the program.
     pub max_dynamic_shared: AtomicU32,
     pub carveout: AtomicI32,
@@ -80,6 +82,12 @@ unsafe fn table<T>(data: *const T, len: u32) -> &'static [T] {
     unsafe { std::slice::from_raw_parts(data, len as usize) }
 }
 
+/// The image's variable of this name.
+fn variable(image: &'static CpuImage, name: &CStr) -> Option<&'static CpuVar> {
+    // SAFETY: the image is a constant of the program with valid tables.
+    unsafe { table(image.vars, image.num_vars).iter().find(|var| is(var.name, name)) }
+}
+
 fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
     // SAFETY: the image is a constant of the program with valid tables.
     unsafe {
@@ -95,6 +103,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_threads: entry.max_threads,
             static_shared: entry.static_shared,
             local_bytes: entry.local_bytes,
+            output: variable(image, c"__regrain_output").map(|found| found.address as usize),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
         })
@@ -121,9 +130,7 @@ pub struct Storage {
 /// The storage of a registered variable.
 pub fn storage(variable: &'static Variable) -> Result<Storage> {
     let made: &Option<Storage> = variable.slot.get_or_make(|| {
-        let image = variable.module.images.cpu?;
-        // SAFETY: the image is a constant of the program with valid tables.
-        let found = unsafe { table(image.vars, image.num_vars).iter().find(|var| is(var.name, variable.name))? };
+        let found = self::variable(variable.module.images.cpu?, variable.name)?;
         let size = if variable.size == 0 { found.size as usize } else { variable.size };
         Some(Storage { address: found.address as usize, size })
     })?;

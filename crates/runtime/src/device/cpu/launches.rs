@@ -13,7 +13,7 @@ use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
 use super::kernel::{Kernel, kernel};
-use super::{limits, pool, streams};
+use super::{limits, output, pool, streams};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -23,9 +23,6 @@ thread_local! {
     /// Blocks of a task of this thread's next launch, 0 for the usual number.
     static TASKS: Cell<u32> = const { Cell::new(0) };
 }
-
-const ATTRIBUTE_COOPERATIVE: u32 = 2;
-const ATTRIBUTE_CLUSTER: u32 = 4;
 
 /// Which form `REGRAIN_CPU_MODE` asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,32 +86,11 @@ fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> Resul
     Ok(())
 }
 
-/// Whether the launch is cooperative. Attributes that this device cannot honour are an error.
-fn is_cooperative(launch: &Launch) -> Result<bool> {
-    let mut cooperative = launch.cooperative;
-    for attribute in launch.attributes {
-        match attribute.id {
-            ATTRIBUTE_COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
-            ATTRIBUTE_CLUSTER => {
-                // Three dimensions of 32 bits: a cluster of one block is no cluster.
-                let sizes = [attribute.value[0] as u32, (attribute.value[0] >> 32) as u32, attribute.value[1] as u32];
-                if sizes.iter().any(|size| *size > 1) {
-                    return Err(CudaError::NOT_SUPPORTED);
-                }
-            }
-            // Hints about caches, priority and overlap: nothing to do for a launch that runs at once.
-            0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 14 => {}
-            _ => return Err(CudaError::NOT_SUPPORTED),
-        }
-    }
-    Ok(cooperative)
-}
-
 /// Runs a grid to its end.
 pub fn launch(function: &'static Function, launch: &Launch) -> Result {
     static GRIDS: AtomicU32 = AtomicU32::new(1);
     let tasks = TASKS.try_with(Cell::take).ok();
-    let cooperative = is_cooperative(launch)?;
+    let cooperative = launch.is_cooperative()?;
     device_ok()?;
     streams::check(launch.stream)?;
     let kernel = kernel(function)?;
@@ -133,6 +109,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
     let workers = pool::threads() as u64;
+    output::connect(kernel);
     pool::run_grid(Job {
         grid,
         block,
@@ -149,5 +126,6 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         has_failed: AtomicBool::new(false),
         kernel,
     });
+    output::drain(kernel);
     Ok(())
 }

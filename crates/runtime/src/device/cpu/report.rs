@@ -39,6 +39,7 @@ fn what(state: State) -> String {
         State::Barrier(id) => format!("barrier {id}"),
         State::Warp => "a warp operation".into(),
         State::Active => "__activemask()".into(),
+        State::Wave => "an operation of its wave".into(),
         State::Ready => "nothing".into(),
     }
 }

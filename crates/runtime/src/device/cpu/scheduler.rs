@@ -11,7 +11,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::job::Job;
 use super::state::{Coro, State, Thread, Warp, Worker};
-use super::{barrier, report, warp};
+use super::{barrier, report, warp, wave};
 use crate::abi::Entry;
 use crate::error::CudaError;
 
@@ -57,7 +57,7 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
             loop {
                 let ready = (&(*worker).warps)[warp].ready;
                 if ready == 0 {
-                    if warp::release_asking(worker, warp) {
+                    if warp::release_asking(worker, warp) || wave::release(worker, warp) {
                         ran = true;
                         continue;
                     }
@@ -208,6 +208,9 @@ pub unsafe fn ended(worker: *mut Worker, index: usize) {
         if (*worker).barriers.waited_for() {
             barrier::after_exit(worker);
         }
+        if (*worker).waves_waiting != 0 {
+            wave::after_exit(worker);
+        }
     }
 }
 
@@ -238,6 +241,7 @@ impl Worker {
         self.live = count;
         self.spins = 0;
         self.barriers.reset();
+        (self.wave_warps, self.waves_waiting) = (1, 0);
         self.warps.clear();
         self.warps.extend((0..count.div_ceil(32)).map(|warp| {
             let lanes = (count - warp * 32).min(32);

@@ -21,6 +21,8 @@ pub enum State {
     Warp,
     /// In `__activemask`.
     Active,
+    /// In an operation of an emulated wave.
+    Wave,
 }
 
 /// One cache line per thread: it is touched at each switch.
@@ -53,6 +55,9 @@ pub struct Warp {
     /// Lanes waiting in `__activemask`, and for how many turns they have waited for lanes that yielded.
     pub asking: u32,
     pub patience: u32,
+    /// Lanes of an emulated wave that have stopped, and those of them that wait at the block's barrier.
+    pub stopped: u32,
+    pub at_barrier: u32,
 }
 
 /// Index of the barrier that stands for grid-wide synchronisation.
@@ -124,6 +129,9 @@ pub struct Worker {
     pub shape: [u32; 3],
     pub warps: Vec<Warp>,
     pub barriers: Barriers,
+    /// Warps of an emulated wave, 1 or 2, and how many waves wait at the block's barrier.
+    pub wave_warps: usize,
+    pub waves_waiting: u32,
     /// Yielder and place of the running coroutine.
     pub yielder: *const Yielder<(), ()>,
     pub slot: u32,
@@ -157,6 +165,8 @@ impl Worker {
             shape: [0; 3],
             warps: Vec::new(),
             barriers: Barriers::default(),
+            wave_warps: 1,
+            waves_waiting: 0,
             yielder: std::ptr::null(),
             slot: 0,
             current: 0,

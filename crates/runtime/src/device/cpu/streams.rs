@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::failure::device_ok;
-use super::printf;
+use crate::device::printf;
 use crate::error::{CudaError, Result};
 
 #[derive(Clone, Copy)]

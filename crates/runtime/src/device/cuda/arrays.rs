@@ -5,9 +5,11 @@ use std::ffi::c_void;
 
 use super::layout::{ARRAY, ArrayDescriptor, DEVICE, HOST, Memcpy2d, Side2d, UNIFIED};
 use super::state::Cuda;
+use crate::device::gpu::copies::{KNOWN_ARRAY_FLAGS, Side, memory_side};
+use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
 use crate::error::{CudaError, Result};
-use crate::types::{ChannelFormat, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE};
+use crate::types::{ChannelFormat, Extent};
 
 /// (`cudaChannelFormatKind`, bits of a channel, `CUarray_format`)
 const FORMATS: [(u32, i32, u32); 8] = [
@@ -20,8 +22,6 @@ const FORMATS: [(u32, i32, u32); 8] = [
     (2, 16, 0x10),
     (2, 32, 0x20),
 ];
-/// Surface load and store, texture gather.
-const KNOWN_FLAGS: u32 = 2 | 8;
 
 /// The driver's format, and the number of channels, which all have one size.
 fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
@@ -64,7 +64,7 @@ impl Arrays for Cuda {
     fn create_array(&self, format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
         self.enter()?;
         let (format, channels) = to_driver(format)?;
-        if flags & !KNOWN_FLAGS != 0 {
+        if flags & !KNOWN_ARRAY_FLAGS != 0 {
             return Err(CudaError::NOT_SUPPORTED);
         }
         let Extent { width, height, depth } = extent;
@@ -90,11 +90,10 @@ impl Arrays for Cuda {
 
     unsafe fn copy_window(&self, window: &Window, order: Order) -> Result {
         self.enter()?;
-        let kind = match (window.kind, window.into_array) {
-            (HOST_TO_DEVICE, true) | (DEVICE_TO_HOST, false) => HOST,
-            (DEVICE_TO_DEVICE, _) => DEVICE,
-            (DEFAULT, _) => UNIFIED,
-            _ => return Err(CudaError::INVALID_MEMCPY_DIRECTION),
+        let kind = match memory_side(window)? {
+            Side::Host => HOST,
+            Side::Device => DEVICE,
+            Side::Unified => UNIFIED,
         };
         if window.width == 0 || window.height == 0 {
             return Ok(());

@@ -1,12 +1,12 @@
 //! Copies and fills.
-//!
-//! A copy that the call waits for uses the driver's synchronous function on the legacy default stream. On a thread's
-//! own default stream it is the asynchronous function and a wait for that stream.
 
 use std::ffi::c_void;
 
-use super::layout::{ARRAY, Code, DEVICE, HOST, Handle, Memcpy2d, Memcpy3d, Pointer, Side2d, Side3d, UNIFIED};
+use super::layout::{ARRAY, DEVICE, HOST, Memcpy2d, Memcpy3d, Side2d, Side3d, UNIFIED};
 use super::state::Cuda;
+use crate::device::gpu::copies::{self, is_empty, ordered};
+use crate::device::gpu::layout::{Handle, Pointer};
+use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Copies, Copy2d, Fill, Order};
 use crate::error::{CudaError, Result};
 use crate::types::{
@@ -28,10 +28,6 @@ fn sides(kind: u32) -> Result<(u32, u32)> {
 fn side_2d(kind: u32, pointer: *mut c_void, pitch: usize) -> Side2d {
     let (device, array) = (pointer as Pointer, std::ptr::null_mut());
     Side2d { x: 0, y: 0, kind, host: pointer, device, array, pitch }
-}
-
-fn is_empty(extent: Extent) -> bool {
-    extent.width == 0 || extent.height == 0 || extent.depth == 0
 }
 
 impl Cuda {
@@ -61,22 +57,8 @@ impl Cuda {
     pub unsafe fn copy_region(&self, region: &Memcpy2d, order: Order) -> Result {
         // SAFETY: by contract; the driver reads the region before it returns.
         unsafe {
-            self.ordered(order, || (self.driver.copy_2d)(region), |stream| (self.driver.copy_2d_async)(region, stream))
+            ordered(self, order, || (self.driver.copy_2d)(region), |stream| (self.driver.copy_2d_async)(region, stream))
         }
-    }
-
-    /// Does something at once, or on a stream; `order` says which.
-    fn ordered(&self, order: Order, now: impl FnOnce() -> Code, later: impl FnOnce(Handle) -> Code) -> Result {
-        let legacy = (order.stream as usize) < 2;
-        if order.waits && legacy {
-            return self.done(now());
-        }
-        self.done(later(order.stream))?;
-        if order.waits {
-            // SAFETY: a stream of the program's, or the thread's default stream.
-            self.done(unsafe { (self.driver.stream_synchronize)(order.stream) })?;
-        }
-        Ok(())
     }
 }
 
@@ -91,17 +73,20 @@ impl Copies for Cuda {
         // SAFETY: by contract.
         unsafe {
             match kinds {
-                (HOST, DEVICE) => self.ordered(
+                (HOST, DEVICE) => ordered(
+                    self,
                     order,
                     || (driver.copy_to_device)(to_device, from, count),
                     |stream| (driver.copy_to_device_async)(to_device, from, count, stream),
                 ),
-                (DEVICE, HOST) => self.ordered(
+                (DEVICE, HOST) => ordered(
+                    self,
                     order,
                     || (driver.copy_to_host)(to, from_device, count),
                     |stream| (driver.copy_to_host_async)(to, from_device, count, stream),
                 ),
-                _ => self.ordered(
+                _ => ordered(
+                    self,
                     order,
                     || (driver.copy)(to_device, from_device, count),
                     |stream| (driver.copy_async)(to_device, from_device, count, stream),
@@ -145,7 +130,8 @@ impl Copies for Cuda {
         }
         // SAFETY: by contract; the driver reads the region before it returns.
         unsafe {
-            self.ordered(
+            ordered(
+                self,
                 order,
                 || (self.driver.copy_3d)(&raw const region),
                 |stream| (self.driver.copy_3d_async)(&raw const region, stream),
@@ -168,7 +154,8 @@ impl Copies for Cuda {
         let (to, from) = (to.0 as Pointer, from.0 as Pointer);
         // SAFETY: by contract.
         unsafe {
-            self.ordered(
+            ordered(
+                self,
                 order,
                 || (self.driver.copy_peer)(to, to_context, from, from_context, count),
                 |stream| (self.driver.copy_peer_async)(to, to_context, from, from_context, count, stream),
@@ -191,7 +178,8 @@ impl Copies for Cuda {
         }
         // SAFETY: by contract; the driver reads the region before it returns.
         unsafe {
-            self.ordered(
+            ordered(
+                self,
                 order,
                 || (self.driver.copy_3d_peer)(&raw const region),
                 |stream| (self.driver.copy_3d_peer_async)(&raw const region, stream),
@@ -200,40 +188,24 @@ impl Copies for Cuda {
     }
 
     unsafe fn fill(&self, fill: &Fill, order: Order) -> Result {
-        self.enter()?;
         let Fill { to, pitch, value, width, height } = *fill;
-        if width == 0 || height == 0 {
-            return Ok(());
-        }
-        if height > 1 && width > pitch {
-            return Err(CudaError::INVALID_PITCH);
-        }
-        let (driver, to) = (&self.driver, to as Pointer);
-        // SAFETY: by contract.
-        unsafe {
-            if height == 1 {
-                return self.ordered(
-                    order,
-                    || (driver.fill)(to, value, width),
-                    |stream| (driver.fill_async)(to, value, width, stream),
-                );
-            }
-            self.ordered(
+        let (driver, at) = (&self.driver, to as Pointer);
+        let rows = |order| {
+            ordered(
+                self,
                 order,
-                || (driver.fill_2d)(to, pitch, value, width, height),
-                |stream| (driver.fill_2d_async)(to, pitch, value, width, height, stream),
+                // SAFETY: by contract.
+                || unsafe { (driver.fill_2d)(at, pitch, value, width, height) },
+                // SAFETY: by contract.
+                |stream| unsafe { (driver.fill_2d_async)(at, pitch, value, width, height, stream) },
             )
-        }
+        };
+        // SAFETY: by contract.
+        unsafe { copies::fill(self, fill, order, rows) }
     }
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
-        let slice = to.pitch.checked_mul(to.ysize).ok_or(CudaError::INVALID_VALUE)?;
-        for z in 0..extent.depth {
-            let at = (to.ptr as usize).wrapping_add(z * slice) as *mut c_void;
-            let fill = Fill { to: at, pitch: to.pitch, value, width: extent.width, height: extent.height };
-            // SAFETY: by contract, slice by slice.
-            unsafe { self.fill(&fill, order)? };
-        }
-        Ok(())
+        // SAFETY: by contract.
+        unsafe { copies::fill_slices(self, to, value, extent, order) }
     }
 }

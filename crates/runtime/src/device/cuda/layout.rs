@@ -1,17 +1,9 @@
-//! Handles and structures of the driver's API, laid out as in `cuda.h`.
+//! Structures of the driver's API, laid out as in `cuda.h`.
 
 use std::ffi::c_void;
 
+use crate::device::gpu::layout::{Handle, Pointer};
 use crate::types::LaunchAttribute;
-
-/// A `CUresult`; 0 is success.
-pub type Code = u32;
-/// A `CUdeviceptr`.
-pub type Pointer = u64;
-/// A `CUcontext`, `CUstream`, `CUevent`, `CUmodule`, `CUfunction` or `CUmemoryPool`.
-pub type Handle = *mut c_void;
-/// A `CUstreamCallback`.
-pub type Callback = unsafe extern "C" fn(Handle, Code, *mut c_void);
 
 /// `CUmemorytype`.
 pub const HOST: u32 = 1;

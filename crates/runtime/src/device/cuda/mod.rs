@@ -3,7 +3,7 @@
 //! `libcuda.so.1` is loaded when the program runs ([`library`]). Each GPU is used through its *primary context*, the
 //! one that NVIDIA's own runtime and libraries use, so all of them see the same memory, streams and events. Work is
 //! asynchronous; streams and events are the driver's own handles. A translation unit's image is chosen and loaded on a
-//! GPU when one of its kernels or variables is first used there ([`modules`]).
+//! GPU when one of its kernels or variables is first used there ([`gpu::modules`](super::gpu::modules)).
 //!
 //! `__managed__` variables: the image is loaded when all of its translation unit is registered, on the GPU that is
 //! current then, and the host's pointer is set to its managed storage. Such an image runs on that GPU alone; on another
@@ -11,15 +11,9 @@
 
 mod arrays;
 mod copies;
-mod events;
-mod figures;
-mod kernels;
 mod layout;
 mod library;
 pub mod machine;
-mod memory;
-mod modules;
 mod pick;
-mod pools;
 mod state;
-mod streams;
+mod vendor;

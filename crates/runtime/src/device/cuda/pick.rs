@@ -96,10 +96,7 @@ mod tests {
 
     #[test]
     fn images_of_other_kinds_and_unknown_names_are_passed_over() {
-        use ImageKind::{Cubin, Other};
-        assert_eq!(
-            picked(&[(Other(1), "gfx90a"), (Other(1), "sm_80"), (Cubin, "gfx90a"), (Cubin, "sm_")], (8, 0)),
-            None
-        );
+        use ImageKind::{Cubin, Object};
+        assert_eq!(picked(&[(Object, "gfx90a"), (Object, "sm_80"), (Cubin, "gfx90a"), (Cubin, "sm_")], (8, 0)), None);
     }
 }

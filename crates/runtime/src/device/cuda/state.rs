@@ -1,14 +1,16 @@
 //! The driver with its GPUs, the context of the calling thread, and errors.
 
 use std::cell::Cell;
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::layout::{Code, Handle};
 use super::library::Driver;
 use super::pick::Capability;
-use crate::error::{self, CudaError, Result};
+use crate::device::gpu::layout::{Code, Handle};
+use crate::device::gpu::library::Functions;
+use crate::device::gpu::shape::Shape;
+use crate::device::gpu::vendor::STICKY;
+use crate::error::{CudaError, Result};
 use crate::error_table::ERRORS;
 
 /// A context as a number, 0 for none.
@@ -27,16 +29,9 @@ pub struct Gpu {
     pub shape: OnceLock<Shape>,
 }
 
-/// What the launch of a kernel may ask for.
-#[derive(Clone, Copy)]
-pub struct Shape {
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub threads: u32,
-}
-
 /// The device: the driver and its GPUs.
 pub struct Cuda {
+    pub functions: Functions,
     pub driver: Driver,
     pub gpus: Vec<Gpu>,
     /// How often a GPU was reset.
@@ -61,23 +56,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `CUDA_ERROR_NOT_FOUND`.
-pub const NOT_FOUND: Code = 500;
 /// `cudaErrorIncompatibleDriverContext`.
 const INCOMPATIBLE_CONTEXT: CudaError = CudaError(49);
-/// Errors after which a context is of no use: the memory of the GPU may be wrong.
-const STICKY: [u32; 11] = [214, 220, 700, 702, 710, 714, 715, 716, 717, 718, 719];
-
 /// The runtime's error for a driver's: the same number, but for the few that the runtime does not have.
 pub fn translate(code: Code) -> CudaError {
     if ERRORS.binary_search_by_key(&code, |entry| entry.0).is_ok() { CudaError(code) } else { CudaError::UNKNOWN }
-}
-
-/// An error's number and name, for messages.
-pub fn describe(error: CudaError) -> String {
-    // SAFETY: a C string that lives as long as the program.
-    let name = unsafe { CStr::from_ptr(error::c_string(error.0, |entry| &entry.0)) };
-    format!("error {} ({})", error.0, name.to_string_lossy())
 }
 
 impl Gpu {
@@ -90,12 +73,12 @@ impl Gpu {
 
 impl Cuda {
     /// The device.
-    pub fn new(driver: Driver, gpus: Vec<Gpu>) -> Self {
-        Self { driver, gpus, resets: AtomicU32::new(0), retired: Mutex::default() }
+    pub fn new((functions, driver): (Functions, Driver), gpus: Vec<Gpu>) -> Self {
+        Self { functions, driver, gpus, resets: AtomicU32::new(0), retired: Mutex::default() }
     }
 
     /// The result of a driver's function. An error that stays is kept with the calling thread's GPU.
-    pub fn done(&self, code: Code) -> Result {
+    pub fn result(&self, code: Code) -> Result {
         if code == 0 {
             return Ok(());
         }
@@ -112,7 +95,7 @@ impl Cuda {
     }
 
     /// The error that stays, of the calling thread's GPU.
-    pub fn failure(&self) -> Option<CudaError> {
+    pub fn kept_failure(&self) -> Option<CudaError> {
         Some(self.gpus[SEEN.get().gpu].failed.load(Ordering::SeqCst)).filter(|code| *code != 0).map(CudaError)
     }
 
@@ -122,7 +105,7 @@ impl Cuda {
         if *kept == 0 {
             let mut context = std::ptr::null_mut();
             // SAFETY: valid for a write.
-            self.done(unsafe { (self.driver.primary_retain)(&raw mut context, gpu.handle) })?;
+            self.result(unsafe { (self.driver.primary_retain)(&raw mut context, gpu.handle) })?;
             *kept = context as Context;
             lock(&self.retired).retain(|old| *old != *kept);
         }
@@ -138,23 +121,23 @@ impl Cuda {
     fn current_context(&self) -> Result<Context> {
         let mut context = std::ptr::null_mut();
         // SAFETY: valid for a write.
-        self.done(unsafe { (self.driver.context_current)(&raw mut context) })?;
+        self.result(unsafe { (self.driver.context_current)(&raw mut context) })?;
         Ok(context as Context)
     }
 
     /// Makes a GPU the calling thread's.
-    pub fn select(&self, index: usize) -> Result {
+    pub fn select_context(&self, index: usize) -> Result {
         let context = self.context(&self.gpus[index])?;
         let resets = self.resets.load(Ordering::Acquire);
         // SAFETY: the context was retained.
-        self.done(unsafe { (self.driver.context_set_current)(context) })?;
+        self.result(unsafe { (self.driver.context_set_current)(context) })?;
         SEEN.set(Seen { gpu: index, context: context as Context, resets });
         Ok(())
     }
 
     /// Sees to it that the calling thread has a GPU's context, and gives the index of that GPU. Another library may
     /// have changed the thread's context: that GPU is then the current one.
-    pub fn enter(&self) -> Result<usize> {
+    pub fn enter_context(&self) -> Result<usize> {
         let context = self.current_context()?;
         let seen = SEEN.get();
         let resets = self.resets.load(Ordering::Acquire);
@@ -162,12 +145,12 @@ impl Cuda {
             return Ok(seen.gpu);
         }
         if context == 0 || lock(&self.retired).contains(&context) {
-            self.select(seen.gpu)?;
+            self.select_context(seen.gpu)?;
             return Ok(seen.gpu);
         }
         let mut handle = 0;
         // SAFETY: valid for a write.
-        self.done(unsafe { (self.driver.context_device)(&raw mut handle) })?;
+        self.result(unsafe { (self.driver.context_device)(&raw mut handle) })?;
         let index = self.gpus.iter().position(|gpu| gpu.handle == handle).ok_or(CudaError::INVALID_DEVICE)?;
         if self.context(&self.gpus[index])? as Context != context {
             // A context that the program made itself: what is loaded and allocated here belongs to another.
@@ -178,24 +161,24 @@ impl Cuda {
     }
 
     /// The calling thread's GPU, without making a context for it.
-    pub fn current_gpu(&self) -> Result<usize> {
-        if self.current_context()? == 0 { Ok(SEEN.get().gpu) } else { self.enter() }
+    pub fn gpu_of_context(&self) -> Result<usize> {
+        if self.current_context()? == 0 { Ok(SEEN.get().gpu) } else { self.enter_context() }
     }
 
     /// Destroys the primary context of the calling thread's GPU.
-    pub fn reset_current(&self) -> Result<usize> {
-        let index = self.current_gpu()?;
+    pub fn reset_context(&self) -> Result<usize> {
+        let index = self.gpu_of_context()?;
         let gpu = &self.gpus[index];
         let mut kept = lock(&gpu.context);
         // SAFETY: a device of the driver; nothing of this library uses the context while it is reset.
         unsafe {
-            self.done((self.driver.primary_reset)(gpu.handle))?;
+            self.result((self.driver.primary_reset)(gpu.handle))?;
             if *kept != 0 {
                 lock(&self.retired).push(*kept);
                 *kept = 0;
-                self.done((self.driver.primary_release)(gpu.handle))?;
+                self.result((self.driver.primary_release)(gpu.handle))?;
             }
-            self.done((self.driver.context_set_current)(std::ptr::null_mut()))?;
+            self.result((self.driver.context_set_current)(std::ptr::null_mut()))?;
         }
         gpu.failed.store(0, Ordering::SeqCst);
         self.resets.fetch_add(1, Ordering::AcqRel);

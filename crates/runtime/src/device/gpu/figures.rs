@@ -1,6 +1,6 @@
-//! `cudaDeviceProp`, filled from the driver's attributes. `cudaDeviceAttr` has the driver's numbers.
+//! `cudaDeviceProp`, filled from attributes by CUDA's numbers, which are those of `cudaDeviceAttr` and of NVIDIA's driver.
 
-use super::state::{Cuda, Gpu, Shape};
+use super::vendor::Vendor;
 use crate::error::Result;
 use crate::properties::DeviceProp;
 
@@ -126,48 +126,28 @@ const SIZES: [(u32, Size); 9] = [
     (111, |p| &mut p.reservedSharedMemPerBlock),
 ];
 
-impl Cuda {
-    /// An attribute of a GPU.
-    pub fn figure(&self, gpu: &Gpu, which: u32) -> Result<i32> {
-        let mut value = 0;
-        // SAFETY: valid for a write.
-        self.done(unsafe { (self.driver.device_attribute)(&raw mut value, which, gpu.handle) })?;
-        Ok(value)
+/// All figures of a GPU.
+pub fn all(device: &impl Vendor, gpu: i32) -> Result<DeviceProp> {
+    let number = device.number(gpu)?;
+    let mut prop = DeviceProp::zeroed();
+    for (which, field) in FIELDS {
+        *field(&mut prop) = device.figure(gpu, which)?;
     }
-
-    /// All figures of a GPU.
-    pub fn all_figures(&self, gpu: &Gpu) -> Result<DeviceProp> {
-        let mut prop = DeviceProp::zeroed();
-        for (which, field) in FIELDS {
-            *field(&mut prop) = self.figure(gpu, which)?;
-        }
-        for (which, field) in LATER {
-            *field(&mut prop) = self.figure(gpu, which).unwrap_or(0);
-        }
-        for (which, field) in SIZES {
-            *field(&mut prop) = usize::try_from(self.figure(gpu, which)?).unwrap_or(0);
-        }
-        (prop.major, prop.minor) = (gpu.capability.0 as i32, gpu.capability.1 as i32);
-        // SAFETY: valid for writes of the sizes given.
-        unsafe {
-            self.done((self.driver.device_name)(prop.name.as_mut_ptr(), prop.name.len() as i32, gpu.handle))?;
-            self.done((self.driver.device_uuid)(&raw mut prop.uuid, gpu.handle))?;
-            self.done((self.driver.device_memory)(&raw mut prop.totalGlobalMem, gpu.handle))?;
-        }
-        Ok(prop)
+    for (which, field) in LATER {
+        *field(&mut prop) = device.figure(gpu, which).unwrap_or(0);
     }
-
-    /// The largest launch of a GPU.
-    pub fn shape(&self, gpu: &Gpu) -> Result<Shape> {
-        if let Some(shape) = gpu.shape.get() {
-            return Ok(*shape);
-        }
-        let figure = |which| self.figure(gpu, which).map(|value| value.max(0) as u32);
-        let shape = Shape {
-            threads: figure(1)?,
-            block: [figure(2)?, figure(3)?, figure(4)?],
-            grid: [figure(5)?, figure(6)?, figure(7)?],
-        };
-        Ok(*gpu.shape.get_or_init(|| shape))
+    for (which, field) in SIZES {
+        *field(&mut prop) = usize::try_from(device.figure(gpu, which)?).unwrap_or(0);
     }
+    (prop.major, prop.minor) = (device.figure(gpu, 75)?, device.figure(gpu, 76)?);
+    let functions = device.functions();
+    // SAFETY: valid for writes of the sizes given.
+    unsafe {
+        device.done((functions.device_name)(prop.name.as_mut_ptr(), prop.name.len() as i32, number))?;
+        if let Some(uuid) = functions.device_uuid {
+            device.done(uuid(&raw mut prop.uuid, number))?;
+        }
+        device.done((functions.device_memory)(&raw mut prop.totalGlobalMem, number))?;
+    }
+    Ok(prop)
 }

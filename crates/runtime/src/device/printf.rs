@@ -1,4 +1,4 @@
-//! Device `printf`: CUDA's `vprintf(format, packed arguments)`.
+//! What kernels print: CUDA's `vprintf(format, packed arguments)`, and the message of `assert`.
 //!
 //! Arguments lie in a buffer with natural alignment. Each conversion is formatted by libc with exactly the program's
 //! specification, and the whole line goes to C's `stdout` with one `fwrite`, so that it mixes rightly with the host's
@@ -16,22 +16,70 @@ pub fn flush() {
     unsafe { libc::fflush(stdout) };
 }
 
-/// Reader of the packed arguments.
-struct Args {
-    next: *const u8,
+/// Writes to C's `stdout`.
+pub fn write(bytes: &[u8]) {
+    // SAFETY: as in `flush`; the length is the slice's.
+    unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stdout) };
 }
 
-impl Args {
+/// Prints a failed `assert` as CUDA does, behind what was printed before.
+pub fn assertion(message: &str, file: &str, line: u32, function: &str, block: [u32; 3], thread: [u32; 3]) {
+    let ([bx, by, bz], [tx, ty, tz]) = (block, thread);
+    flush();
+    eprintln!(
+        "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
+    );
+}
+
+/// Where the texts of `%s` are.
+pub enum Texts<'a> {
+    /// Where the arguments point to.
+    InPlace,
+    /// Here, in the order of the arguments, whose pointers mean nothing on the host.
+    Apart(std::slice::Iter<'a, std::ffi::CString>),
+}
+
+/// Reader of the packed arguments.
+pub struct Args<'a> {
+    next: usize,
+    end: usize,
+    texts: Texts<'a>,
+}
+
+impl<'a> Args<'a> {
+    /// The arguments at an address, as many as the format names.
+    pub fn at(address: *const c_void) -> Self {
+        Self { next: address as usize, end: usize::MAX, texts: Texts::InPlace }
+    }
+
+    /// The arguments in a slice, with their texts. What lies beyond its end is not there.
+    pub fn within(bytes: &'a [u8], texts: &'a [std::ffi::CString]) -> Self {
+        let range = bytes.as_ptr_range();
+        Self { next: range.start as usize, end: range.end as usize, texts: Texts::Apart(texts.iter()) }
+    }
+
     /// # Safety
-    /// The buffer holds another argument of type `T`.
-    unsafe fn take<T: Copy>(&mut self) -> T {
-        let at = self.next as usize;
-        let aligned = at.next_multiple_of(align_of::<T>());
-        self.next = self.next.wrapping_add(aligned - at);
+    /// The buffer holds another argument of type `T`, or ends.
+    unsafe fn take<T: Copy>(&mut self) -> Option<T> {
+        let at = self.next.checked_next_multiple_of(align_of::<T>())?;
+        let next = at.checked_add(size_of::<T>()).filter(|next| *next <= self.end)?;
+        self.next = next;
         // SAFETY: by contract.
-        let value = unsafe { self.next.cast::<T>().read() };
-        self.next = self.next.wrapping_add(size_of::<T>());
-        value
+        Some(unsafe { (at as *const T).read() })
+    }
+
+    /// The text of a `%s`.
+    ///
+    /// # Safety
+    /// As [`Args::take`].
+    unsafe fn text(&mut self) -> Option<*const c_char> {
+        // SAFETY: by contract.
+        let pointer = unsafe { self.take::<*const c_char>() }?;
+        let text = match &mut self.texts {
+            Texts::InPlace => pointer,
+            Texts::Apart(texts) => texts.next()?.as_ptr(),
+        };
+        Some(if text.is_null() { c"(null)".as_ptr() } else { text })
     }
 }
 
@@ -55,7 +103,7 @@ unsafe fn split(text: &[u8], args: &mut Args) -> Option<(Spec, usize)> {
         match c {
             b'-' | b'+' | b' ' | b'#' | b'.' | b'0'..=b'9' => head.push(c),
             // SAFETY: by contract.
-            b'*' => head.extend(unsafe { args.take::<i32>() }.to_string().bytes()),
+            b'*' => head.extend(unsafe { args.take::<i32>() }?.to_string().bytes()),
             _ => break,
         }
         at += 1;
@@ -135,16 +183,13 @@ unsafe fn convert(out: &mut Vec<u8>, spec: &Spec, args: &mut Args) -> Option<()>
     // SAFETY: by contract.
     unsafe {
         match spec.conversion {
-            b'd' | b'i' if spec.long => format_one(out, format, args.take::<i64>(), print),
-            b'd' | b'i' | b'c' => format_one(out, format, args.take::<i32>(), print),
-            b'u' | b'x' | b'X' | b'o' if spec.long => format_one(out, format, args.take::<u64>(), print),
-            b'u' | b'x' | b'X' | b'o' => format_one(out, format, args.take::<u32>(), print),
-            _ if float => format_one(out, format, args.take::<f64>(), print),
-            b'p' => format_one(out, format, args.take::<*const c_void>(), print),
-            b's' => {
-                let text = args.take::<*const c_char>();
-                format_one(out, format, if text.is_null() { c"(null)".as_ptr() } else { text }, print);
-            }
+            b'd' | b'i' if spec.long => format_one(out, format, args.take::<i64>()?, print),
+            b'd' | b'i' | b'c' => format_one(out, format, args.take::<i32>()?, print),
+            b'u' | b'x' | b'X' | b'o' if spec.long => format_one(out, format, args.take::<u64>()?, print),
+            b'u' | b'x' | b'X' | b'o' => format_one(out, format, args.take::<u32>()?, print),
+            _ if float => format_one(out, format, args.take::<f64>()?, print),
+            b'p' => format_one(out, format, args.take::<*const c_void>()?, print),
+            b's' => format_one(out, format, args.text()?, print),
             _ => return None,
         }
     }
@@ -154,9 +199,8 @@ unsafe fn convert(out: &mut Vec<u8>, spec: &Spec, args: &mut Args) -> Option<()>
 /// Formats all of `format`. Returns the bytes and the number of conversions.
 ///
 /// # Safety
-/// `args` holds what the conversions name.
-unsafe fn render(format: &[u8], args: *const c_void) -> (Vec<u8>, i32) {
-    let mut args = Args { next: args.cast() };
+/// `args` holds what the conversions name, or ends.
+pub unsafe fn render(format: &[u8], mut args: Args) -> (Vec<u8>, i32) {
     let mut out = Vec::with_capacity(format.len() + 32);
     let (mut at, mut count) = (0, 0);
     while at < format.len() {
@@ -188,20 +232,6 @@ unsafe fn render(format: &[u8], args: *const c_void) -> (Vec<u8>, i32) {
     (out, count)
 }
 
-/// CUDA's device `vprintf`: returns the number of arguments, -1 for a null format.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __regrain_vprintf(format: *const c_char, args: *const c_void) -> i32 {
-    if format.is_null() {
-        return -1;
-    }
-    // SAFETY: generated code passes a C string and the packed arguments that it names.
-    unsafe {
-        let (bytes, count) = render(CStr::from_ptr(format).to_bytes(), args);
-        libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stdout);
-        count
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,7 +259,8 @@ mod tests {
             g: std::ptr::without_provenance(16),
         };
         // SAFETY: the arguments match the format.
-        let (bytes, count) = unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", (&raw const args).cast()) };
+        let (bytes, count) =
+            unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", Args::at((&raw const args).cast())) };
         assert_eq!(String::from_utf8(bytes).as_deref(), Ok("   -7|1.500|hey  |1099511627776|0xbeef|A|0x10|100%"));
         assert_eq!(count, 7);
     }
@@ -237,7 +268,18 @@ mod tests {
     #[test]
     fn keeps_what_it_does_not_know() {
         // SAFETY: no argument is read.
-        let (bytes, _) = unsafe { render(b"50%! and %", std::ptr::null()) };
+        let (bytes, _) = unsafe { render(b"50%! and %", Args::at(std::ptr::null())) };
         assert_eq!(bytes, b"50%! and %");
+    }
+
+    #[test]
+    fn reads_texts_apart_and_nothing_beyond_the_end() {
+        let texts = [c"one".to_owned(), c"two".to_owned()];
+        let words = [7_u64, 0, 0];
+        // SAFETY: plain numbers.
+        let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 24) };
+        // SAFETY: the slice ends before the last argument.
+        let (out, count) = unsafe { render(b"%d %s-%s %d|", Args::within(bytes, &texts)) };
+        assert_eq!((out.as_slice(), count), (&b"7 one-two %d|"[..], 3));
     }
 }

@@ -1,0 +1,19 @@
+//! The kernels of a device module, whichever target it is for.
+
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+use crate::{from_amdgcn, nvvm};
+
+/// Whether the function is a kernel that has a body.
+pub(crate) fn is_kernel(function: FunctionValue<'_>) -> bool {
+    let convention = function.get_call_conventions();
+    let conventions = [nvvm::KERNEL_CONVENTION, from_amdgcn::KERNEL_CONVENTION];
+    conventions.contains(&convention) && function.get_first_basic_block().is_some()
+}
+
+/// The names of the kernels that `module` defines.
+pub fn kernel_names(module: &Module<'_>) -> Vec<String> {
+    let kernels = module.get_functions().filter(|function| is_kernel(*function));
+    kernels.map(|function| function.get_name().to_string_lossy().into_owned()).collect()
+}
