@@ -72,7 +72,9 @@ fn build(library: &Library, llvm: &Path, out_dir: &Path) {
     let mut sources: Vec<PathBuf> = ["common", library.name]
         .iter()
         .chain(library.more)
-        .flat_map(|folder| fs::read_dir(Path::new("device-lib").join(folder)).expect("device-lib is part of this crate"))
+        .flat_map(|folder| {
+            fs::read_dir(Path::new("device-lib").join(folder)).expect("device-lib is part of this crate")
+        })
         .map(|entry| entry.expect("device-lib is readable").path())
         .filter(|path| path.extension().is_some_and(|ext| ext == "c"))
         .collect();

@@ -57,8 +57,9 @@ impl Backend {
     pub fn link(&self, module: &Module<'_>, library: &[u8], constants: &[(&str, u64)]) -> Result<(), String> {
         let names: Vec<CString> = constants.iter().map(|(name, _)| text(name)).collect();
         let values = names.iter().zip(constants);
-        let raw: Vec<_> =
-            values.map(|(name, (_, value))| ffi::RegrainAmdgpuConstant { name: name.as_ptr(), value: *value }).collect();
+        let raw: Vec<_> = values
+            .map(|(name, (_, value))| ffi::RegrainAmdgpuConstant { name: name.as_ptr(), value: *value })
+            .collect();
         // SAFETY: as in `adapt`; `raw` and what it points to live to the end of this function.
         ffi::attempt(|sink, user| unsafe {
             let library = ffi::bytes(library);

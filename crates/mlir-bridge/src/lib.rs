@@ -51,6 +51,7 @@
 //! Handles are `Copy` and follow MLIR's rule: never touch one after its operation was erased.
 //! A pass returns `Err(op.error("..."))` or `Err("...".into())`; a panic in it becomes an error too.
 
+pub mod amdgpu_backend;
 pub mod diagnostics;
 mod failure;
 mod ffi;
@@ -59,7 +60,6 @@ pub mod ir;
 pub mod lift;
 pub mod llvm;
 mod module;
-pub mod amdgpu_backend;
 pub mod nvptx_backend;
 mod optimise;
 mod panics;

@@ -113,7 +113,14 @@ impl Session {
         let cuda = self.args.inputs.iter().any(|i| i.cuda);
         let ours = |arg: &OsString| {
             let text = arg.to_string_lossy();
-            let options = ["--offload-arch=", "--cuda-gpu-arch=", "-fregrain-", "--cuda-path=", "--rocm-", "-mcode-object-version="];
+            let options = [
+                "--offload-arch=",
+                "--cuda-gpu-arch=",
+                "-fregrain-",
+                "--cuda-path=",
+                "--rocm-",
+                "-mcode-object-version=",
+            ];
             options.iter().any(|option| text.starts_with(option))
         };
         command.args(self.args.all.iter().filter(|arg| !ours(arg)));
@@ -183,7 +190,8 @@ fn parse(names: &[String], clang: &Clang) -> Result<Vec<Arch>> {
 
 /// Reads `-fregrain-emulate=`: what is made for that chip is to run on the CPU.
 fn emulated(name: &str, archs: &[Arch], args: &Args) -> Result<Arch> {
-    let not_allowed = |with: &str, why: &str| anyhow!("invalid argument '-fregrain-emulate={name}' not allowed with '{with}': {why}");
+    let not_allowed =
+        |with: &str, why: &str| anyhow!("invalid argument '-fregrain-emulate={name}' not allowed with '{with}': {why}");
     let found = find(name)?;
     if matches!(found.target.code(), Code::Blocks(_)) {
         bail!("invalid argument '-fregrain-emulate={name}': it is not the name of a GPU");

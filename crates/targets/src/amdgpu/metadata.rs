@@ -45,7 +45,8 @@ fn member<'v>(map: &'v Value, key: &str) -> Option<&'v Value> {
 }
 
 fn report(kernel: &Value, arch: &str) -> Report {
-    let number = |key: &str| member(kernel, key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+    let number =
+        |key: &str| member(kernel, key).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
     let name = member(kernel, ".name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let spilled = number(".vgpr_spill_count") * 4;
     Report {

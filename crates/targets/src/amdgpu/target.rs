@@ -66,7 +66,8 @@ impl Target for Amdgpu {
     }
 
     fn launch_limits(&self, archs: &[&str], _chip: SmArch) -> Result<LaunchLimits, Error> {
-        let mut least = LaunchLimits { threads: 1024, static_shared: 64 << 10, dynamic_shared: 64 << 10, parameters: 4 << 10 };
+        let mut least =
+            LaunchLimits { threads: 1024, static_shared: 64 << 10, dynamic_shared: 64 << 10, parameters: 4 << 10 };
         for arch in archs {
             let limits = Chip::find(arch)?.limits;
             least.threads = least.threads.min(limits.threads_per_block);

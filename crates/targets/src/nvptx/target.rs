@@ -8,8 +8,8 @@ use inkwell::targets::TargetMachine;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
-use super::limits::{limits, shared_opt_in_everywhere};
 use super::codegen::{emit, optimize};
+use super::limits::{limits, shared_opt_in_everywhere};
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, embed, fat_binary};
 use crate::image::{Image, KernelOptions};
 use crate::offload::{ImageKind, OffloadImage};

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::library::Hip;
-use crate::device::output::Output;
 use crate::device::gpu::layout::Code;
 use crate::device::gpu::library::Functions;
 use crate::device::gpu::shape::Shape;
 use crate::device::gpu::vendor::STICKY;
+use crate::device::output::Output;
 use crate::error::{CudaError, Result};
 use crate::error_table::ERRORS;
 use crate::types::{ChannelFormat, Extent};
