@@ -21,8 +21,8 @@ use inkwell::values::BasicMetadataValueEnum;
 use mlir_bridge::llvm;
 
 use crate::Error;
-use crate::from_nvvm::library::intrinsic_symbol;
 use crate::from_nvvm::Destination;
+use crate::from_nvvm::library::intrinsic_symbol;
 use crate::from_nvvm::retarget::{drop_device_metadata, place_shared, plain_function, replace_intrinsic};
 use crate::nvvm::SHARED;
 

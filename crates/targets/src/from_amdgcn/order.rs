@@ -97,7 +97,8 @@ fn region(graph: &mut Graph, entry: usize, stops: &[bool], made: &mut Vec<Place>
                 }
             }
         }
-        let latches: Vec<usize> = part.iter().copied().filter(|block| graph.next(*block).any(|n| n == header)).collect();
+        let latches: Vec<usize> =
+            part.iter().copied().filter(|block| graph.next(*block).any(|n| n == header)).collect();
         if latches.is_empty() {
             made.push(Place::Block(header));
             continue;

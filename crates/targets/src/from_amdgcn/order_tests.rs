@@ -71,14 +71,16 @@ struct Lane<'f> {
 /// The blocks of an order, and the ends of rounds.
 fn parts(order: &[Place]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let blocks = order.iter().filter_map(|place| if let Place::Block(block) = place { Some(*block) } else { None });
-    let rounds = order.iter().filter_map(|place| if let Place::Round(ends) = place { Some(ends.clone()) } else { None });
+    let rounds =
+        order.iter().filter_map(|place| if let Place::Round(ends) = place { Some(ends.clone()) } else { None });
     (blocks.collect(), rounds.collect())
 }
 
 #[test]
 fn sides_of_a_branch_meet_behind_it() {
     // 0: a branch to 1 or 2, which both stop; 3 stops too.
-    let function = Function { successors: &[&[1, 2], &[3], &[3], &[]], stops: &[1, 2, 3], lanes: &[&[0], &[1], &[0], &[1]] };
+    let function =
+        Function { successors: &[&[1, 2], &[3], &[3], &[]], stops: &[1, 2, 3], lanes: &[&[0], &[1], &[0], &[1]] };
     let mut events = function.run();
     assert_eq!(events.pop(), Some((3, vec![0, 1, 2, 3])));
     events.sort();
@@ -99,8 +101,7 @@ fn nested_ifs_meet_one_after_the_other() {
 #[test]
 fn a_loop_is_left_by_all_before_what_follows() {
     // 1 is the loop: it stops, then goes on or leaves to 2, which stops.
-    let function =
-        Function { successors: &[&[1], &[1, 2], &[]], stops: &[1, 2], lanes: &[&[0, 0, 1], &[1], &[0, 1]] };
+    let function = Function { successors: &[&[1], &[1, 2], &[]], stops: &[1, 2], lanes: &[&[0, 0, 1], &[1], &[0, 1]] };
     assert_eq!(parts(&function.order()).1, [[1]]);
     let rounds = [(1, vec![0, 1, 2]), (1, vec![0, 2]), (1, vec![0]), (2, vec![0, 1, 2])];
     assert_eq!(function.run(), rounds);

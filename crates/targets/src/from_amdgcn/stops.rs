@@ -200,7 +200,8 @@ struct Inserting<'m, 'ctx> {
 impl<'ctx> Inserting<'_, 'ctx> {
     fn function(&self, function: FunctionValue<'ctx>) -> Result<(), Error> {
         let blocks: Vec<BasicBlock<'ctx>> = function.get_basic_block_iter().collect();
-        let number: HashMap<BasicBlock<'ctx>, usize> = blocks.iter().enumerate().map(|(n, block)| (*block, n)).collect();
+        let number: HashMap<BasicBlock<'ctx>, usize> =
+            blocks.iter().enumerate().map(|(n, block)| (*block, n)).collect();
         let found: Vec<Vec<_>> = blocks
             .iter()
             .map(|block| block.get_instructions().filter_map(|i| Some((i, operation(i)?))).collect())
@@ -269,11 +270,7 @@ impl<'ctx> Inserting<'_, 'ctx> {
     }
 
     /// The bits of a value.
-    fn number(
-        &self,
-        at: InstructionValue<'ctx>,
-        value: BasicValueEnum<'ctx>,
-    ) -> Result<IntValue<'ctx>, Error> {
+    fn number(&self, at: InstructionValue<'ctx>, value: BasicValueEnum<'ctx>) -> Result<IntValue<'ctx>, Error> {
         let long = self.context.i64_type();
         let bits = match value {
             BasicValueEnum::PointerValue(pointer) => {

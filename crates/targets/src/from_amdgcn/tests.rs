@@ -132,7 +132,9 @@ define amdgpu_kernel void @k(ptr addrspace(1) %p, i32 %n) {
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
-    assert!(!body.contains("load ptr addrspace(3)") && !body.contains("addrspace(5)\n  store i32 %n, ptr addrspace(5)"));
+    assert!(
+        !body.contains("load ptr addrspace(3)") && !body.contains("addrspace(5)\n  store i32 %n, ptr addrspace(5)")
+    );
 }
 
 #[test]

@@ -14,9 +14,6 @@ const WAVE64: u32 = 1 << 31;
 const BARRIER: u32 = 1 << 30;
 const ORDER: u32 = BARRIER - 1;
 
-/// Turns that a wave waits for lanes that yielded in a spin loop.
-const PATIENCE: u32 = 64;
-
 /// What the lanes of a wave deposit: 0 for those that are not active, which the last word names.
 type Deposits = [u64; 65];
 
@@ -69,15 +66,11 @@ pub unsafe fn release(worker: *mut Worker, warp: usize) -> bool {
     let worker = unsafe { &mut *worker };
     let warps = warps_of(worker, warp);
     let all = &worker.warps[warps.clone()];
-    let waits = all.iter().any(|warp| warp.ready | warp.at_barrier != 0);
+    // A lane that yielded in a loop that spins is on its way: hardware would wait for it, for ever if it must.
+    let waits = all.iter().any(|warp| warp.ready | warp.yielded | warp.at_barrier != 0);
     if waits || all.iter().all(|warp| warp.stopped == 0) {
         return false;
     }
-    if all.iter().any(|warp| warp.yielded != 0) && all[0].patience < PATIENCE {
-        worker.warps[warps.start].patience += 1;
-        return false;
-    }
-    worker.warps[warps.start].patience = 0;
     let stopped = lanes(worker, warps.clone(), |warp| warp.stopped);
     let order = |lane: usize| worker.threads[lane].mask & ORDER;
     let first = stopped.iter().map(|lane| order(*lane)).min().unwrap_or(0);
