@@ -66,6 +66,13 @@ for path in toolkits:
         config.substitutions.insert(0, ("%make-libamdhip64", hip))
         config.substitutions.insert(0, ("%static-tls", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1000000"))
         break
+
+# AMD's device libraries, where `targets::amdgpu::rocm` looks for them.
+rocm = [os.environ.get("REGRAIN_ROCM_DEVICE_LIB_PATH", "")]
+rocm += [os.path.join(path, "amdgcn/bitcode") for path in [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]]
+rocm += [f"/usr/lib/{machine}-linux-gnu/amdgcn/bitcode" for machine in ["x86_64", "aarch64"]]
+if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
+    config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
 # The feature `libamdhip64`: AMD's own library is here, with or without a GPU.

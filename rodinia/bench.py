@@ -309,14 +309,20 @@ def grain_matrix(options):
     found = grain.measure(options, programs)
     rows = grain.table(options, found, programs)
     counts = grain.summary(options, found, rows, programs)
-    path = HERE / "results/grain.html"
+    path = HERE / f"results/{options.name}.html"
     path.write_text(grain.page(options, rows, counts, machine()))
-    write("grain.md", grain.markdown(options, found, rows, programs, machine()))
+    write(f"{options.name}.md", grain.markdown(options, found, rows, programs, machine()))
     return any(row["cpu"] == "differs" for row in rows)
 
 
 def hip_twins(options):
-    write("twins.md", twins.table(options.archs.split(","), Path(options.driver).resolve(), options.device_libs, geomean))
+    lines, wrong = twins.table(options.archs.split(","), options.programs.split(","), Path(options.driver).resolve(),
+                               options.device_libs, geomean)
+    if options.check:
+        print("\n".join(lines))
+    else:
+        write("twins.md", lines)
+    return "\n".join(wrong) or None
 
 
 def main():
@@ -330,7 +336,9 @@ def main():
     commands.add_parser("sizes", help="the sizes that a program is measured at").add_argument("program", choices=PROGRAMS)
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
     matrix = commands.add_parser("grain")
-    matrix.add_argument("--archs", default="sm_80,sm_90")
+    matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
+    matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
+    matrix.add_argument("--name", default="grain", help="of the files in results/")
     matrix.add_argument("--programs", default=",".join(PROGRAMS))
     matrix.add_argument("--driver", default=str(REGRAIN))
     matrix.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -339,6 +347,8 @@ def main():
     against = commands.add_parser("twins")
     against.add_argument("--archs", default="gfx90a,gfx1030")
     against.add_argument("--driver", default=str(REGRAIN))
+    against.add_argument("--programs", default=",".join(twins.BLOCKS))
+    against.add_argument("--check", action="store_true", help="nothing is written")
     against.add_argument("--device-libs", default="/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,

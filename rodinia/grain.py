@@ -1,8 +1,8 @@
-"""The programs of this folder at every grain: same bits on the CPU, resources on NVIDIA GPUs. Used by `bench.py grain`.
+"""The programs of this folder at every grain: same bits on the CPU, resources on GPUs. Used by `bench.py grain`.
 
 For the CPU each program is compiled with each grain forced (`-fregrain-coarsen-blocks=`, `-fregrain-coarsen-threads=`) and
 run at small sizes; its digests are compared with those of coroutine mode, the oracle. For GPUs the grains are stated as
-alternatives (`-fregrain-alternatives=`), and the compiler's report (`-fregrain-report=`) gives what ptxas said of each, and
+alternatives (`-fregrain-alternatives=`), and the compiler's report (`-fregrain-report=`) gives what ptxas or the code object said of each, and
 what the model predicts. What was measured is kept in build/grain, by the content of driver, sources and options, so that
 an interrupted run goes on where it stopped.
 """
@@ -187,7 +187,7 @@ def measure(options, programs):
         code, output, _ = run(reference, 300)
         if code != 0:
             raise SystemExit(output)
-    jobs = [(program, "cpu", blocks, threads) for blocks in BLOCKS for threads in THREADS for program in programs]
+    jobs = [(program, "cpu", blocks, threads) for blocks in BLOCKS for threads in THREADS for program in programs if options.cpu]
     jobs += [(program, arch, tuple(blocks), threads) for blocks in TOGETHER for threads in THREADS for program in programs
              for arch in options.archs]
     # Code grows by the product of the factors: the large ones come last, as far as the time goes.
@@ -233,6 +233,8 @@ def measure(options, programs):
 
 def cpu_verdict(found, program, blocks, threads):
     """`same`, `differs`, or why there is no result; with the reasons of refusals."""
+    if (program, "cpu", 1, 1) not in found:
+        return "not run"
     oracle = found[program, "cpu", 1, 1]
     row = found[program, "cpu", blocks, threads]
     if row.get("error"):
@@ -270,7 +272,8 @@ def figures(made, name, blocks):
     usage = said["resources"]
     if not usage:
         return {"why": f"{said['decision']}: {said['reason']}"}
-    spills = sum(value for key, value in usage.items() if key.startswith("spill"))
+    # Bytes in memory; what kept registers of warps elsewhere counts too.
+    spills = sum(value for key, value in usage.items() if key.startswith("spill")) + 4 * usage.get("scalar_spills", 0)
     time = (said["prediction"] or {}).get("time")
     return dict(registers=usage["registers"], spills=spills, shared=usage["static_shared"], warps=(said["occupancy"] or {}).get("warps", 0),
                 time=time, grain=said["grain"], partly=f"{said['decision']}: {said['reason']}" if said["reason"] else "")
@@ -343,6 +346,7 @@ def summary(options, found, rows, programs):
     count = lambda rest, what: sum(1 for entry in rest if entry[3] == what)
     lines = [f"CPU: {len(verdicts)} combinations of program and grain; {count(verdicts, 'same')} same bits as coroutine mode, "
              f"{count(verdicts, 'differs')} different, {len(verdicts) - count(verdicts, 'same') - count(verdicts, 'differs')} without a result"]
+    lines = lines if options.cpu else []
     for arch in options.archs:
         own = [row for row in rows if row["arch"] == arch]
         made = [row for row in own if "registers" in row]
@@ -364,7 +368,7 @@ def reasons(rows):
 def markdown(options, found, rows, programs, machine):
     lines = ["# All programs at every grain", "",
              f"Block totals {{{','.join(map(str, BLOCKS))}}} times thread totals {{{','.join(map(str, THREADS))}}}. "
-             f"Machine: {machine}. Written by `rodinia/bench.py grain`; [grain.html](grain.html) has every row and the heat maps.", ""]
+             f"Machine: {machine}. Written by `rodinia/bench.py grain`; [{options.name}.html]({options.name}.html) has every row and the heat maps.", ""]
     lines += [f"- {line}" for line in summary(options, found, rows, programs)]
     lines += ["", "| kernel | target | assembled | registers | shared, bytes | resident warps | spills |", "|---|---|--:|--:|--:|--:|--:|"]
     spread = lambda values: f"{min(values)} to {max(values)}" if values else "-"

@@ -31,6 +31,8 @@ using namespace regrain_bridge;
 namespace {
 
 constexpr unsigned Flat = 0, Global = 1, Shared = 3, ConstantSpace = 4, Private = 5;
+// Arrays of so many bytes are aligned to as many.
+constexpr uint64_t LargeArray = 16;
 
 // A structure whose members lie elsewhere by the other data layout; the host and constant offsets go by the first.
 const StructType *movedStructure(const Module &module, const DataLayout &layout) {
@@ -323,6 +325,10 @@ void adaptGlobals(Module &module) {
       global.setInitializer(PoisonValue::get(global.getValueType()));
       global.setVisibility(GlobalValue::DefaultVisibility);
       global.setLinkage(GlobalValue::InternalLinkage);
+      // As clang aligns arrays for HIP, whose rules are the host's: accesses of 16 bytes need it.
+      Type *type = global.getValueType();
+      if (type->isArrayTy() && module.getDataLayout().getTypeAllocSize(type) >= LargeArray)
+        global.setAlignment(std::max(global.getAlign().valueOrOne(), Align(LargeArray)));
     } else if (!global.hasLocalLinkage()) {
       global.setVisibility(GlobalValue::ProtectedVisibility);
     }

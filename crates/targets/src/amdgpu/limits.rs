@@ -198,6 +198,7 @@ pub const ALL: &[GpuLimits] = &[
     GFX1010,
     product(GFX1010, "gfx1011", "Radeon Pro 5600M", (20, 1.03, 394.0, 4 << 10)),
     product(GFX1010, "gfx1012", "Radeon RX 5500 XT", (11, 1.845, 224.0, 2 << 10)),
+    product(GFX1010, "gfx1013", "BC-250", (12, 1.5, 448.0, 4 << 10)),
     GFX1030,
     product(GFX1030, "gfx1031", "Radeon RX 6700 XT", (20, 2.581, 384.0, 3 << 10)),
     product(GFX1030, "gfx1032", "Radeon RX 6600 XT", (16, 2.589, 256.0, 2 << 10)),
@@ -212,6 +213,7 @@ pub const ALL: &[GpuLimits] = &[
     product(GFX1102, "gfx1150", "Radeon 890M", (8, 2.9, 120.0, 2 << 10)),
     product(GFX1100, "gfx1151", "Radeon 8060S", (20, 2.9, 256.0, 2 << 10)),
     product(GFX1102, "gfx1152", "Radeon 860M", (4, 3.0, 128.0, 1 << 10)),
+    product(GFX1102, "gfx1153", "Radeon 820M", (1, 2.8, 128.0, 512)),
     product(GFX1100, "gfx1200", "Radeon RX 9060 XT", (16, 3.13, 320.0, 4 << 10)),
     product(GFX1100, "gfx1201", "Radeon RX 9070 XT", (32, 2.97, 640.0, 8 << 10)),
 ];

@@ -37,3 +37,6 @@ pub struct Settings {
 
 /// The version of code objects where nothing is said: ROCm 5, 6 and 7 load it.
 pub const CODE_OBJECT: u32 = 4;
+
+#[cfg(test)]
+mod library_tests;

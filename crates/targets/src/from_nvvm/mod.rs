@@ -11,6 +11,8 @@
 
 mod inline_ptx;
 pub mod library;
+#[cfg(test)]
+pub(crate) mod library_checks;
 pub(crate) mod retarget;
 
 use inkwell::context::Context;

@@ -41,7 +41,7 @@ impl Destination for Other {
         None
     }
     fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str> {
-        symbol.strip_prefix("other.").or(Some(symbol)).filter(|name| !name.starts_with("llvm."))
+        symbol.strip_prefix("other.")
     }
 }
 
