@@ -61,6 +61,13 @@ for path in toolkits:
         stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
         config.substitutions.insert(0, ("%make-libcuda", stand_in))
         break
+
+# AMD's device libraries, where `targets::amdgpu::rocm` looks for them.
+rocm = [os.environ.get("REGRAIN_ROCM_DEVICE_LIB_PATH", "")]
+rocm += [os.path.join(path, "amdgcn/bitcode") for path in [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]]
+rocm += [f"/usr/lib/{machine}-linux-gnu/amdgcn/bitcode" for machine in ["x86_64", "aarch64"]]
+if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
+    config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a

@@ -2,7 +2,7 @@
 # tools/bootstrap.sh [TARGET...]: installs what a bare Debian 12 machine lacks to build and test Regrain, then makes the targets.
 # Idempotent; when everything is there it only looks and returns (well under a second).
 #
-#   apt     clang, LLVM and MLIR 22, lld, the C++ compiler
+#   apt     clang, LLVM and MLIR 22, lld, the C++ compiler, AMD's device libraries
 #   wheels  a CUDA toolkit (headers, ptxas, libdevice, cudart) in .toolchain/cuda, unless
 #           CUDA_PATH or /usr/local/cuda already holds one
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
@@ -36,7 +36,8 @@ download() {
 
 packages() {
   local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
-    libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip)
+    libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
+    rocm-device-libs)
   local missing=() have p
   have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
   for p in "${wanted[@]}"; do

@@ -154,6 +154,11 @@ bool regrainAmdgpuLink(LLVMModuleRef moduleRef, const RegrainAmdgpuOptions *opti
   if (!linkNeeded(module, std::move(*library)) && collector.errors.empty())
     return reason.fail("cannot link a device library");
   defineConstants(module, ArrayRef(constants, num_constants));
+  // The runtime sets where output goes.
+  if (GlobalVariable *output = module.getNamedGlobal("__regrain_output"); output && !output->isDeclaration()) {
+    output->setLinkage(GlobalValue::ExternalLinkage);
+    output->setVisibility(GlobalValue::ProtectedVisibility);
+  }
   // Nothing sets shared memory before a kernel runs, whatever C says.
   for (GlobalVariable &variable : module.globals())
     if (variable.getAddressSpace() == 3 && variable.hasInitializer())

@@ -83,3 +83,8 @@ static void sleep_for(uint32_t ns) {
 DEV(void, __nanosleep)(uint32_t ns) { sleep_for(ns); }
 NVVM(void, nanosleep)(uint32_t ns) { sleep_for(ns); }
 PTX(void, nanosleep_u32)(uint32_t ns) { sleep_for(ns); }
+
+/* The shared memory that the system reserves for cooperative groups of several warps (sm_80 and later). */
+static SPACE(3) __attribute__((aligned(128))) char reserved_shared[1024];
+
+PTX(uint32_t, sreg_reserved_smem_offset_1)(void) { return (uint32_t)(SPACE(3) char *)reserved_shared; }
