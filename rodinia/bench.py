@@ -349,7 +349,7 @@ def main():
     against.add_argument("--driver", default=str(REGRAIN))
     against.add_argument("--programs", default=",".join(twins.BLOCKS))
     against.add_argument("--check", action="store_true", help="nothing is written")
-    against.add_argument("--device-libs", default="/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", help="folder of ocml.bc")
+    against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
              "twins": hip_twins}

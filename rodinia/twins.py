@@ -4,6 +4,8 @@ Both sides are compiled by the same LLVM: the twin by `clang++ -x hip -O3`, ours
 Registers, spills and shared memory are those of the code objects' metadata, instructions those of the disassembly. Occupancy, waves of a
 SIMD, is LLVM's own: what it says of a stub with these registers and this shared memory in blocks as the program launches them. No GPU is needed.
 """
+import os
+import platform
 import re
 import subprocess
 import tempfile
@@ -40,6 +42,14 @@ def run(command, **how):
     if done.returncode != 0:
         raise SystemExit(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def device_libraries():
+    """Where AMD's device libraries are, by default Debian's folder."""
+    named = os.environ.get("REGRAIN_ROCM_DEVICE_LIB_PATH")
+    roots = [os.environ.get("ROCM_PATH"), "/opt/rocm", f"/usr/lib/{platform.machine()}-linux-gnu"]
+    folders = [named, *(f"{root}/amdgcn/bitcode" for root in roots if root)]
+    return next((folder for folder in folders if folder and Path(folder, "ocml.bc").exists()), folders[-1])
 
 
 def occupancy(arch, threads, registers, shared):
