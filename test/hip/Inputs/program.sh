@@ -5,6 +5,7 @@
 set -e
 chip=$1 folder=$2 build=$3 regrain=$4
 shift 4
+case " $* " in *" --offload-arch=cpu"*) ;; *) exec "$regrain" "$@" ;; esac # a command about another target
 # Arguments of the compilation without the output and the targets, of which an NVIDIA chip is what the source is compiled for.
 targets=cpu common=() units=() others=()
 while [ $# -gt 0 ]; do

@@ -15,9 +15,13 @@ pub enum Source {
     Known(u32, i32),
     /// The same on every AMD GPU, or not HIP's to tell.
     Fixed(i32),
+    /// Of the architecture that the source was compiled for.
+    Major,
+    /// See `Major`.
+    Minor,
 }
 
-use Source::{Asked, AtMost, Fixed, Known};
+use Source::{Asked, AtMost, Fixed, Known, Major, Minor};
 
 /// (CUDA's attribute, HIP's)
 const TABLE: [(u32, Source); 62] = [
@@ -61,28 +65,28 @@ const TABLE: [(u32, Source); 62] = [
     (50, Known(69, 0)),           // PCI domain
     (51, Asked(82)),              // pitch of textures
     (69, Known(41, 0)),           // texture 1D, linear
-    (75, Asked(23)),              // major version of the architecture
-    (76, Asked(61)),              // minor version
-    (78, Known(78, 1)),           // priorities of streams
-    (79, Known(14, 0)),           // first-level cache of global memory
-    (80, Known(20, 0)),           // first-level cache of local memory
-    (81, Asked(10002)),           // shared memory of a multiprocessor
-    (82, Known(72, 0)),           // registers of a multiprocessor
-    (83, Asked(24)),              // managed memory
-    (84, Known(17, 0)),           // several GPUs on a board
-    (86, Known(15, 0)),           // atomics with the host
-    (88, Known(65, 0)),           // pageable memory
-    (89, Known(9, 0)),            // managed memory beside the host
-    (90, Known(7, 0)),            // pre-emption
-    (91, Known(4, 0)),            // host pointers of registered memory
-    (95, Asked(10)),              // cooperative launches
-    (96, Fixed(0)),               // cooperative launches on several GPUs: not in this runtime
-    (97, Asked(74)),              // shared memory of a block, by opting in: all there is
-    (99, Fixed(1)),               // registering host memory
-    (100, Known(66, 0)),          // pageable memory by the host's page tables
-    (101, Known(13, 0)),          // managed memory without migration
-    (106, Known(25, 0)),          // blocks of a multiprocessor
-    (115, Known(88, 0)),          // memory pools
+    (75, Major),                  // version of the architecture
+    (76, Minor),
+    (78, Known(78, 1)),  // priorities of streams
+    (79, Known(14, 0)),  // first-level cache of global memory
+    (80, Known(20, 0)),  // first-level cache of local memory
+    (81, Asked(10002)),  // shared memory of a multiprocessor
+    (82, Known(72, 0)),  // registers of a multiprocessor
+    (83, Asked(24)),     // managed memory
+    (84, Known(17, 0)),  // several GPUs on a board
+    (86, Known(15, 0)),  // atomics with the host
+    (88, Known(65, 0)),  // pageable memory
+    (89, Known(9, 0)),   // managed memory beside the host
+    (90, Known(7, 0)),   // pre-emption
+    (91, Known(4, 0)),   // host pointers of registered memory
+    (95, Asked(10)),     // cooperative launches
+    (96, Fixed(0)),      // cooperative launches on several GPUs: not in this runtime
+    (97, Asked(74)),     // shared memory of a block, by opting in: all there is
+    (99, Fixed(1)),      // registering host memory
+    (100, Known(66, 0)), // pageable memory by the host's page tables
+    (101, Known(13, 0)), // managed memory without migration
+    (106, Known(25, 0)), // blocks of a multiprocessor
+    (115, Known(88, 0)), // memory pools
 ];
 
 /// Attributes that CUDA knows up to this number; what is not in the table is a feature that is not there.

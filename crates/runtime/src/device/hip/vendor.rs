@@ -7,6 +7,7 @@ use std::sync::{OnceLock, PoisonError};
 use super::arch::candidates;
 use super::figures::{Source, source};
 use super::state::{Amd, translate};
+use crate::device::compiled;
 use crate::device::gpu::kernels::{MAX_DYNAMIC_SHARED, here};
 use crate::device::gpu::layout::{Code, Handle};
 use crate::device::gpu::library::Functions;
@@ -146,6 +147,8 @@ impl Vendor for Amd {
         };
         match source(which).ok_or(CudaError::INVALID_VALUE)? {
             Source::Fixed(value) => Ok(value),
+            Source::Major => Ok(compiled::arch() as i32 / 100),
+            Source::Minor => Ok(compiled::arch() as i32 / 10 % 10),
             Source::Asked(number) => ask(number).map_err(translate),
             // A limit may be one of 32 bits without a sign.
             Source::AtMost(number, most) => {
@@ -352,10 +355,7 @@ impl Vendor for Amd {
     /// `hipFunction_attribute` has the numbers of `cudaFuncAttribute`; those of clusters are not there.
     fn function_figure(&self, function: &'static Function, handle: Handle, which: u32) -> Result<i32> {
         match which {
-            PTX_VERSION | BINARY_VERSION => {
-                let gpu = self.here()? as i32;
-                Ok(self.figure(gpu, 75)? * 10 + self.figure(gpu, 76)?)
-            }
+            PTX_VERSION | BINARY_VERSION => Ok(compiled::arch() as i32 / 10),
             MAX_DYNAMIC_SHARED => self.dynamic_limit(function, handle),
             CARVEOUT => Ok(-1),
             _ if which > CARVEOUT => Ok(0),
