@@ -1,6 +1,6 @@
 """The programs of test/integration again, as programs for an AMD GPU: the same RUN lines, where `%regrain` makes a program for that
 chip alone, and running it runs it through HIP: a stand-in for AMD's library loads the code object and launches its kernels in the
-form that `-fregrain-emulate` makes of what is shipped (Inputs/regrain.sh).
+form that `-fregrain-emulate` makes of what is shipped (Inputs/program.sh).
 
 REGRAIN_LIT_HIP names the chip (gfx90a by default). A program that is about the CPU says so with a line `// CPU-ONLY: why`, one that
 an AMD GPU cannot run with a line `// NOT-HIP: why`. The suite is empty where programs for AMD's GPUs cannot be made.
@@ -31,7 +31,7 @@ if config.runs_hip:
     chip = os.environ.get("REGRAIN_LIT_HIP", "gfx90a")
     substitutions = dict(config.substitutions)
     build = substitutions["%make-libamdhip64"]
-    script = f"sh {here}/Inputs/regrain.sh {chip} {config.test_exec_root}/stand-in '{build}' {substitutions['%regrain']}"
+    script = f"bash {here}/Inputs/program.sh {chip} {config.test_exec_root}/stand-in '{build}' {substitutions['%regrain']}"
     config.excludes = {*config.excludes, *filter(runs_elsewhere, os.listdir(config.test_source_root))}
     config.substitutions.insert(0, (r"%regrain (?=-)", script + " "))
 else:

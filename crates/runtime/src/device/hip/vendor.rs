@@ -7,6 +7,7 @@ use std::sync::{OnceLock, PoisonError};
 use super::arch::candidates;
 use super::figures::{Source, source};
 use super::state::{Amd, translate};
+use crate::device::compiled;
 use crate::device::gpu::kernels::{MAX_DYNAMIC_SHARED, here};
 use crate::device::gpu::layout::{Code, Handle};
 use crate::device::gpu::library::Functions;
@@ -44,6 +45,9 @@ const SHARED: u32 = 1;
 const PTX_VERSION: u32 = 5;
 const BINARY_VERSION: u32 = 6;
 const CARVEOUT: u32 = 9;
+/// `cudaDeviceAttr`: shared memory of a block, without opting in and with it.
+const SHARED_OF_BLOCK: u32 = 8;
+const SHARED_BY_OPTING_IN: u32 = 97;
 
 impl Amd {
     /// The GPU of a place of memory, or the host.
@@ -72,12 +76,20 @@ impl Amd {
         set.get(&(std::ptr::from_ref(function) as usize)).copied()
     }
 
-    /// What a kernel may have as dynamic shared memory: all of a block's that it does not use itself.
-    fn largest_dynamic(&self, handle: Handle) -> Result<i32> {
+    /// What a kernel may have as dynamic shared memory beside what it uses itself, of a limit by CUDA's number.
+    fn dynamic_within(&self, handle: Handle, limit: u32) -> Result<i32> {
         let mut own = 0;
         // SAFETY: a kernel of HIP's; valid for a write.
         self.done(unsafe { (self.functions.function_attribute)(&raw mut own, SHARED, handle) })?;
-        Ok(self.figure(self.here()? as i32, 8)? - own)
+        Ok((self.figure(self.here()? as i32, limit)? - own).max(0))
+    }
+
+    /// What a launch of a kernel may ask for: what the program set, or what CUDA gives without that.
+    fn dynamic_limit(&self, function: &'static Function, handle: Handle) -> Result<i32> {
+        match self.dynamic_shared_of(function) {
+            Some(set) => Ok(set),
+            None => self.dynamic_within(handle, SHARED_OF_BLOCK),
+        }
     }
 }
 
@@ -135,7 +147,13 @@ impl Vendor for Amd {
         };
         match source(which).ok_or(CudaError::INVALID_VALUE)? {
             Source::Fixed(value) => Ok(value),
+            Source::Major => Ok(compiled::arch() as i32 / 100),
+            Source::Minor => Ok(compiled::arch() as i32 / 10 % 10),
             Source::Asked(number) => ask(number).map_err(translate),
+            // A limit may be one of 32 bits without a sign.
+            Source::AtMost(number, most) => {
+                ask(number).map_err(translate).map(|value| value.cast_unsigned().min(most).cast_signed())
+            }
             Source::Known(number, otherwise) => Ok(ask(number).unwrap_or(otherwise)),
         }
     }
@@ -315,12 +333,14 @@ impl Vendor for Amd {
         Err(CudaError::NO_KERNEL_IMAGE)
     }
 
-    /// `hipFuncSetAttribute` takes functions that the host registered alone. AMD GPUs give a block all of its shared
-    /// memory without opting in, and have no share of a cache to set: what is asked for is checked and kept.
+    /// `hipFuncSetAttribute` takes functions that the host registered alone, and AMD GPUs need not be asked for more shared
+    /// memory and have no share of a cache to set: what is asked for is checked and kept, as CUDA's launches go by it.
     fn set_attribute(&self, function: &'static Function, which: u32, value: i32) -> Result {
         let handle = here(self, function)?;
         match which {
-            MAX_DYNAMIC_SHARED if value < 0 || value > self.largest_dynamic(handle)? => Err(CudaError::INVALID_VALUE),
+            MAX_DYNAMIC_SHARED if value < 0 || value > self.dynamic_within(handle, SHARED_BY_OPTING_IN)? => {
+                Err(CudaError::INVALID_VALUE)
+            }
             MAX_DYNAMIC_SHARED => {
                 let mut set = self.dynamic_shared.lock().unwrap_or_else(PoisonError::into_inner);
                 set.insert(std::ptr::from_ref(function) as usize, value);
@@ -335,14 +355,8 @@ impl Vendor for Amd {
     /// `hipFunction_attribute` has the numbers of `cudaFuncAttribute`; those of clusters are not there.
     fn function_figure(&self, function: &'static Function, handle: Handle, which: u32) -> Result<i32> {
         match which {
-            PTX_VERSION | BINARY_VERSION => {
-                let gpu = self.here()? as i32;
-                Ok(self.figure(gpu, 75)? * 10 + self.figure(gpu, 76)?)
-            }
-            MAX_DYNAMIC_SHARED => match self.dynamic_shared_of(function) {
-                Some(set) => Ok(set),
-                None => self.largest_dynamic(handle),
-            },
+            PTX_VERSION | BINARY_VERSION => Ok(compiled::arch() as i32 / 10),
+            MAX_DYNAMIC_SHARED => self.dynamic_limit(function, handle),
             CARVEOUT => Ok(-1),
             _ if which > CARVEOUT => Ok(0),
             _ => {
@@ -370,8 +384,8 @@ impl Vendor for Amd {
         })
     }
 
-    fn check_shared(&self, _function: &'static Function, handle: Handle, shared: usize) -> Result {
-        if shared != 0 && shared > usize::try_from(self.largest_dynamic(handle)?).unwrap_or(0) {
+    fn check_shared(&self, function: &'static Function, handle: Handle, shared: usize) -> Result {
+        if shared != 0 && shared > usize::try_from(self.dynamic_limit(function, handle)?).unwrap_or(0) {
             return Err(CudaError::INVALID_VALUE);
         }
         Ok(())
