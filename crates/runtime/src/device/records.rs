@@ -1,8 +1,8 @@
 //! What kernels leave in the output buffer: `printf`, `assert` and `trap`, one record each.
 //!
-//! All numbers are 32 bits, little endian; a record's size is a multiple of 8 and stands at its start, where 0 says that
-//! the record is not written yet. A text is its length with NUL, 0, and its bytes. Texts, formats and arguments take
-//! room in whole words of 8 bytes, whether their lengths count the rest of the last word or not.
+//! All numbers are 32 bits, little endian; a record's size is a multiple of 8 and stands at its start, where 0 says
+//! that the record is not written yet. A text is its length with NUL, 0, and its bytes. Texts, formats and arguments
+//! take room in whole words of 8 bytes, whether their lengths count the rest of the last word or not.
 //!
 //! ```text
 //! size, 1 (printf), bytes of the format with NUL, bytes of the arguments,

@@ -8,8 +8,8 @@
 pub enum Source {
     /// HIP's attribute of this number.
     Asked(u32),
-    /// HIP's attribute of this number, as far as CUDA's GPUs go: programs see the limits that they were written for, and
-    /// launches that CUDA refuses are refused.
+    /// HIP's attribute of this number, as far as CUDA's GPUs go: programs see the limits that they were written for,
+    /// and launches that CUDA refuses are refused.
     AtMost(u32, u32),
     /// HIP's attribute of this number; the value where this version of HIP does not know it.
     Known(u32, i32),

@@ -11,8 +11,8 @@
 //! our own ([`output`]).
 //!
 //! The program's view stays CUDA's: error codes and their names, numbers of attributes, limits, the compute capability,
-//! which is what the source was compiled for, and `warpSize`, which is 32 also where the hardware's waves have 64 lanes,
-//! since compiled code keeps CUDA's warps of 32 threads.
+//! which is what the source was compiled for, and `warpSize`, which is 32 also where the hardware's waves have 64
+//! lanes, since compiled code keeps CUDA's warps of 32 threads.
 
 mod arch;
 mod arrays;

@@ -1,7 +1,7 @@
 //! The buffer of what kernels print ([`Output`]) in memory of HIP's.
 //!
-//! It is read after work was waited for, and when the program ends: before HIP's own destructors, after which the memory
-//! may be gone.
+//! It is read after work was waited for, and when the program ends: before HIP's own destructors, after which the
+//! memory may be gone.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -333,8 +333,9 @@ impl Vendor for Amd {
         Err(CudaError::NO_KERNEL_IMAGE)
     }
 
-    /// `hipFuncSetAttribute` takes functions that the host registered alone, and AMD GPUs need not be asked for more shared
-    /// memory and have no share of a cache to set: what is asked for is checked and kept, as CUDA's launches go by it.
+    /// `hipFuncSetAttribute` takes functions that the host registered alone, and AMD GPUs need not be asked for more
+    /// shared memory and have no share of a cache to set: what is asked for is checked and kept, as CUDA's launches go
+    /// by it.
     fn set_attribute(&self, function: &'static Function, which: u32, value: i32) -> Result {
         let handle = here(self, function)?;
         match which {
