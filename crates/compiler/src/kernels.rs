@@ -302,7 +302,7 @@ pub(crate) fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
         debug: options.debug_device,
         assembler: options.assembler.clone(),
         lld: source.toolchain.clang.sibling("ld.lld"),
-        amd: options.amd.clone(),
+        settings: options.settings.clone(),
     }
 }
 

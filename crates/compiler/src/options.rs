@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use regrain_targets::Arch;
-use regrain_targets::amdgpu::Settings;
+use regrain_targets::{Arch, Settings};
 use regrain_tuning::Space;
 
 /// Remarks about our own work, by clang's kinds.
@@ -69,8 +68,8 @@ pub struct Options {
     pub cpu: Option<String>,
     /// What is passed on to the assembler of device code (`-Xcuda-ptxas`).
     pub assembler: Vec<String>,
-    /// What is said of AMD's chips alone.
-    pub amd: Settings,
+    /// What is said of some targets alone.
+    pub settings: Settings,
     /// `-fregrain-round-trip`: code from the parallel form even where no transformation fired.
     pub round_trip: bool,
     /// `-fregrain-emulate=`: the CPU runs what is made for this architecture.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Report;
-use crate::amdgpu::Settings;
+use crate::{Report, Settings};
 
 /// A device module compiled for one architecture.
 #[derive(Clone, Debug)]
@@ -23,7 +22,7 @@ pub struct Image {
 }
 
 /// How device code becomes an image.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct KernelOptions {
     /// The architecture.
     pub arch: String,
@@ -37,8 +36,8 @@ pub struct KernelOptions {
     pub assembler: Vec<String>,
     /// The linker of code objects.
     pub lld: PathBuf,
-    /// What is said of AMD's chips alone.
-    pub amd: Settings,
+    /// What is said of some targets alone.
+    pub settings: Settings,
 }
 
 /// What stands before text and code in an entry of the cache, on a line.

@@ -17,6 +17,7 @@ mod merge;
 pub mod nvvm;
 pub mod offload;
 pub mod registration;
+mod settings;
 pub mod target;
 pub mod toolkit;
 
@@ -29,6 +30,7 @@ pub use nvptx::Report;
 /// The language of the device code that comes in.
 pub use nvvm as device_language;
 use regrain_tuning::model::Processor;
+pub use settings::Settings;
 pub use target::{Arch, Target};
 
 /// The table of targets: each row names a folder and the type in it that is the [`Target`].

@@ -116,7 +116,7 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     module.strip_debug_info();
     let (module, remarks) = round_trip(&context, &module, arch, &arguments.pipeline)?;
     let before = module.print_to_string().to_string();
-    let options = KernelOptions { arch: arch.to_string(), level: 3, lines: false, debug: false, assembler: Vec::new() };
+    let options = KernelOptions { arch: arch.to_string(), level: 3, ..KernelOptions::default() };
     let image = Nvptx.compile(&module, toolkit, &options, false)?;
     if let Some(keep) = &arguments.keep {
         std::fs::create_dir_all(keep)?;

@@ -266,11 +266,11 @@ impl Args {
         } else if let Some(path) = value("--cuda-path=") {
             self.cuda_path = Some(path.into());
         } else if let Some(path) = value("--rocm-path=") {
-            self.options.amd.rocm_path = Some(path.into());
+            self.options.settings.rocm_path = Some(path.into());
         } else if let Some(path) = value("--rocm-device-lib-path=") {
-            self.options.amd.device_lib_path = Some(path.into());
+            self.options.settings.device_lib_path = Some(path.into());
         } else if let Some(version) = value("-mcode-object-version=") {
-            self.options.amd.code_object = match version.as_str() {
+            self.options.settings.code_object = match version.as_str() {
                 "4" | "5" | "6" => version.parse().ok(),
                 _ => bail!("invalid value '{version}' in '{text}': expected 4, 5 or 6"),
             };
@@ -298,8 +298,8 @@ impl Args {
                 "-c" => self.kind = Output::Object,
                 "-S" => self.kind = Output::Assembly,
                 "-###" => self.dry_run = true,
-                "-mwavefrontsize64" => self.options.amd.wave64 = Some(true),
-                "-mno-wavefrontsize64" => self.options.amd.wave64 = Some(false),
+                "-mwavefrontsize64" => self.options.settings.wave64 = Some(true),
+                "-mno-wavefrontsize64" => self.options.settings.wave64 = Some(false),
                 "-v" | "--verbose" => self.verbose = true,
                 "-emit-llvm" => self.options.emit.llvm = true,
                 "-fgpu-rdc" => self.options.relocatable = true,

@@ -22,7 +22,7 @@ pub(super) struct Codegen<'o> {
 impl<'o> Codegen<'o> {
     pub(super) fn new(options: &'o KernelOptions) -> Result<Self, Error> {
         let chip = Chip::find(&options.arch)?;
-        let wave64 = match options.amd.wave64 {
+        let wave64 = match options.settings.wave64 {
             Some(false) if !chip.has_wave32() => {
                 let what = format!("{} has no waves of 32 threads ('-mno-wavefrontsize64')", chip.name);
                 return Err(Error::User(what));
@@ -38,7 +38,7 @@ impl<'o> Codegen<'o> {
         let shape = Shape {
             opt_level: options.level,
             size_level: 0,
-            code_object: options.amd.code_object.unwrap_or(CODE_OBJECT),
+            code_object: options.settings.code_object.unwrap_or(CODE_OBJECT),
             wave,
             unit_simds: chip.limits.partitions,
             simd_waves: chip.simd_waves(),
@@ -50,7 +50,7 @@ impl<'o> Codegen<'o> {
     fn constants(&self) -> [(&'static str, u64); 9] {
         [
             ("__oclc_ISA_version", self.chip.isa_version().into()),
-            ("__oclc_ABI_version", (self.options.amd.code_object.unwrap_or(CODE_OBJECT) * 100).into()),
+            ("__oclc_ABI_version", (self.options.settings.code_object.unwrap_or(CODE_OBJECT) * 100).into()),
             ("__oclc_wavefrontsize64", u64::from(self.wave == 64)),
             ("__oclc_wavefrontsize_log2", if self.wave == 64 { 6 } else { 5 }),
             ("__oclc_daz_opt", 0),
@@ -72,7 +72,7 @@ impl<'o> Codegen<'o> {
         };
         link(device_library().bitcode())?;
         if uses_ocml(module) {
-            let path = rocm::ocml(&self.options.amd)?;
+            let path = rocm::ocml(&self.options.settings)?;
             let library =
                 std::fs::read(&path).map_err(|source| Error::Io { path: path.display().to_string(), source })?;
             link(&library)?;

@@ -4,7 +4,8 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
-use super::{Settings, device_library, rocm};
+use super::{device_library, rocm};
+use crate::Settings;
 use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice};
 
 /// Intrinsics that this library leaves out, by prefix (after `llvm.nvvm.`), and why: calling them is a located error.

@@ -20,21 +20,6 @@ mod target;
 pub use destination::device_library;
 pub use target::Amdgpu;
 
-use std::path::PathBuf;
-
-/// What the user says of code for AMD's GPUs alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// `-mcode-object-version=`: 4, 5 or 6.
-    pub code_object: Option<u32>,
-    /// `-mwavefrontsize64`, `-mno-wavefrontsize64`, on chips that have both.
-    pub wave64: Option<bool>,
-    /// `--rocm-path=`
-    pub rocm_path: Option<PathBuf>,
-    /// `--rocm-device-lib-path=`
-    pub device_lib_path: Option<PathBuf>,
-}
-
 /// The version of code objects where nothing is said: ROCm 5, 6 and 7 load it.
 pub const CODE_OBJECT: u32 = 4;
 

@@ -5,8 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Settings;
 use crate::Error;
+use crate::Settings;
 
 /// The file that makes a folder one of device libraries.
 const OCML: &str = "ocml.bc";

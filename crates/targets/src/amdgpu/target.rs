@@ -105,7 +105,7 @@ impl Kernels for Amdgpu {
     }
 
     fn stamp(&self, _toolkit: &Toolkit, options: &KernelOptions) -> String {
-        let ocml = rocm::ocml(&options.amd).map(|path| stamp(&path)).unwrap_or_default();
+        let ocml = rocm::ocml(&options.settings).map(|path| stamp(&path)).unwrap_or_default();
         format!("{ocml} {}", stamp(&options.lld))
     }
 
