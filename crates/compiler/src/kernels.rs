@@ -292,7 +292,8 @@ fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_
     Job { bitcode, kernel: None, compiler, is_optional: false }
 }
 
-fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
+/// How code for `arch` is made of device code.
+pub(crate) fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
     let options = source.options;
     KernelOptions {
         arch: arch.to_owned(),

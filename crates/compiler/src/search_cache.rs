@@ -8,12 +8,13 @@ use std::path::PathBuf;
 
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::image::Image;
-use regrain_targets::{Cache, Key};
+use regrain_targets::{Arch, Cache, Key};
 use serde::{Deserialize, Serialize};
 
 use crate::chips::Chips;
 use crate::decisions::Statement;
 use crate::error::{Error, Result};
+use crate::kernels::kernel_options;
 use crate::search::Searcher;
 use crate::stages::Stages;
 
@@ -56,7 +57,9 @@ impl SearchCache {
         let (input, words) = (&source.unit.input, &source.unit.options);
         let (archs, target, times) = (&chips.archs, searcher.target_name(), searcher.database_text());
         let all = format!("{input:?} {words:?} {archs:?} {target} {:?} {options:?} {times}", stages.survey);
-        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &source.toolchain.toolkit.stamp()) }))
+        let stamp = |arch: &&Arch| chips.target.stamp(&source.toolchain.toolkit, &kernel_options(source, &arch.name));
+        let tools: String = chips.archs.iter().map(stamp).collect();
+        Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &tools) }))
     }
 
     /// What was found before, with the images of so many architectures, if all of it is still there.

@@ -24,7 +24,7 @@ impl ImageCompiler for Assembler<'_> {
     type Image = Image;
 
     fn key(&self, bitcode: &[u8]) -> Key {
-        Key::of("image", &format!("{:?}", self.options), &[bitcode], &self.kernels.stamp(self.toolkit))
+        Key::of("image", &format!("{:?}", self.options), &[bitcode], &self.kernels.stamp(self.toolkit, &self.options))
     }
 
     fn compile(&self, module: &Module<'_>) -> Result<Image, Error> {

@@ -123,8 +123,8 @@ pub trait Kernels: Sync {
         false
     }
 
-    /// What code depends on beside the module and the options: the tools' versions.
-    fn stamp(&self, toolkit: &Toolkit) -> String;
+    /// What code depends on beside the module and the options: the versions of the tools and libraries that they name.
+    fn stamp(&self, toolkit: &Toolkit, options: &KernelOptions) -> String;
 
     /// Compiles device code of clang's, which is changed on the way, to an image; only to assembly with `text_only`.
     ///

@@ -104,9 +104,9 @@ impl Kernels for Amdgpu {
         true
     }
 
-    fn stamp(&self, _toolkit: &Toolkit) -> String {
-        // What the libraries are is known where they are found; the path is part of the options.
-        rocm::ocml(&super::Settings::default()).map_or(String::new(), |path| stamp(&path))
+    fn stamp(&self, _toolkit: &Toolkit, options: &KernelOptions) -> String {
+        let ocml = rocm::ocml(&options.amd).map(|path| stamp(&path)).unwrap_or_default();
+        format!("{ocml} {}", stamp(&options.lld))
     }
 
     fn optimized(&self, module: &Module<'_>, _toolkit: &Toolkit, options: &KernelOptions) -> Result<(), Error> {

@@ -97,7 +97,7 @@ impl Kernels for Nvptx {
         optimize(module, toolkit, &codegen_options(toolkit, options)?)
     }
 
-    fn stamp(&self, toolkit: &Toolkit) -> String {
+    fn stamp(&self, toolkit: &Toolkit, _options: &KernelOptions) -> String {
         toolkit.stamp()
     }
 
