@@ -75,9 +75,11 @@ if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
     config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
-# The feature `libamdhip64`: AMD's own library is here, with or without a GPU.
-if ctypes.util.find_library("amdhip64"):
+# The feature `libamdhip64`: AMD's own library is here, and no GPU for it. `rocm-device-libs`: what code for AMD's GPUs is linked with.
+if ctypes.util.find_library("amdhip64") and not os.path.exists("/dev/kfd"):
     config.available_features.add("libamdhip64")
+if any(os.path.exists(os.path.join(path, "amdgcn/bitcode/ocml.bc")) for path in ["/usr/lib/x86_64-linux-gnu", "/opt/rocm"]):
+    config.available_features.add("rocm-device-libs")
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
 # fork. test/gpu runs the programs of test/integration on it.
@@ -107,3 +109,7 @@ if config.gpu_arch:
     config.available_features.add("gpu")
 else:
     config.excludes.append("gpu")  # lit warns of a suite without tests
+# Likewise test/hip: programs for AMD's GPUs can be made and run here.
+config.runs_hip = {"cuda-toolkit", "rocm-device-libs", "host-x86_64"} <= config.available_features
+if not config.runs_hip:
+    config.excludes.append("hip")

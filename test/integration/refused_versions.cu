@@ -2,6 +2,7 @@
 // RUN: %regrain --offload-arch=cpu -O2 -fregrain-coarsen-blocks=4 -fregrain-round-trip -Wl,--wrap=cudaLaunchKernel %s -o %t && %t
 // RUN: %regrain --offload-arch=cpu -O2 -fregrain-profile-generate -fregrain-alternatives=blocks=1,4 -Wl,--wrap=cudaLaunchKernel %s -o %t
 // RUN: rm -f %t.db && env REGRAIN_TUNING_DB=%t.db %t profiled && %regrain-tune show %t.db | FileCheck %s --check-prefix=SHOW
+// NOT-HIP: profiles are not made of emulated code
 
 // Where the device cannot launch a version of a kernel, the original runs and the program sees no error; an error after some of the
 // blocks have run is the program's to see.

@@ -2,6 +2,7 @@
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
+// NOT-HIP: a block has 64 KiB of shared memory, not 96
 #include "check.h"
 
 struct Pair {

@@ -142,13 +142,23 @@ fn the_code_object_that_fits_a_gpu_is_loaded() {
         }
     }
     // A GPU whose name cannot be had is offered one after the other.
-    let env = [("LIBAMDHIP64_ARCH", "gfx1100"), ("LIBAMDHIP64_NAMELESS", "1")];
-    let nameless = run("device", "set:gfx1030,gfx90a,gfx1100", "kind", &env).passes();
-    nameless.records(&[
-        "hipModuleLoadData(gfx1030) = 209",
-        "hipModuleLoadData(gfx90a) = 209",
-        "hipModuleLoadData(gfx1100) = 0",
-    ]);
+    for (rocm, code) in [("5", 218), ("7", 209)] {
+        let env = [("LIBAMDHIP64_ARCH", "gfx1100"), ("LIBAMDHIP64_NAMELESS", "1"), ("LIBAMDHIP64_ROCM", rocm)];
+        let nameless = run("device", "set:gfx1030,gfx90a,gfx1100", "kind", &env).passes();
+        nameless.records(&[
+            &format!("hipModuleLoadData(gfx1030) = {code}"),
+            &format!("hipModuleLoadData(gfx90a) = {code}"),
+            "hipModuleLoadData(gfx1100) = 0",
+        ]);
+        let none = run("device", "set:gfx1030", "kind", &env);
+        assert_eq!(
+            none.err,
+            format!(
+                "regrain runtime: error: no image for an AMD GPU of unknown name; there is: code object gfx1030; \
+                 HIP refuses the code object gfx1030 with error {code}\n"
+            )
+        );
+    }
     // One GPU of two has an image: the other's launches say what there is.
     let mixed =
         run("device", "set:gfx90a", "gpus", &[("LIBAMDHIP64_GPUS", "2"), ("LIBAMDHIP64_ARCH", "gfx90a,gfx906")]);

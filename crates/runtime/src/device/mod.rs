@@ -2,6 +2,7 @@
 //! folder is one device.
 
 pub mod choice;
+mod compiled;
 pub mod cpu;
 pub mod cuda;
 pub mod gpu;

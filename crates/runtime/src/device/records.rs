@@ -1,11 +1,12 @@
 //! What kernels leave in the output buffer: `printf`, `assert` and `trap`, one record each.
 //!
-//! All numbers are 32 bits, little endian; a record's size is a multiple of 8 and stands at its start, where 0 says that
-//! the record is not written yet. A text is `bytes` (with NUL), 0, and the bytes, padded to 8.
+//! All numbers are 32 bits, little endian; a record's size is a multiple of 8 and stands at its start, where 0 says
+//! that the record is not written yet. A text is its length with NUL, 0, and its bytes. Texts, formats and arguments
+//! take room in whole words of 8 bytes, whether their lengths count the rest of the last word or not.
 //!
 //! ```text
-//! size, 1 (printf), bytes of the format (with NUL), bytes of the arguments,
-//!       format (padded to 8), arguments as vprintf packs them (padded to 8), a text for each %s
+//! size, 1 (printf), bytes of the format with NUL, bytes of the arguments,
+//!       format, arguments as vprintf packs them, a text for each %s
 //! size, 2 (assert), line, block x y z, thread x y z, 0, message, file, function as texts
 //! size, 3 (trap)
 //! ```
@@ -51,12 +52,16 @@ impl<'a> Reader<'a> {
         Some([self.word()?, self.word()?, self.word()?])
     }
 
+    /// Bytes that take room in whole words of 8 bytes.
+    fn padded(&mut self, count: usize) -> Option<&'a [u8]> {
+        self.bytes(count.next_multiple_of(8))
+    }
+
     /// A text: what comes before NUL.
     fn text(&mut self) -> Option<&'a [u8]> {
         let count = self.word()? as usize;
         self.word()?;
-        let bytes = self.bytes(count.next_multiple_of(8))?;
-        Some(before_nul(bytes))
+        self.padded(count).map(before_nul)
     }
 }
 
@@ -83,9 +88,9 @@ pub fn read(record: &[u8]) -> Option<Record> {
 /// Formats a `printf`.
 fn print(reader: &mut Reader) -> Option<Vec<u8>> {
     let (format_bytes, argument_bytes) = (reader.word()? as usize, reader.word()? as usize);
-    let format = before_nul(reader.bytes(format_bytes.next_multiple_of(8))?);
+    let format = before_nul(reader.padded(format_bytes)?);
     // Whole words, so that arguments have the alignment that they were packed with.
-    let packed = reader.bytes(argument_bytes.next_multiple_of(8))?;
+    let packed = reader.padded(argument_bytes)?;
     let mut words = vec![0_u64; packed.len() / 8];
     for (word, bytes) in words.iter_mut().zip(packed.chunks_exact(8)) {
         *word = u64::from_ne_bytes(bytes.try_into().ok()?);
@@ -134,6 +139,16 @@ mod tests {
         for len in 0..record.len() {
             let cut = read(&record[..len]);
             assert!(cut.is_none() || matches!(cut, Some(Record::Print(_))), "{len}");
+        }
+    }
+
+    #[test]
+    fn lengths_may_count_the_padding_or_not() {
+        let arguments = [words(&[5, 0]), words(&[7, 0])].concat();
+        for (format, argument, string) in [(6, 16, 4), (8, 16, 8)] {
+            let head = words(&[1, format, argument]);
+            let record = [head, padded("%d %s"), arguments.clone(), words(&[string, 0]), padded("abc")].concat();
+            assert_eq!(read(&record), Some(Record::Print(b"5 abc".to_vec())), "{format}");
         }
     }
 

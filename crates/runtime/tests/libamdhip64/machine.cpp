@@ -75,9 +75,13 @@ EXPORT Code hipDeviceGetAttribute(int *value, int which, int gpu) {
   bool wave64 = name.rfind("gfx9", 0) == 0;
   switch (which) {
   case 56: case 26: case 27: *value = 1024; break;
-  case 28: *value = 64; break;
+  case 28: *value = 1024; break;
   case 29: *value = 0x7fffffff; break;
-  case 30: case 31: *value = 65535; break;
+  case 30: *value = 65536; break;
+  case 31: *value = -1; break; // a limit of 32 bits without a sign
+  case 57: *value = 2048; break;
+  case 71: *value = 65536; break;
+  case 3: case 8: case 10: case 24: case 85: *value = 1; break;
   case 74: case 10002: *value = 65536; break;
   case 87: *value = wave64 ? 64 : 32; break;
   case 63: *value = 104; break;

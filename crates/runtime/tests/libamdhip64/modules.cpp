@@ -72,8 +72,12 @@ char *stub(const Emulated *unit, const std::string &name) {
 // Registers a unit with the CPU runtime, once, and gives its variables the values that they are loaded with.
 void prepare(const Emulated &unit) {
   static std::set<const Emulated *> known;
-  for (uint32_t i = 0; i < unit.image->num_vars; i++)
-    memcpy(unit.image->vars[i].address, unit.initial[i].data(), unit.initial[i].size());
+  for (uint32_t i = 0; i < unit.image->num_vars; i++) {
+    // Constants cannot be written, and never differ.
+    void *at = unit.image->vars[i].address;
+    const std::string &initial = unit.initial[i];
+    if (memcmp(at, initial.data(), initial.size())) memcpy(at, initial.data(), initial.size());
+  }
   if (!known.insert(&unit).second) return;
   void **handle = __cudaRegisterFatBinary(new fatbin_wrapper{0x466243b1, 1, unit.image, nullptr});
   for (uint32_t i = 0; i < unit.image->num_kernels; i++) {
@@ -114,7 +118,7 @@ EXPORT Code hipModuleLoadData(void **handle, const void *bytes) {
   if (!read_code_object(bytes, made->code)) MISUSE(INVALID_IMAGE, "not a code object of AMD's");
   call.text += "(" + made->code.arch + ")";
   std::string gpu = gpu_name(current_gpu);
-  if (!made->code.arch.empty() && made->code.arch != gpu.substr(0, gpu.find(':'))) DONE(NO_BINARY);
+  if (!made->code.arch.empty() && made->code.arch != gpu.substr(0, gpu.find(':'))) DONE(rocm() < 6 ? INVALID_KERNEL_FILE : NO_BINARY);
   std::lock_guard<std::mutex> lock(guard);
   made->gpu = current_gpu;
   if (*setting("STANDIN_HIP_MODULES", "")) {

@@ -16,7 +16,8 @@
 // LIBAMDHIP64_FAIL         as LIBCUDA_FAIL of the stand-in for libcuda
 // LIBAMDHIP64_KERNEL_FAIL  "name=719": that kernel fails when it runs: what follows on its GPU returns the code, until
 //                          the GPU is reset
-// STANDIN_HIP_MODULES      folder of shared objects with the CPU's forms of kernels
+// STANDIN_HIP_MODULES      folder of shared objects with the CPU's forms of kernels: `regrain --offload-arch=cpu
+//                          -fregrain-emulate=<chip> -fPIC -c`, linked by `clang -shared` with module.c
 #include "standin.h"
 
 #include <cstdarg>

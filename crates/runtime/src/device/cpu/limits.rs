@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::failure::device_ok;
 use super::kernel::Kernel;
 use super::pool;
+use crate::device::compiled;
 use crate::error::{CudaError, Result};
 
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
@@ -17,11 +18,7 @@ pub const REGISTERS: i32 = 65536;
 /// Bytes of CPU stack that a thread gets at least; C library calls need some.
 const MIN_COROUTINE_STACK: usize = 256 << 10;
 
-unsafe extern "C" {
-    fn __regrain_compiled_arch() -> u32;
-}
-
-/// Architecture in the units of `__CUDA_ARCH__`: `REGRAIN_CPU_ARCH`, else what the program was compiled for, else 700.
+/// Architecture in the units of `__CUDA_ARCH__`: `REGRAIN_CPU_ARCH`, else what the program was compiled for.
 pub fn arch() -> u32 {
     static ARCH: OnceLock<u32> = OnceLock::new();
     *ARCH.get_or_init(|| {
@@ -29,10 +26,7 @@ pub fn arch() -> u32 {
             let digits = text.trim().trim_start_matches("sm_").parse::<u32>().ok()?;
             Some(if digits < 300 { digits * 10 } else { digits })
         };
-        // SAFETY: a C function without preconditions.
-        let compiled = unsafe { __regrain_compiled_arch() };
-        let compiled = if compiled == 0 { 700 } else { compiled };
-        std::env::var("REGRAIN_CPU_ARCH").ok().and_then(parse).unwrap_or(compiled)
+        std::env::var("REGRAIN_CPU_ARCH").ok().and_then(parse).unwrap_or_else(compiled::arch)
     })
 }
 

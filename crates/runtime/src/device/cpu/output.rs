@@ -22,7 +22,12 @@ pub fn connect(kernel: &Kernel) {
         Output::new(address, address as u64, CAPACITY)
     });
     // SAFETY: a variable of the program's image of the size of a pointer, which kernels read when they run.
-    unsafe { (place as *mut u64).write_volatile(output.device) };
+    unsafe {
+        // What somebody else has set stays: a runtime for GPUs whose kernels are carried out here.
+        if (place as *const u64).read_volatile() == 0 {
+            (place as *mut u64).write_volatile(output.device);
+        }
+    }
 }
 
 /// Shows what the kernel that has ended printed, and whether it failed.

@@ -1,6 +1,7 @@
 //! What NVIDIA's driver does in its own way.
 
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 use super::layout::LaunchConfig;
 use super::pick::{Capability, pick};
@@ -116,13 +117,8 @@ impl Vendor for Cuda {
         Ok(value)
     }
 
-    fn shape(&self, gpu: usize) -> Result<Shape> {
-        let kept = &self.gpus[gpu].shape;
-        if let Some(shape) = kept.get() {
-            return Ok(*shape);
-        }
-        let shape = Shape::of(|which| self.figure(gpu as i32, which))?;
-        Ok(*kept.get_or_init(|| shape))
+    fn kept_shape(&self, gpu: usize) -> &OnceLock<Shape> {
+        &self.gpus[gpu].shape
     }
 
     fn flags(&self) -> Result<u32> {

@@ -1,4 +1,5 @@
-//! `cudaDeviceProp`, filled from attributes by CUDA's numbers, which are those of `cudaDeviceAttr` and of NVIDIA's driver.
+//! `cudaDeviceProp`, filled from attributes by CUDA's numbers, which are those of `cudaDeviceAttr` and of NVIDIA's
+//! driver.
 
 use super::vendor::Vendor;
 use crate::error::Result;

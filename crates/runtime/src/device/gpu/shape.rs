@@ -12,9 +12,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// From attributes by CUDA's numbers.
+    /// From attributes by CUDA's numbers. A library may tell a limit of 32 bits without a sign.
     pub fn of(figure: impl Fn(u32) -> Result<i32>) -> Result<Self> {
-        let figure = |which| figure(which).map(|value| value.max(0) as u32);
+        let figure = |which| figure(which).map(i32::cast_unsigned);
         Ok(Self {
             threads: figure(1)?,
             block: [figure(2)?, figure(3)?, figure(4)?],

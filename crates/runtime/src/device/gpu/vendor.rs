@@ -1,6 +1,7 @@
 //! What a vendor's device is to the shared part of the seam: its functions, its GPUs, and what it does in its own way.
 
 use std::ffi::{CStr, c_void};
+use std::sync::OnceLock;
 
 use super::layout::{Code, Handle};
 use super::library::Functions;
@@ -39,8 +40,17 @@ pub trait Vendor: Sync {
     fn failure(&self) -> Option<CudaError>;
     /// An attribute of a GPU by CUDA's number.
     fn figure(&self, gpu: i32, which: u32) -> Result<i32>;
-    /// The largest launch of a GPU.
-    fn shape(&self, gpu: usize) -> Result<Shape>;
+    /// Where the largest launch of a GPU is kept.
+    fn kept_shape(&self, gpu: usize) -> &OnceLock<Shape>;
+    /// The largest launch of a GPU, asked for once.
+    fn shape(&self, gpu: usize) -> Result<Shape> {
+        let kept = self.kept_shape(gpu);
+        if let Some(shape) = kept.get() {
+            return Ok(*shape);
+        }
+        let shape = Shape::of(|which| self.figure(gpu as i32, which))?;
+        Ok(*kept.get_or_init(|| shape))
+    }
     fn flags(&self) -> Result<u32>;
     fn set_flags(&self, flags: u32) -> Result;
     fn limit(&self, which: u32) -> Result<usize>;

@@ -1,10 +1,10 @@
 //! Which code object of a program fits a GPU.
 //!
 //! HIP tells a GPU's name (`gfx90a:sramecc+:xnack-`) only in its structure of properties, whose layout differs between
-//! ROCm 5 and 6 (`gcnArchName` at byte 396 or 1160), and which of them a function fills differs too. Its text is the same
-//! everywhere: the properties are written into a buffer that is larger than all of them, and the name is the last word in it that
-//! looks like one. Where none is found, every code object of the program is tried, and HIP says which one it
-//! takes (`hipErrorNoBinaryForGpu`): what is loaded is never decided by the name alone.
+//! ROCm 5 and 6 (`gcnArchName` at byte 396 or 1160), and which of the two a function fills differs too. Its text is the
+//! same everywhere: the properties are written into a buffer that is larger than all of them, and the name is the last
+//! word in it that looks like one. Where none is found, every code object of the program is tried, and HIP says which
+//! one it takes: what is loaded is never decided by the name alone.
 
 use super::library::Hip;
 use crate::images::offload::{ImageKind, Offload};

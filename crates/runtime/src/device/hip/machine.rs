@@ -2,6 +2,7 @@
 
 use super::arch::{candidates, is_amd, name};
 use super::library::{Hip, load};
+use super::output::show_at_exit;
 use super::state::{Amd, Gpu, translate};
 use crate::device::gpu::layout::Code;
 use crate::device::gpu::library::Functions;
@@ -44,7 +45,9 @@ fn open(modules: &[&'static Module]) -> Result<&'static dyn Device, Refusal> {
         let text = format!("no image of the program fits the AMD GPUs of this machine ({})", names.join(", "));
         return Err(Refusal { error: CudaError::NO_KERNEL_IMAGE, text });
     }
-    Ok(Box::leak(Box::new(Amd::new(functions, hip, major, gpus))))
+    let device: &'static Amd = Box::leak(Box::new(Amd::new(functions, hip, major, gpus)));
+    show_at_exit(device);
+    Ok(device)
 }
 
 /// Starts HIP and asks for its GPUs; ROCm's major version comes before them.

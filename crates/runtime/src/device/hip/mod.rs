@@ -10,8 +10,9 @@
 //! and loaded when one of its kernels or variables is first used on it. What kernels print comes through a buffer of
 //! our own ([`output`]).
 //!
-//! The program's view stays CUDA's: error codes and their names, numbers of attributes, and `warpSize`, which is 32
-//! also where the hardware's waves have 64 lanes, since compiled code keeps CUDA's warps of 32 threads.
+//! The program's view stays CUDA's: error codes and their names, numbers of attributes, limits, the compute capability,
+//! which is what the source was compiled for, and `warpSize`, which is 32 also where the hardware's waves have 64
+//! lanes, since compiled code keeps CUDA's warps of 32 threads.
 
 mod arch;
 mod arrays;

@@ -1,8 +1,11 @@
 //! The buffer of what kernels print ([`Output`]) in memory of HIP's.
+//!
+//! It is read after work was waited for, and when the program ends: before HIP's own destructors, after which the
+//! memory may be gone.
 
 use std::ffi::c_void;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{OnceLock, PoisonError};
 
 use super::state::Amd;
 use crate::device::gpu::layout::{Handle, Pointer};
@@ -14,6 +17,25 @@ use crate::types::HOST_TO_DEVICE;
 /// `hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent`: seen by all GPUs, with atomics of the whole
 /// system.
 const FLAGS: u32 = 0x1 | 0x2 | 0x4000_0000;
+/// The device whose buffers are shown when the program ends.
+static SHOWN: OnceLock<&'static Amd> = OnceLock::new();
+/// The program ends: nobody reads buffers any more.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn close() {
+    if let Some(device) = SHOWN.get() {
+        device.drain_all();
+    }
+    CLOSED.store(true, Ordering::SeqCst);
+}
+
+/// Shows what is left when the program ends. HIP has registered its own destructors before, so that they run later.
+pub fn show_at_exit(device: &'static Amd) {
+    if SHOWN.set(device).is_ok() {
+        // SAFETY: a function without preconditions. Without room for it, buffers are read after waiting alone.
+        let _ = unsafe { libc::atexit(close) };
+    }
+}
 
 impl Amd {
     /// Gives a module that was loaded on a GPU, the calling thread's, the GPU's buffer, if it has a place for it.
@@ -54,6 +76,9 @@ impl Amd {
 
     /// Shows what kernels of a GPU printed. What a failed kernel leaves stays with the GPU.
     pub fn drain_output(&self, gpu: usize, idle: bool) -> Result {
+        if CLOSED.load(Ordering::SeqCst) {
+            return Ok(());
+        }
         let gpu = &self.gpus[gpu];
         let mut kept = gpu.output.lock().unwrap_or_else(PoisonError::into_inner);
         let drained = kept.as_mut().map_or(Ok(()), |output| output.drain(idle));
@@ -61,6 +86,13 @@ impl Amd {
             gpu.fail(error);
         }
         drained
+    }
+
+    /// Shows what kernels of all GPUs printed so far.
+    pub fn drain_all(&self) {
+        for gpu in 0..self.gpus.len() {
+            let _ = self.drain_output(gpu, false);
+        }
     }
 
     /// Frees the buffer of a GPU, on which nothing runs any more.

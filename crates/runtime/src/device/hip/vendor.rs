@@ -1,12 +1,13 @@
 //! What HIP does in its own way.
 
 use std::ffi::c_void;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{OnceLock, PoisonError};
 
 use super::arch::candidates;
 use super::figures::{Source, source};
 use super::state::{Amd, translate};
+use crate::device::compiled;
 use crate::device::gpu::kernels::{MAX_DYNAMIC_SHARED, here};
 use crate::device::gpu::layout::{Code, Handle};
 use crate::device::gpu::library::Functions;
@@ -20,9 +21,12 @@ use crate::images::image::Images;
 use crate::images::registry::Function;
 use crate::types::{Location, PointerAttributes};
 
-/// `hipErrorInvalidValue`, `hipErrorNoBinaryForGpu`.
+/// `hipErrorInvalidValue`.
 const INVALID_VALUE: Code = 1;
-const NO_BINARY: Code = 209;
+/// What HIP says of a code object that is not for the GPU: `hipErrorInvalidImage`, `hipErrorNoBinaryForGpu`,
+/// `hipErrorInvalidKernelFile`, `hipErrorSharedObjectInitFailed`; which one depends on the version
+/// (hipamd/src/hip_fatbin.cpp of github.com/ROCm/clr, rocm-5.7.1 and 6.2.2).
+const REFUSED: [Code; 4] = [200, 209, 218, 303];
 /// `HIP_POINTER_ATTRIBUTE_*`: memory type, device pointer, host pointer, whether it is managed, index of the GPU. The
 /// numbers are the same in ROCm 5, 6 and 7.
 const MEMORY_TYPE: u32 = 2;
@@ -41,6 +45,9 @@ const SHARED: u32 = 1;
 const PTX_VERSION: u32 = 5;
 const BINARY_VERSION: u32 = 6;
 const CARVEOUT: u32 = 9;
+/// `cudaDeviceAttr`: shared memory of a block, without opting in and with it.
+const SHARED_OF_BLOCK: u32 = 8;
+const SHARED_BY_OPTING_IN: u32 = 97;
 
 impl Amd {
     /// The GPU of a place of memory, or the host.
@@ -69,12 +76,20 @@ impl Amd {
         set.get(&(std::ptr::from_ref(function) as usize)).copied()
     }
 
-    /// What a kernel may have as dynamic shared memory: all of a block's that it does not use itself.
-    fn largest_dynamic(&self, handle: Handle) -> Result<i32> {
+    /// What a kernel may have as dynamic shared memory beside what it uses itself, of a limit by CUDA's number.
+    fn dynamic_within(&self, handle: Handle, limit: u32) -> Result<i32> {
         let mut own = 0;
         // SAFETY: a kernel of HIP's; valid for a write.
         self.done(unsafe { (self.functions.function_attribute)(&raw mut own, SHARED, handle) })?;
-        Ok(self.figure(self.here()? as i32, 8)? - own)
+        Ok((self.figure(self.here()? as i32, limit)? - own).max(0))
+    }
+
+    /// What a launch of a kernel may ask for: what the program set, or what CUDA gives without that.
+    fn dynamic_limit(&self, function: &'static Function, handle: Handle) -> Result<i32> {
+        match self.dynamic_shared_of(function) {
+            Some(set) => Ok(set),
+            None => self.dynamic_within(handle, SHARED_OF_BLOCK),
+        }
     }
 }
 
@@ -132,18 +147,19 @@ impl Vendor for Amd {
         };
         match source(which).ok_or(CudaError::INVALID_VALUE)? {
             Source::Fixed(value) => Ok(value),
+            Source::Major => Ok(compiled::arch() as i32 / 100),
+            Source::Minor => Ok(compiled::arch() as i32 / 10 % 10),
             Source::Asked(number) => ask(number).map_err(translate),
+            // A limit may be one of 32 bits without a sign.
+            Source::AtMost(number, most) => {
+                ask(number).map_err(translate).map(|value| value.cast_unsigned().min(most).cast_signed())
+            }
             Source::Known(number, otherwise) => Ok(ask(number).unwrap_or(otherwise)),
         }
     }
 
-    fn shape(&self, gpu: usize) -> Result<Shape> {
-        let kept = &self.gpus[gpu].shape;
-        if let Some(shape) = kept.get() {
-            return Ok(*shape);
-        }
-        let shape = Shape::of(|which| self.figure(gpu as i32, which))?;
-        Ok(*kept.get_or_init(|| shape))
+    fn kept_shape(&self, gpu: usize) -> &OnceLock<Shape> {
+        &self.gpus[gpu].shape
     }
 
     fn flags(&self) -> Result<u32> {
@@ -290,19 +306,21 @@ impl Vendor for Amd {
     }
 
     fn flush(&self) {
-        for gpu in 0..self.gpus.len() {
-            let _ = self.drain_output(gpu, false);
-        }
+        self.drain_all();
     }
 
     fn load(&self, images: &Images, gpu: usize) -> Result<Handle> {
+        if images.offload.is_empty() {
+            return Err(CudaError::INVALID_KERNEL_IMAGE);
+        }
         let name = self.gpus[gpu].name.as_deref();
+        let mut refused = String::new();
         for image in candidates(&images.offload, name) {
             let mut handle = std::ptr::null_mut();
             // SAFETY: a whole code object, alive as long as the program.
             match unsafe { (self.functions.module_load)(&raw mut handle, image.bytes.as_ptr().cast()) } {
                 0 => return self.connect_output(handle, gpu).map(|()| handle),
-                NO_BINARY => {}
+                code if REFUSED.contains(&code) => refused = format!("; HIP refuses the {image} with error {code}"),
                 code => {
                     let error = translate(code);
                     eprintln!("regrain runtime: error: HIP does not load the {image}: {}", describe(error));
@@ -310,20 +328,20 @@ impl Vendor for Amd {
                 }
             }
         }
-        if images.offload.is_empty() {
-            return Err(CudaError::INVALID_KERNEL_IMAGE);
-        }
         let name = name.unwrap_or("unknown name");
-        eprintln!("regrain runtime: error: no image for an AMD GPU of {name}; there is: {images}");
+        eprintln!("regrain runtime: error: no image for an AMD GPU of {name}; there is: {images}{refused}");
         Err(CudaError::NO_KERNEL_IMAGE)
     }
 
-    /// `hipFuncSetAttribute` takes functions that the host registered alone. AMD GPUs give a block all of its shared
-    /// memory without opting in, and have no share of a cache to set: what is asked for is checked and kept.
+    /// `hipFuncSetAttribute` takes functions that the host registered alone, and AMD GPUs need not be asked for more
+    /// shared memory and have no share of a cache to set: what is asked for is checked and kept, as CUDA's launches go
+    /// by it.
     fn set_attribute(&self, function: &'static Function, which: u32, value: i32) -> Result {
         let handle = here(self, function)?;
         match which {
-            MAX_DYNAMIC_SHARED if value < 0 || value > self.largest_dynamic(handle)? => Err(CudaError::INVALID_VALUE),
+            MAX_DYNAMIC_SHARED if value < 0 || value > self.dynamic_within(handle, SHARED_BY_OPTING_IN)? => {
+                Err(CudaError::INVALID_VALUE)
+            }
             MAX_DYNAMIC_SHARED => {
                 let mut set = self.dynamic_shared.lock().unwrap_or_else(PoisonError::into_inner);
                 set.insert(std::ptr::from_ref(function) as usize, value);
@@ -338,14 +356,8 @@ impl Vendor for Amd {
     /// `hipFunction_attribute` has the numbers of `cudaFuncAttribute`; those of clusters are not there.
     fn function_figure(&self, function: &'static Function, handle: Handle, which: u32) -> Result<i32> {
         match which {
-            PTX_VERSION | BINARY_VERSION => {
-                let gpu = self.here()? as i32;
-                Ok(self.figure(gpu, 75)? * 10 + self.figure(gpu, 76)?)
-            }
-            MAX_DYNAMIC_SHARED => match self.dynamic_shared_of(function) {
-                Some(set) => Ok(set),
-                None => self.largest_dynamic(handle),
-            },
+            PTX_VERSION | BINARY_VERSION => Ok(compiled::arch() as i32 / 10),
+            MAX_DYNAMIC_SHARED => self.dynamic_limit(function, handle),
             CARVEOUT => Ok(-1),
             _ if which > CARVEOUT => Ok(0),
             _ => {
@@ -373,8 +385,8 @@ impl Vendor for Amd {
         })
     }
 
-    fn check_shared(&self, _function: &'static Function, handle: Handle, shared: usize) -> Result {
-        if shared != 0 && shared > usize::try_from(self.largest_dynamic(handle)?).unwrap_or(0) {
+    fn check_shared(&self, function: &'static Function, handle: Handle, shared: usize) -> Result {
+        if shared != 0 && shared > usize::try_from(self.dynamic_limit(function, handle)?).unwrap_or(0) {
             return Err(CudaError::INVALID_VALUE);
         }
         Ok(())
