@@ -1,13 +1,14 @@
 //! Optimised IR of AMD's chips, as instruction selection would get it, for the CPU: emulation of what is shipped.
 //!
 //! ```text
-//! kernels ── inlined where lanes stop ── stops in order ([`order`], [`stops`]) ── pointers of 32 bits ── intrinsics ─► IR over the CPU's library
+//! kernels ─ inlined where lanes stop ─ stops in order ([`order`], [`stops`]) ─ pointers of 32 bits ─► IR over the CPU's library
 //! ```
 //!
-//! A work-item becomes a thread of the coroutine form. What the lanes of a wave do together ends in `__regrain_wave_stop` of the
-//! runtime, which lets those lanes go on together that hardware would run together. Pointers to a block's shared memory and to
-//! a thread's own keep their 32 bits (`mlir_bridge::llvm::widen_pointers`). The code object's arguments, packets and registers
-//! that kernels read are those of `device-lib/emulation/place.c`, what instructions compute is in `arithmetic.c` beside it.
+//! A work-item becomes a thread of the coroutine form. What the lanes of a wave do together ends in
+//! `__regrain_wave_stop` of the runtime, which lets those lanes go on together that hardware would run together.
+//! Pointers to a block's shared memory and to a thread's own keep their 32 bits
+//! (`mlir_bridge::llvm::widen_pointers`). The code object's arguments, packets and registers that kernels read are
+//! those of `device-lib/emulation/place.c`, what instructions compute is in `arithmetic.c` beside it.
 //!
 //! Products and sums are not contracted, as everywhere on the CPU: hardware's instruction selection would.
 

@@ -1,9 +1,10 @@
 //! The order in which the lanes of a wave go on that went apart.
 //!
-//! Hardware without a program counter for each lane runs the sides of a branch one after the other and meets again behind it; lanes
-//! that have left a loop wait for those that have not. A linear order of the blocks says the same, if each loop is contiguous
-//! in it: of lanes that have stopped in different blocks those in the first go on. So that lanes in different rounds of a
-//! loop do not overtake each other, they also stop where a round ends, all at one place behind the loop's blocks.
+//! Hardware without a program counter for each lane runs the sides of a branch one after the other and meets again
+//! behind it; lanes that have left a loop wait for those that have not. A linear order of the blocks says the same,
+//! if each loop is contiguous in it: of lanes that have stopped in different blocks those in the first go on. So that
+//! lanes in different rounds of a loop do not overtake each other, they also stop where a round ends, all at one
+//! place behind the loop's blocks.
 //!
 //! ```text
 //! entry: br %c, a, b       0 entry
@@ -22,8 +23,8 @@ pub(super) enum Place {
     Round(Vec<usize>),
 }
 
-/// The order of the blocks that can be reached. `successors` are those of each block, of which the first is the entry; `stops` says in
-/// which of them lanes stop.
+/// The order of the blocks that can be reached. `successors` are those of each block, of which the first is the
+/// entry; `stops` says in which of them lanes stop.
 pub(super) fn order(successors: &[Vec<usize>], stops: &[bool]) -> Vec<Place> {
     let mut made = Vec::new();
     if !successors.is_empty() {

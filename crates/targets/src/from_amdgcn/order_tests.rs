@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A function as its blocks' successors and the blocks in which lanes stop, and the way that each lane takes: which successor at each
-/// branch, in the order in which the lane comes to them.
+/// A function as its blocks' successors and the blocks in which lanes stop, and the way that each lane takes: which
+/// successor at each branch, in the order in which the lane comes to them.
 struct Function<'f> {
     successors: &'f [&'f [usize]],
     stops: &'f [usize],

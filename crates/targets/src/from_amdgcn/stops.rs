@@ -9,8 +9,8 @@
 //! %1 = call i64 @__regrain_amdgcn_readfirstlane(i64 %0, i32 2147483651)   ; a wave of 64, the fourth stop
 //! %r = trunc i64 %1 to i32
 //! ```
-//! Functions in which lanes stop are inlined first, so that one order holds for a kernel. What is called through a pointer or calls
-//! itself cannot be, and is refused.
+//! Functions in which lanes stop are inlined first, so that one order holds for a kernel. What is called through a
+//! pointer or calls itself cannot be, and is refused.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU32;

@@ -1,9 +1,10 @@
 //! Waves of emulated chips of AMD's: 32 or 64 threads in a row that go in step.
 //!
-//! A lane stops at each operation of its wave, at each barrier, and where a round of a loop ends that has one of them. When no lane
-//! of the wave can go on, those that stopped at the first place in the order of the kernel's code go on together, and
-//! see each other: that is how hardware which runs both sides of a branch one after the other meets again behind it. A barrier is
-//! the wave's: it waits there as a whole, whatever its other lanes are about to do.
+//! A lane stops at each operation of its wave, at each barrier, and where a round of a loop ends that has one of
+//! them. When no lane of the wave can go on, those that stopped at the first place in the order of the kernel's code
+//! go on together, and see each other: that is how hardware which runs both sides of a branch one after the other
+//! meets again behind it. A barrier is the wave's: it waits there as a whole, whatever its other lanes are about to
+//! do.
 
 use super::state::{Mode, State, Worker, current, take_site};
 use super::switch::{leave, wait};
