@@ -8,7 +8,7 @@ use inkwell::module::{Linkage, Module};
 use regrain_frontend::specialise;
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::assembler::Assembler;
-use regrain_targets::image::{Image, KernelOptions};
+use regrain_targets::image::Image;
 use regrain_targets::jobs::{self, Compiled, Job};
 use regrain_targets::merge;
 use regrain_targets::target::Kernels;
@@ -132,7 +132,7 @@ pub(crate) fn optimised<'ctx>(
         searcher.publish()?;
     }
     let module = unit.with_versions(&versions)?;
-    chips.target.optimized(&module, &stages.source.toolchain.toolkit, &kernel_options(stages.source, arch))?;
+    chips.target.optimized(&module, &stages.source.toolchain.toolkit, &stages.source.kernel_options(arch))?;
     stages.dump.llvm(&format!("optimised-{arch}"), &module)?;
     Ok((module, versions))
 }
@@ -286,24 +286,10 @@ fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_
     // Where the source lies makes no difference to what becomes of it.
     module.set_source_file_name("device");
     module.set_name("device");
-    let options = kernel_options(source, arch);
+    let options = source.kernel_options(arch);
     let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
     let bitcode = module.write_bitcode_to_memory().as_slice().into();
     Job { bitcode, kernel: None, compiler, is_optional: false }
-}
-
-/// How code for `arch` is made of device code.
-pub(crate) fn kernel_options(source: &Source<'_>, arch: &str) -> KernelOptions {
-    let options = source.options;
-    KernelOptions {
-        arch: arch.to_owned(),
-        level: options.device_level().into(),
-        lines: options.lines,
-        debug: options.debug_device,
-        assembler: options.assembler.clone(),
-        lld: source.toolchain.clang.sibling("ld.lld"),
-        settings: options.settings.clone(),
-    }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use crate::chips::Chips;
 use crate::decisions::Statement;
 use crate::error::{Error, Result};
-use crate::kernels::kernel_options;
 use crate::search::Searcher;
 use crate::stages::Stages;
 
@@ -57,7 +56,7 @@ impl SearchCache {
         let (input, words) = (&source.unit.input, &source.unit.options);
         let (archs, target, times) = (&chips.archs, searcher.target_name(), searcher.database_text());
         let all = format!("{input:?} {words:?} {archs:?} {target} {:?} {options:?} {times}", stages.survey);
-        let stamp = |arch: &&Arch| chips.target.stamp(&source.toolchain.toolkit, &kernel_options(source, &arch.name));
+        let stamp = |arch: &&Arch| chips.target.stamp(&source.toolchain.toolkit, &source.kernel_options(&arch.name));
         let tools: String = chips.archs.iter().map(stamp).collect();
         Ok(Some(Self { cache, key: Key::of("search", &all, &parts, &tools) }))
     }

@@ -9,6 +9,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use regrain_frontend::{Clang, Side, TranslationUnit, clang};
 use regrain_targets::Arch;
+use regrain_targets::image::KernelOptions;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
 use crate::commands::Commands;
@@ -62,6 +63,20 @@ impl Source<'_> {
     /// The source's name without folder and extension, for messages and dumps.
     pub fn stem(&self) -> String {
         self.unit.input.file_stem().map_or_else(|| "stdin".into(), |s| s.to_string_lossy().into_owned())
+    }
+
+    /// How code for `arch` is made of device code.
+    pub(crate) fn kernel_options(&self, arch: &str) -> KernelOptions {
+        let options = self.options;
+        KernelOptions {
+            arch: arch.to_owned(),
+            level: options.device_level().into(),
+            lines: options.lines,
+            debug: options.debug_device,
+            assembler: options.assembler.clone(),
+            lld: self.toolchain.clang.sibling("ld.lld"),
+            settings: options.settings.clone(),
+        }
     }
 
     /// Runs clang for the host, unless only the device side is wanted, and for each of `chips`, side by side. `None`: only shown

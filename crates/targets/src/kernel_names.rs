@@ -3,12 +3,15 @@
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 
-use crate::{from_amdgcn, nvvm};
+use crate::nvvm;
+
+/// LLVM's number of the calling convention of AMDGPU's kernels.
+pub(crate) const AMDGPU_KERNEL: u32 = 91;
 
 /// Whether the function is a kernel that has a body.
 pub(crate) fn is_kernel(function: FunctionValue<'_>) -> bool {
     let convention = function.get_call_conventions();
-    let conventions = [nvvm::KERNEL_CONVENTION, from_amdgcn::KERNEL_CONVENTION];
+    let conventions = [nvvm::KERNEL_CONVENTION, AMDGPU_KERNEL];
     conventions.contains(&convention) && function.get_first_basic_block().is_some()
 }
 

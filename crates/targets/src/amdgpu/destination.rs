@@ -7,13 +7,11 @@ use inkwell::values::{GlobalValue, PointerValue};
 
 use super::chips::Chip;
 use crate::from_nvvm::{Destination, DeviceLibrary};
+use crate::kernel_names::AMDGPU_KERNEL;
 use crate::{Error, machines};
 
 /// Our way to end a kernel with an error, which the runtime reports.
 const TRAP: &str = "__regrain_trap";
-
-/// LLVM's number of the calling convention of AMDGPU's kernels.
-const KERNEL_CONVENTION: u32 = 91;
 
 /// What the source saw where device code does not say: clang is asked for this chip where the program has none of NVIDIA's.
 const LEAST_CUDA_ARCH: u32 = 70;
@@ -65,7 +63,7 @@ impl Destination for Place {
     }
 
     fn kernel_convention(&self) -> u32 {
-        KERNEL_CONVENTION
+        AMDGPU_KERNEL
     }
 
     fn keeps_convergent(&self) -> bool {

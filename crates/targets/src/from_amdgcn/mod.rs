@@ -25,10 +25,8 @@ use crate::Error;
 use crate::from_nvvm::Destination;
 use crate::from_nvvm::library::intrinsic_symbol;
 use crate::from_nvvm::retarget::{drop_device_metadata, place_shared, plain_function, replace_intrinsic};
+use crate::kernel_names::AMDGPU_KERNEL;
 use crate::nvvm::SHARED;
-
-/// LLVM's number of the calling convention of kernels.
-pub const KERNEL_CONVENTION: u32 = 91;
 
 /// The address space of a thread's own memory.
 const PRIVATE: u16 = 5;
@@ -59,7 +57,7 @@ pub fn retarget<'ctx>(
     drop_device_metadata(module);
     let waves = stops::waves(module);
     for function in module.get_functions() {
-        plain_function(function, KERNEL_CONVENTION, destination);
+        plain_function(function, AMDGPU_KERNEL, destination);
     }
     stops::insert(context, module, &waves)?;
     place_shared(module, destination);

@@ -4,7 +4,7 @@
 //! relied on: no structure of HIP's is read that has changed (its properties, its pointer attributes, its driver's
 //! copies), attributes are asked for one by one, and numbers that changed are told by HIP's version. What was looked up
 //! in HIP's headers was compared over the tags rocm-5.0.2, 5.2.3, 5.7.1, 6.0.2, 6.2.2 and the branch amd-staging of
-//! github.com/ROCm/HIP, and projects/hip of github.com/ROCm/rocm-systems for 7.
+//! github.com/ROCm/HIP; of 7 only its errors and parts of public bindings (attributes, peers) were seen.
 //!
 //! Memory, streams and events are HIP's own. A translation unit's code object is chosen by the GPU's name ([`arch`])
 //! and loaded when one of its kernels or variables is first used on it. What kernels print comes through a buffer of
