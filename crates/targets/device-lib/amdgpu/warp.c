@@ -55,13 +55,6 @@ CONVERGENT static INLINE struct i32_pred match_all(uint32_t mask, uint64_t value
     }                                                                                      \
     return (uint32_t)acc;                                                                  \
   }
-REDUCE(add, uint32_t, 0, acc + v)
-REDUCE(and, uint32_t, ~0u, acc & v)
-REDUCE(or, uint32_t, 0, acc | v)
-REDUCE(xor, uint32_t, 0, acc ^ v)
-REDUCE(min, int32_t, INT32_MAX, v < acc ? v : acc)
-REDUCE(max, int32_t, INT32_MIN, v > acc ? v : acc)
-REDUCE(umin, uint32_t, UINT32_MAX, v < acc ? v : acc)
-REDUCE(umax, uint32_t, 0, v > acc ? v : acc)
+REDUCTIONS(REDUCE)
 
 #include "warp_names.h"

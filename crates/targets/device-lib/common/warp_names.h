@@ -89,9 +89,9 @@ PTX_SYNC(uint64_t, elect_sync)(uint32_t mask) {
   return (uint64_t)r.pred << 32 | r.value;
 }
 
-#define REDUX(name) \
+#define REDUX(name, ...) \
   NVVM_SYNC(uint32_t, redux_sync_##name)(uint32_t value, uint32_t mask) { return reduce_##name(value, mask); }
-REDUX(add) REDUX(and) REDUX(or) REDUX(xor) REDUX(min) REDUX(max) REDUX(umin) REDUX(umax)
+REDUCTIONS(REDUX)
 
 /* The n-th set bit from `base`, upwards or downwards, as the PTX manual writes it. */
 uint32_t __regrain_llvm_nvvm_fns(uint32_t mask, uint32_t base, int32_t offset) {

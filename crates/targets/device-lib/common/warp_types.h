@@ -1,4 +1,4 @@
-/* What shuffles mean, for all targets. */
+/* What shuffles and reductions mean, for all targets. */
 #ifndef REGRAIN_WARP_TYPES_H
 #define REGRAIN_WARP_TYPES_H
 
@@ -23,5 +23,16 @@ static INLINE uint32_t shuffle_source(enum shuffle mode, int32_t lane, uint32_t 
   *inside = mode == UP ? from >= max_lane : from <= max_lane;
   return (uint32_t)(*inside ? from : lane);
 }
+
+/* What redux combines: a name, the type, what a reduction of no lane gives, and `acc` with one `v` more. */
+#define REDUCTIONS(EACH)                                   \
+  EACH(add, uint32_t, 0, acc + v)                          \
+  EACH(and, uint32_t, ~0u, acc & v)                        \
+  EACH(or, uint32_t, 0, acc | v)                           \
+  EACH(xor, uint32_t, 0, acc ^ v)                          \
+  EACH(min, int32_t, INT32_MAX, v < acc ? v : acc)         \
+  EACH(max, int32_t, INT32_MIN, v > acc ? v : acc)         \
+  EACH(umin, uint32_t, UINT32_MAX, v < acc ? v : acc)      \
+  EACH(umax, uint32_t, 0, v > acc ? v : acc)
 
 #endif
