@@ -96,5 +96,22 @@ __global__ void atomics(int *a) {
   a[1] = a[2];
 }
 
+// An atomic operation of the source has the order that it asks for, here of the whole system.
+// ALL-LABEL: {{^}}_Z6strongPi:
+// GFX9: buffer_wbl2
+// GFX9: global_atomic_add
+// GFX9: s_waitcnt vmcnt(0)
+// GFX9: buffer_invl2
+// GFX9: global_load_dword
+// GFX10: global_atomic_add
+// GFX10: buffer_gl1_inv
+// GFX10: buffer_gl0_inv
+// GFX10: global_load_dword
+// ALL: s_endpgm
+__global__ void strong(int *a) {
+  __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST);
+  a[1] = a[2];
+}
+
 // The wave is named in the kernel's descriptor.
 // GFX10: .amdhsa_wavefront_size32 1

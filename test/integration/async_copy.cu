@@ -4,7 +4,6 @@
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 // RUN: %regrain -O2 -std=c++17 --offload-arch=cpu,sm_80 -fregrain-coarsen-blocks=2 -fregrain-coarsen-threads=2 %s -o %t
 // RUN: %t
-// NOT-HIP: FIXME: libcu++ reads %reserved_smem_offset_1, which code for AMD refuses
 #include "check.h"
 
 #include <cooperative_groups.h>

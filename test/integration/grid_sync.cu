@@ -2,7 +2,6 @@
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
-// NOT-HIP: FIXME: cooperative groups read %envreg2, which code for AMD refuses
 #include "check.h"
 #include <cooperative_groups.h>
 

@@ -2,7 +2,6 @@
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
-// NOT-HIP: FIXME: tgammaf of negative numbers is ocml's, and further off than what is tested
 #include "math.h"
 
 // Device function, host function, ulps, tolerance near zeros.

@@ -1,7 +1,7 @@
 //! The device side for a target whose kernels are assembled one by one and loaded when the program runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
@@ -46,6 +46,20 @@ pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &
     Ok(DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() })
 }
 
+/// clang's code for `arch`.
+fn read_unit<'ctx>(
+    stages: &Stages<'_>,
+    chips: &Chips<'_>,
+    context: &'ctx Context,
+    arch: &str,
+    path: &Path,
+) -> Result<Module<'ctx>> {
+    let module = read_bitcode(context, path)?;
+    stages.dump.llvm(&format!("device-{arch}"), &module)?;
+    chips.target.receive(&module);
+    Ok(module)
+}
+
 /// What the device side comes to.
 struct Made {
     images: Vec<Image>,
@@ -69,8 +83,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     let contexts: Vec<Context> = chips.archs.iter().map(|_| Context::create()).collect();
     let mut units = Vec::new();
     for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
-        let module = read_bitcode(context, path)?;
-        stages.dump.llvm(&format!("device-{arch}"), &module)?;
+        let module = read_unit(stages, chips, context, &arch.name, path)?;
         units.push(ChipModule::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
     }
     let mut versions = versions_for_all(stages, &units);
@@ -123,8 +136,7 @@ pub(crate) fn optimised<'ctx>(
     context: &'ctx Context,
 ) -> Result<(Module<'ctx>, Versions)> {
     let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
-    let module = read_bitcode(context, path)?;
-    stages.dump.llvm(&format!("device-{arch}"), &module)?;
+    let module = read_unit(stages, chips, context, arch, path)?;
     let unit = ChipModule::new(stages, context, module, arch);
     let mut versions = unit.versions.clone();
     if matches!(stages.grains, Grains::Search(_)) {

@@ -1,11 +1,11 @@
 // From what clang gives for NVPTX to what clang gives for AMDGPU (as HIP).
 //
-//   define ptx_kernel void @k(ptr %p, ptr byval(%S) %s)    define amdgpu_kernel void @k(ptr addrspace(1) %p,
-//                                                                                       ptr addrspace(4) byref(%S) %s)
-//   %a = alloca [8 x i32]                                  %a = alloca [8 x i32], addrspace(5)
-//   @text = private constant [3 x i8]                      @text = private addrspace(4) constant [3 x i8]
-//   atomicrmw add ptr %p, i32 1 seq_cst                    atomicrmw add ptr %p, i32 1 syncscope("agent") monotonic
-//   "nvvm.maxntid"="256"                                   "amdgpu-flat-work-group-size"="1,256"
+//   define ptx_kernel void @k(ptr %p, ptr byval(%S) %s)      define amdgpu_kernel void @k(ptr addrspace(1) %p,
+//                                                                                         ptr addrspace(4) byref(%S) %s)
+//   %a = alloca [8 x i32]                                    %a = alloca [8 x i32], addrspace(5)
+//   @text = private constant [3 x i8]                        @text = private addrspace(4) constant [3 x i8]
+//   atomicrmw add ptr %p, i32 1 syncscope("device") seq_cst  atomicrmw add ptr %p, i32 1 syncscope("agent") monotonic
+//   "nvvm.maxntid"="256"                                     "amdgpu-flat-work-group-size"="1,256"
 //
 // Other functions than kernels become internal: whole programs alone are made.
 
@@ -261,22 +261,18 @@ SyncScope::ID scope(LLVMContext &context, SyncScope::ID old) {
   return old;
 }
 
-// CUDA's atomic functions are relaxed and of device scope; clang gives them the strongest order of the system, which LLVM's
-// NVPTX leaves out. A compare-and-swap keeps its order, as there.
+// CUDA's atomic functions, which stand here with the scope of the device, are relaxed. Their compare-and-swap keeps its order, as
+// with LLVM's NVPTX: locks are made of it. Atomic operations of the source keep order and scope.
 void adaptAtomics(Function &function) {
   LLVMContext &context = function.getContext();
-  SyncScope::ID agent = context.getOrInsertSyncScopeID("agent");
+  SyncScope::ID device = context.getOrInsertSyncScopeID("device");
   for (Instruction &inst : instructions(function)) {
     if (auto *update = dyn_cast<AtomicRMWInst>(&inst)) {
-      if (update->getSyncScopeID() == SyncScope::System) {
-        update->setSyncScopeID(agent);
+      if (update->getSyncScopeID() == device && update->getOrdering() == AtomicOrdering::SequentiallyConsistent)
         update->setOrdering(AtomicOrdering::Monotonic);
-      } else {
-        update->setSyncScopeID(scope(context, update->getSyncScopeID()));
-      }
+      update->setSyncScopeID(scope(context, update->getSyncScopeID()));
     } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&inst)) {
-      bool whole = exchange->getSyncScopeID() == SyncScope::System;
-      exchange->setSyncScopeID(whole ? agent : scope(context, exchange->getSyncScopeID()));
+      exchange->setSyncScopeID(scope(context, exchange->getSyncScopeID()));
     } else if (auto *load = dyn_cast<LoadInst>(&inst); load && load->isAtomic()) {
       load->setSyncScopeID(scope(context, load->getSyncScopeID()));
     } else if (auto *store = dyn_cast<StoreInst>(&inst); store && store->isAtomic()) {

@@ -92,6 +92,22 @@ pub fn clear_comdat(global: GlobalValue<'_>) {
     unsafe { LLVMSetComdat(global.as_value_ref(), std::ptr::null_mut()) };
 }
 
+/// Gives an atomic operation the synchronisation scope `scope`, of the names of its target.
+pub fn set_sync_scope(operation: InstructionValue<'_>, scope: &str) {
+    use llvm_sys::core::{LLVMGetSyncScopeID, LLVMGetValueContext, LLVMSetAtomicSyncScopeID};
+    use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Fence, Load, Store};
+    assert!(
+        matches!(operation.get_opcode(), AtomicRMW | AtomicCmpXchg | Fence | Load | Store),
+        "expected an atomic operation"
+    );
+    // SAFETY: a live instruction that has a scope; the name is read within the call.
+    unsafe {
+        let context = LLVMGetValueContext(operation.as_value_ref());
+        let id = LLVMGetSyncScopeID(context, scope.as_ptr().cast(), scope.len());
+        LLVMSetAtomicSyncScopeID(operation.as_value_ref(), id);
+    }
+}
+
 /// A copy of a function definition in the same module, named `name`, outside of any comdat.
 pub fn clone_function<'ctx>(function: FunctionValue<'ctx>, name: &str) -> FunctionValue<'ctx> {
     assert!(function.get_first_basic_block().is_some(), "expected a definition to clone");

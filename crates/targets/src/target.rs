@@ -105,6 +105,9 @@ pub trait Kernels: Sync {
     /// What files of machine code end in, as in `cubin`.
     fn code_extension(&self) -> &'static str;
 
+    /// Notes in device code that clang has just made what can no longer be told once functions are inlined.
+    fn receive(&self, _module: &Module<'_>) {}
+
     /// A machine for passes over device code of clang's for `arch`.
     ///
     /// # Errors

@@ -65,19 +65,6 @@ SREG(pm0, 0) SREG(pm1, 0) SREG(pm2, 0) SREG(pm3, 0)
 
 NVVM(bool, is_explicit_cluster)(void) { return false; }
 
-/* Cooperative groups ask the driver for the grid's workspace through environment registers 1 (high) and 2
- * (low). Only that it is not null matters: grid-wide waiting goes to the runtime (see grid.c). */
-static uint32_t grid_workspace[2];
-
-#define ENVREG(n) SREG(envreg##n, 0)
-ENVREG(0)
-SREG(envreg1, (uint32_t)((uintptr_t)grid_workspace >> 32))
-SREG(envreg2, (uint32_t)(uintptr_t)grid_workspace)
-ENVREG(3) ENVREG(4) ENVREG(5) ENVREG(6) ENVREG(7) ENVREG(8) ENVREG(9) ENVREG(10) ENVREG(11)
-ENVREG(12) ENVREG(13) ENVREG(14) ENVREG(15) ENVREG(16) ENVREG(17) ENVREG(18) ENVREG(19) ENVREG(20)
-ENVREG(21) ENVREG(22) ENVREG(23) ENVREG(24) ENVREG(25) ENVREG(26) ENVREG(27) ENVREG(28) ENVREG(29)
-ENVREG(30) ENVREG(31)
-
 /* The shared memory that the system reserves for cooperative groups of several warps (sm_80 and later). */
 static _Thread_local __attribute__((aligned(128), tls_model("initial-exec"))) char reserved_shared[1024];
 

@@ -89,9 +89,6 @@ impl Destination for Place {
     fn known_lack(&self, callee: &str) -> Option<&'static str> {
         Some(match callee {
             "__regrain_exit_thread" => "way to end a single thread",
-            "cudaCGSynchronizeGrid" | "__regrain_grid_barrier_arrive" | "__regrain_grid_barrier_wait" => {
-                "barrier of the whole grid"
-            }
             _ => return None,
         })
     }

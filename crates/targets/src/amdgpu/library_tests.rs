@@ -20,7 +20,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("barrier.cta.red.or.aligned.count", "the hardware has no barrier of some of a block's threads"),
     ("barrier.cta.red.or.count", "the hardware has no barrier of some of a block's threads"),
     ("exit", "a wave ends as a whole"),
-    ("read.ptx.sreg.envreg", "registers of NVIDIA's driver"),
 ];
 
 #[test]

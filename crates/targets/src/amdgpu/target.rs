@@ -13,6 +13,7 @@ use super::codegen::Codegen;
 use super::{metadata, rocm};
 use crate::cache::stamp;
 use crate::image::{Image, KernelOptions};
+use crate::nvvm::atomics;
 use crate::offload::{self, ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
 use crate::toolkit::{SmArch, Toolkit};
@@ -93,6 +94,10 @@ impl Kernels for Amdgpu {
 
     fn code_extension(&self) -> &'static str {
         "hsaco"
+    }
+
+    fn receive(&self, module: &Module<'_>) {
+        atomics::scope(module);
     }
 
     fn machine(&self, _arch: &str) -> Result<TargetMachine, Error> {
