@@ -49,6 +49,7 @@ substitutions = {
     "%llc": os.path.join(tools, "llc"),
     "%root": root,
     "%llvm-include": os.path.join(llvm, "include"),
+    "%clang-headers": os.path.join(llvm, "lib/clang/22/include"),
 }
 for name in sorted(substitutions, key=len, reverse=True):
     config.substitutions.append((name, substitutions[name]))
@@ -58,6 +59,7 @@ for path in toolkits:
     if path and os.path.exists(os.path.join(path, "bin", "ptxas")):
         config.available_features.add("cuda-toolkit")
         config.substitutions.append(("%ptxas", os.path.join(path, "bin", "ptxas")))
+        config.substitutions.append(("%libdevice", os.path.join(path, "nvvm/libdevice/libdevice.10.bc")))
         # Builds the stand-in for NVIDIA's driver library in the folder named behind it.
         stand_in = f"sh {root}/test/driver/Inputs/stand_in.sh {root}/crates/runtime/tests/libcuda {path}/include"
         config.substitutions.insert(0, ("%make-libcuda", stand_in))
@@ -75,11 +77,9 @@ if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
     config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
-# The feature `libamdhip64`: AMD's own library is here, and no GPU for it. `rocm-device-libs`: what code for AMD's GPUs is linked with.
+# The feature `libamdhip64`: AMD's own library is here, and no GPU for it.
 if ctypes.util.find_library("amdhip64") and not os.path.exists("/dev/kfd"):
     config.available_features.add("libamdhip64")
-if any(os.path.exists(os.path.join(path, "amdgcn/bitcode/ocml.bc")) for path in ["/usr/lib/x86_64-linux-gnu", "/opt/rocm"]):
-    config.available_features.add("rocm-device-libs")
 
 # The feature `gpu`: a CUDA device that the driver can be asked about, in a process of its own because a driver does not survive a
 # fork. test/gpu runs the programs of test/integration on it.

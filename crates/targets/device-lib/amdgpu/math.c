@@ -1,4 +1,5 @@
 /* libdevice's functions over ocml, AMD's mathematical library, or an intrinsic of LLVM where that is as exact. */
+#include "quotient.h"
 #include "round.h"
 
 /* name_in_libdevice, name_in_ocml */
@@ -21,7 +22,12 @@ INLINE double __nv_tgamma(double x) { return __ocml_tgamma_f64(x); }
 /* ocml's own for float is many ulps off below zero. */
 INLINE float __nv_tgammaf(float x) { return (float)__ocml_tgamma_f64((double)x); }
 UNARY(normcdf, ncdf) UNARY(normcdfinv, ncdfinv)
-UNARY(cyl_bessel_i0, i0) UNARY(cyl_bessel_i1, i1)
+UNARY(cyl_bessel_i0, i0)
+float __ocml_i1_f32(float);
+double __ocml_i1_f64(double);
+/* ocml's own for double is not a number from -8 down. */
+INLINE float __nv_cyl_bessel_i1f(float x) { return __ocml_i1_f32(x); }
+INLINE double __nv_cyl_bessel_i1(double x) { return __builtin_copysign(__ocml_i1_f64(__builtin_fabs(x)), x); }
 
 #define BUILTIN(name)                                                     \
   INLINE float __nv_##name##f(float x) { return __builtin_##name##f(x); } \
@@ -70,7 +76,7 @@ THROUGH(frexp, frexp_f64, double, int32_t)
   INLINE real __nv_remquo##suffix(real x, real y, int32_t *out) {         \
     int32_t quotient;                                                     \
     real rest = __ocml_remquo_##type(x, y, (SPACE(5) int32_t *)&quotient); \
-    *out = quotient;                                                      \
+    *out = three_bits(quotient);                                          \
     return rest;                                                          \
   }
 QUOTIENT(f, f32, float)

@@ -1,4 +1,5 @@
 /* libdevice's elementary functions, one libm function or LLVM intrinsic each, so that the vectoriser knows them. */
+#include "quotient.h"
 #include "round.h"
 
 float exp10f(float);
@@ -56,8 +57,16 @@ INLINE float __nv_frexpf(float x, int32_t *e) { return frexpf(x, e); }
 INLINE double __nv_frexp(double x, int32_t *e) { return frexp(x, e); }
 INLINE float __nv_modff(float x, float *i) { return modff(x, i); }
 INLINE double __nv_modf(double x, double *i) { return modf(x, i); }
-INLINE float __nv_remquof(float x, float y, int32_t *q) { return remquof(x, y, q); }
-INLINE double __nv_remquo(double x, double y, int32_t *q) { return remquo(x, y, q); }
+INLINE float __nv_remquof(float x, float y, int32_t *q) {
+  float rest = remquof(x, y, q);
+  *q = three_bits(*q);
+  return rest;
+}
+INLINE double __nv_remquo(double x, double y, int32_t *q) {
+  double rest = remquo(x, y, q);
+  *q = three_bits(*q);
+  return rest;
+}
 
 /* CUDA: ilogb(0) and ilogb(NaN) are INT_MIN, ilogb(inf) is INT_MAX. */
 INLINE int32_t __nv_ilogbf(float x) { return x == 0 || x != x ? INT32_MIN : __builtin_isinf(x) ? INT32_MAX : ilogbf(x); }
