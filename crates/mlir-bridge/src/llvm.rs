@@ -8,7 +8,7 @@ use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
 use llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-    LLVMDIScopeGetFile, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+    LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
 use llvm_sys::prelude::LLVMMetadataRef;
 
@@ -42,6 +42,15 @@ pub fn source_file(function: FunctionValue<'_>) -> Option<String> {
     unsafe {
         let program = LLVMGetSubprogram(function.as_value_ref());
         if program.is_null() { None } else { file_of(program) }
+    }
+}
+
+/// The source file and line (from 1) of a function that carries debug information.
+pub fn function_location(function: FunctionValue<'_>) -> Option<(String, u32)> {
+    // SAFETY: a live function has a subprogram or null; a subprogram is a scope.
+    unsafe {
+        let program = LLVMGetSubprogram(function.as_value_ref());
+        if program.is_null() { None } else { Some((file_of(program)?, LLVMDISubprogramGetLine(program))) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! clang's device IR to AMDGPU assembly and code objects.
 
+use std::collections::HashMap;
+
 use inkwell::module::Module;
 use mlir_bridge::amdgpu_backend::{Backend, Shape};
 use mlir_bridge::llvm;
@@ -7,9 +9,9 @@ use mlir_bridge::llvm;
 use super::chips::Chip;
 use super::destination::Place;
 use super::{CODE_OBJECT, device_library, link, rocm};
-use crate::Error;
 use crate::from_nvvm::{reject_missing, retarget};
 use crate::image::KernelOptions;
+use crate::{Error, Unsupported};
 
 /// Code generation for one chip with the user's settings.
 pub(super) struct Codegen<'o> {
@@ -83,18 +85,37 @@ impl<'o> Codegen<'o> {
 
     /// Assembly of an optimised module, which is of no use afterwards.
     pub(super) fn emit(&self, module: &Module<'_>) -> Result<String, Error> {
+        let places: HashMap<String, _> = module
+            .get_functions()
+            .filter_map(|f| Some((f.get_name().to_string_lossy().into_owned(), llvm::function_location(f)?)))
+            .collect();
         if self.options.lines || self.options.debug {
             llvm::keep_line_tables(module);
         } else {
             module.strip_debug_info();
         }
-        self.backend.emit(module).map_err(|message| Error::Tool { tool: "the AMDGPU back end".into(), message })
+        self.backend.emit(module).map_err(|message| refused(&message, &places))
     }
 
     /// The code object of assembly.
     pub(super) fn assemble(&self, text: &str) -> Result<Vec<u8>, Error> {
         let failed = |message: String| Error::Tool { tool: "the AMDGPU assembler".into(), message };
         link::code_object(&self.backend.assemble(text).map_err(failed)?, &self.options.lld)
+    }
+}
+
+/// What the back end says of a function, as in `<unknown>:0:0: local memory (80000) exceeds limit (65536) in function '_Z1kv'`, with
+/// the place of the function in the source.
+fn refused(message: &str, places: &HashMap<String, (String, u32)>) -> Error {
+    let text = message.trim().trim_start_matches("<unknown>:0:0: ");
+    let function = text.split_once(" in function '").and_then(|(what, rest)| Some((what, rest.split_once('\'')?.0)));
+    match function {
+        Some((what, function)) if !what.contains('\n') => Error::Unsupported(Unsupported {
+            function: function.to_owned(),
+            location: places.get(function).cloned(),
+            what: what.replace("local memory", "shared memory"),
+        }),
+        _ => Error::Tool { tool: "the AMDGPU back end".into(), message: message.to_owned() },
     }
 }
 
