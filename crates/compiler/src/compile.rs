@@ -283,6 +283,11 @@ impl<'s> Compilation<'s> {
 
     /// Lets clang's registration code find the device code.
     fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
+        let of_cuda = |group: &Group<'_>| group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some());
+        if !self.groups.iter().all(of_cuda) {
+            let seen = self.groups.iter().flat_map(|group| &group.chips).min().unwrap_or(&DEFAULT_CHIP);
+            registration::say_cuda_arch(host, seen.cuda_arch_macro());
+        }
         if let ([group], [side]) = (self.groups, sides) {
             match (&side.code, group.target.code()) {
                 (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {

@@ -34,6 +34,15 @@ pub fn refer_to_image(host: &Module<'_>, image: &str) -> Result<bool, Error> {
     set_image(host, external(host, image).as_pointer_value())
 }
 
+/// Says what `__CUDA_ARCH__` the source saw, for the properties of devices that are none of NVIDIA's. All units of a program say it.
+pub fn say_cuda_arch(host: &Module<'_>, value: u32) {
+    let number = host.get_context().i32_type();
+    let global = host.add_global(number, None, "__regrain_cuda_arch");
+    global.set_initializer(&number.const_int(value.into(), false));
+    global.set_constant(true);
+    global.set_linkage(Linkage::WeakODR);
+}
+
 /// Just before the priority of constructors that state none.
 const EARLY: u32 = 65534;
 

@@ -166,7 +166,6 @@ pub(super) fn emit<'ctx>(
     }
     let variables = build.variable_rows(options)?;
     let num_variables = variables.len();
-    build.cuda_arch(options);
     let table = build.constants(&rows);
     let variables = build.constants(&variables);
     let fields: [BasicValueEnum; 5] = [
@@ -183,7 +182,7 @@ pub(super) fn emit<'ctx>(
     global.set_constant(true);
     global.set_visibility(GlobalVisibility::Hidden);
     global.set_alignment(8);
-    Ok(Table { kernels: report, keep: HashSet::from([symbol, "__regrain_cpu_arch".to_owned()]) })
+    Ok(Table { kernels: report, keep: HashSet::from([symbol]) })
 }
 
 struct Build<'m, 'ctx> {
@@ -194,14 +193,6 @@ struct Build<'m, 'ctx> {
 impl<'ctx> Build<'_, 'ctx> {
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {
         self.context.i32_type().const_int(value, false)
-    }
-
-    /// What `__CUDA_ARCH__` was, for the device properties that the runtime reports.
-    fn cuda_arch(&self, options: &BlockOptions) {
-        let global = self.module.add_global(self.context.i32_type(), None, "__regrain_cpu_arch");
-        global.set_initializer(&self.int(u64::from(options.cuda_arch) * 10));
-        global.set_constant(true);
-        global.set_linkage(Linkage::WeakODR);
     }
 
     fn null(&self) -> PointerValue<'ctx> {

@@ -18,9 +18,9 @@ void *__regrain_dynamic_shared_address(void) { return __regrain_dynamic_shared; 
 struct regrain_tls *__regrain_tls_address(void) { return &__regrain_tls; }
 
 /* The architecture that the source was compiled for (the value of __CUDA_ARCH__), where the compiler says it. */
-extern const uint32_t __regrain_cpu_arch __attribute__((weak));
+extern const uint32_t __regrain_cuda_arch __attribute__((weak));
 
-uint32_t __regrain_compiled_arch(void) { return &__regrain_cpu_arch ? __regrain_cpu_arch : 0; }
+uint32_t __regrain_compiled_arch(void) { return &__regrain_cuda_arch ? __regrain_cuda_arch : 0; }
 
 /* The C++ library's demangler, where the program has one; the result is malloc'ed. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
