@@ -29,6 +29,7 @@ use mlir_bridge::llvm;
 
 use super::PREFIX;
 use super::order::{Place, order};
+use crate::amdgpu::chips::Chip;
 use crate::kernel_names::is_kernel;
 use crate::{Error, Unsupported, machines};
 
@@ -180,12 +181,10 @@ fn lanes(function: FunctionValue<'_>) -> u32 {
         found.map_or(String::new(), |attribute| attribute.get_string_value().to_string_lossy().into_owned())
     };
     let (chip, features) = (text("target-cpu"), text("target-features"));
-    let before_rdna = ["gfx6", "gfx7", "gfx8", "gfx9"].iter().any(|family| chip.starts_with(family));
     match (features.contains("+wavefrontsize64"), features.contains("+wavefrontsize32")) {
         (true, _) => 64,
         (_, true) => 32,
-        _ if before_rdna => 64,
-        _ => 32,
+        _ => Chip::find(&chip).map_or(32, |chip| if chip.has_wave32() { 32 } else { 64 }),
     }
 }
 
