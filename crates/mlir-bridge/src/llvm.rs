@@ -1,5 +1,8 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
+use std::ffi::c_char;
+use std::path::PathBuf;
+
 use inkwell::module::Module;
 use inkwell::values::{
     AsValueRef, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
@@ -7,8 +10,8 @@ use inkwell::values::{
 use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
 use llvm_sys::debuginfo::{
-    LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-    LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+    LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
+    LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
 use llvm_sys::prelude::LLVMMetadataRef;
 
@@ -54,20 +57,28 @@ pub fn function_location(function: FunctionValue<'_>) -> Option<(String, u32)> {
     }
 }
 
+/// The file of a debug scope, as the user names it: what clang wrote relative to another folder than the current one is said whole.
+///
 /// # Safety
 /// `scope` is a live debug scope.
 unsafe fn file_of(scope: LLVMMetadataRef) -> Option<String> {
-    let mut length = 0;
-    // SAFETY: the scope is live by contract; the name lives as long as its context and is copied here.
-    unsafe {
+    // SAFETY: the scope is live by contract; the names live as long as its context and are copied here.
+    let (folder, file) = unsafe {
         let file = LLVMDIScopeGetFile(scope);
         if file.is_null() {
             return None;
         }
-        let name = LLVMDIFileGetFilename(file, &mut length);
-        let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length as usize);
-        Some(String::from_utf8_lossy(bytes).into_owned())
-    }
+        let text = |get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const c_char| {
+            let mut length = 0;
+            let start = get(file, &mut length).cast::<u8>();
+            let bytes = if length == 0 { &[] } else { std::slice::from_raw_parts(start, length as usize) };
+            PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+        };
+        (text(LLVMDIFileGetDirectory), text(LLVMDIFileGetFilename))
+    };
+    let here = std::env::current_dir().is_ok_and(|current| current == folder);
+    let path = if here || folder.as_os_str().is_empty() { file } else { folder.join(file) };
+    Some(path.to_string_lossy().into_owned())
 }
 
 /// Makes every user of `old` use `new` (of the same pointer type) and removes `old`.
@@ -103,8 +114,8 @@ pub fn clear_comdat(global: GlobalValue<'_>) {
 
 /// Gives an atomic operation the synchronisation scope `scope`, of the names of its target.
 pub fn set_sync_scope(operation: InstructionValue<'_>, scope: &str) {
-    use llvm_sys::core::{LLVMGetSyncScopeID, LLVMGetValueContext, LLVMSetAtomicSyncScopeID};
     use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Fence, Load, Store};
+    use llvm_sys::core::{LLVMGetSyncScopeID, LLVMGetValueContext, LLVMSetAtomicSyncScopeID};
     assert!(
         matches!(operation.get_opcode(), AtomicRMW | AtomicCmpXchg | Fence | Load | Store),
         "expected an atomic operation"

@@ -85,11 +85,4 @@ impl Destination for Place {
     fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str> {
         (!symbol.starts_with("llvm.")).then_some(symbol)
     }
-
-    fn known_lack(&self, callee: &str) -> Option<&'static str> {
-        Some(match callee {
-            "__regrain_exit_thread" => "way to end a single thread",
-            _ => return None,
-        })
-    }
 }

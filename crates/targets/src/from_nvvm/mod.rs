@@ -13,6 +13,7 @@ mod inline_ptx;
 pub mod library;
 #[cfg(test)]
 pub(crate) mod library_checks;
+mod place;
 pub(crate) mod retarget;
 
 use inkwell::context::Context;
@@ -63,11 +64,6 @@ pub trait Destination {
 
     /// The name that the program gave a function, from its symbol here; `None` for one that is not the program's.
     fn program_name<'n>(&self, symbol: &'n str) -> Option<&'n str>;
-
-    /// Why the target has no `callee`, where that is known of a function that other targets have.
-    fn known_lack(&self, _callee: &str) -> Option<&'static str> {
-        None
-    }
 }
 
 /// Links what `module` uses of the destination's library into it.
@@ -98,24 +94,20 @@ pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Res
         _ => None,
     });
     let Some((call, what)) = found else { return Ok(()) };
-    let function = call.get_parent().and_then(|block| block.get_parent());
-    let function = function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned());
-    Err(Error::Unsupported(Unsupported {
-        function: destination.program_name(&function).unwrap_or(&function).to_owned(),
-        // The line of the function that the call was inlined into: what calls the runtime are functions of CUDA's headers.
-        location: llvm::source_frames(call).pop(),
-        what,
-    }))
+    let (location, function) = place::of_program(call);
+    let function = destination.program_name(&function).unwrap_or(&function).to_owned();
+    Err(Error::Unsupported(Unsupported { function, location, what }))
 }
 
 /// What it means that `callee`, which has no body, is called, if another translation unit cannot have it.
 fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     let target = destination.name();
-    if let Some(name) = library::wanted_name(callee) {
-        return Some(format!("{target} has no '{name}'"));
+    let name = library::wanted_name(callee).unwrap_or(callee);
+    if let Some(what) = library::lack(callee) {
+        return Some(format!("{target} has no {what} ('{name}')"));
     }
-    if let Some(lack) = destination.known_lack(callee) {
-        return Some(format!("{target} has no {lack}"));
+    if library::wanted_name(callee).is_some() {
+        return Some(format!("{target} has no '{name}'"));
     }
     let name = destination.program_name(callee)?;
     // The second name is that of CUDA 12's headers.

@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn functions_are_told_by_name() {
-        for known in ["_ZL12__iAtomicAddPii", "_ZL14__ullAtomicMaxPyy", "_ZL12__dAtomicAddPdd", "_ZL12__uAtomicIncPjj"] {
+        for known in ["_ZL12__iAtomicAddPii", "_ZL14__ullAtomicMaxPyy", "_ZL12__dAtomicAddPdd", "_ZL12__uAtomicIncPjj"]
+        {
             assert!(is_cuda_atomic(known), "{known}");
         }
         for other in ["_ZL9atomicAddPii", "_Z12__iAtomicAddPii", "_ZL8myAtomicPi", "__iAtomicAdd"] {

@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 
 use super::library::Library;
 use super::parse::{Instruction, Operand, Program, Statement};
+use crate::from_nvvm::library::lack;
 
 /// A reason why an instruction cannot be lowered.
 pub(super) type Reason = String;
@@ -355,8 +356,9 @@ impl Emitter<'_> {
 
     /// Calls a function of the device library; each argument comes with its LLVM type.
     pub(super) fn call(&mut self, symbol: &str, arguments: &[(&str, String)]) -> Result<String, Reason> {
+        let what = || lack(symbol).unwrap_or("function in the device library");
         let signature =
-            self.library.get(symbol).ok_or_else(|| format!("nothing in the device library ('{symbol}')"))?;
+            self.library.get(symbol).ok_or_else(|| format!("this target has no {} ('{symbol}')", what()))?;
         let given: Vec<&str> = arguments.iter().map(|(ty, _)| *ty).collect();
         if given != signature.parameters {
             return Err(format!("'{symbol}' takes {:?}, got {given:?}", signature.parameters));

@@ -35,6 +35,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
+use super::place;
 use crate::Unsupported;
 use emit::{Outer, OuterType};
 pub(super) use library::Library;
@@ -45,6 +46,9 @@ const REPLACED: [(&str, &str); 2] = [
     ("_ZN18cooperative_groups4__v17detailsL17sync_grids_arriveEPVj", "__regrain_grid_barrier_arrive"),
     ("_ZN18cooperative_groups4__v17detailsL15sync_grids_waitEjPVj", "__regrain_grid_barrier_wait"),
 ];
+
+/// Instructions of textures and surfaces, whose operands no other instruction has.
+const TEXTURES: &[&str] = &["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
 
 /// Replaces every inline PTX statement of `module`; all that cannot be replaced are listed in the error.
 pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result<(), Vec<Unsupported>> {
@@ -162,15 +166,17 @@ fn jumping(module: &Module<'_>) -> Vec<Unsupported> {
 }
 
 fn unsupported(call: &InstructionValue<'_>, what: &str) -> Unsupported {
-    let function = call.get_parent().and_then(|block| block.get_parent());
-    Unsupported {
-        function: function.map_or(String::new(), |f| f.get_name().to_string_lossy().into_owned()),
-        location: llvm::source_location(*call),
-        what: what.to_string(),
-    }
+    let (location, function) = place::of_program(*call);
+    Unsupported { function, location, what: what.to_string() }
 }
 
 fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, String> {
+    let opcode = statement.text.split_whitespace().next().unwrap_or_default();
+    if TEXTURES.iter().any(|start| opcode.starts_with(start)) {
+        return Err(format!(
+            "unsupported PTX instruction '{opcode}': no target but NVIDIA's has textures and surfaces"
+        ));
+    }
     let outer = operands(statement)?;
     let program =
         parse::parse(&statement.text, &statement.immediates).map_err(|e| format!("cannot read inline PTX: {e}"))?;
