@@ -42,6 +42,11 @@ impl DeviceLibrary {
         self.bitcode
     }
 
+    /// Whether the target's runtime has a function.
+    pub(super) fn is_of_runtime(&self, symbol: &str) -> bool {
+        self.runtime.contains(&symbol)
+    }
+
     /// What inline PTX may call; read once.
     pub(super) fn signatures(&self) -> Result<&Library, Error> {
         let read = || {

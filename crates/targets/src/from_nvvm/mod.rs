@@ -103,6 +103,9 @@ pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Res
 fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     let target = destination.name();
     let name = library::wanted_name(callee).unwrap_or(callee);
+    if destination.library().is_of_runtime(callee) {
+        return None;
+    }
     if let Some(what) = library::lack(callee) {
         return Some(format!("{target} has no {what} ('{name}')"));
     }
