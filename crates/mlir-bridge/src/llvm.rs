@@ -8,7 +8,7 @@ use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
 use llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-    LLVMDIScopeGetFile, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
+    LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
 };
 use llvm_sys::prelude::LLVMMetadataRef;
 
@@ -43,6 +43,13 @@ pub fn source_file(function: FunctionValue<'_>) -> Option<String> {
         let program = LLVMGetSubprogram(function.as_value_ref());
         if program.is_null() { None } else { file_of(program) }
     }
+}
+
+/// The source file and line of a function that carries debug information.
+pub fn definition(function: FunctionValue<'_>) -> Option<(String, u32)> {
+    let file = source_file(function)?;
+    // SAFETY: a live function, which has a subprogram, or it would have no file.
+    Some((file, unsafe { LLVMDISubprogramGetLine(LLVMGetSubprogram(function.as_value_ref())) }))
 }
 
 /// # Safety
@@ -94,8 +101,8 @@ pub fn clear_comdat(global: GlobalValue<'_>) {
 
 /// Gives an atomic operation the synchronisation scope `scope`, of the names of its target.
 pub fn set_sync_scope(operation: InstructionValue<'_>, scope: &str) {
-    use llvm_sys::core::{LLVMGetSyncScopeID, LLVMGetValueContext, LLVMSetAtomicSyncScopeID};
     use InstructionOpcode::{AtomicCmpXchg, AtomicRMW, Fence, Load, Store};
+    use llvm_sys::core::{LLVMGetSyncScopeID, LLVMGetValueContext, LLVMSetAtomicSyncScopeID};
     assert!(
         matches!(operation.get_opcode(), AtomicRMW | AtomicCmpXchg | Fence | Load | Store),
         "expected an atomic operation"
@@ -306,6 +313,31 @@ pub fn widen_pointers(module: &Module<'_>, space: u16, near: Option<GlobalValue<
         unsafe { ffi::regrainWidenPointers(module.as_mut_ptr(), space.into(), near, sink, user) }
     })
     .map(drop)
+}
+
+/// An instruction that uses `global`, also through constants and other globals that hold an address.
+pub fn user_of<'ctx>(global: GlobalValue<'ctx>) -> Option<InstructionValue<'ctx>> {
+    use llvm_sys::core::{LLVMGetFirstUse, LLVMGetNextUse, LLVMGetUser, LLVMIsAInstruction};
+    let mut seen = std::collections::HashSet::new();
+    let mut work = vec![global.as_value_ref()];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        // SAFETY: walks the use lists of live values; a user is a live instruction or constant.
+        unsafe {
+            let mut each = LLVMGetFirstUse(value);
+            while !each.is_null() {
+                let user = LLVMGetUser(each);
+                if !LLVMIsAInstruction(user).is_null() {
+                    return Some(InstructionValue::new(user));
+                }
+                work.push(user);
+                each = LLVMGetNextUse(each);
+            }
+        }
+    }
+    None
 }
 
 /// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also

@@ -33,7 +33,8 @@ impl Slot {
 /// The images of one translation unit.
 pub struct Module {
     pub images: Images,
-    pub slot: Slot,
+    /// One for all units that share their images: what is loaded of them is loaded once.
+    pub slot: &'static Slot,
 }
 
 /// A kernel.
@@ -79,8 +80,12 @@ fn write() -> RwLockWriteGuard<'static, Registry> {
 
 /// Adds a module.
 pub fn add_module(images: Images) -> &'static Module {
-    let module: &'static Module = Box::leak(Box::new(Module { images, slot: Slot::default() }));
-    write().modules.push(module);
+    let mut registry = write();
+    let shares = |other: &&&Module| images.program != 0 && other.images.program == images.program;
+    let shared = registry.modules.iter().find(shares).map(|other| other.slot);
+    let slot = shared.unwrap_or_else(|| Box::leak(Box::default()));
+    let module: &'static Module = Box::leak(Box::new(Module { images, slot }));
+    registry.modules.push(module);
     module
 }
 
@@ -147,8 +152,8 @@ pub fn any_variable(test: impl Fn(&'static Variable) -> bool) -> bool {
     read().variables.values().any(|variable| test(variable))
 }
 
-/// The managed variables of a module.
+/// The managed variables of a module, and of those that share its images.
 pub fn managed_variables(of: &'static Module) -> Vec<&'static Variable> {
-    let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module, of);
+    let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module.slot, of.slot);
     read().variables.values().copied().filter(here).collect()
 }

@@ -46,6 +46,11 @@ impl<'o> Codegen<'o> {
         Ok(Self { chip, options, wave, backend: Backend::new(chip.name, features, shape) })
     }
 
+    /// Whether waves have 64 threads.
+    pub(super) fn has_wave64(&self) -> bool {
+        self.wave == 64
+    }
+
     /// The control constants of AMD's device libraries and of ours. Denormals are as the module's own functions have them.
     fn constants(&self) -> [(&'static str, u64); 9] {
         [
