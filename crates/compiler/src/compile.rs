@@ -14,9 +14,8 @@ use inkwell::module::Module;
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
-use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, machines, registration, target, units};
+use regrain_targets::{Arch, Target, machines, target};
 
 use crate::blocks;
 use crate::chips::Chips;
@@ -25,6 +24,7 @@ use crate::diagnostics::Missed;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::Coarsening;
+use crate::images;
 use crate::kernels;
 use crate::options::{Budget, Options, Side};
 use crate::relocatable;
@@ -39,11 +39,11 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
 /// The architectures of one target.
-struct Group<'s> {
-    target: &'static dyn Target,
-    archs: Vec<&'s Arch>,
+pub(crate) struct Group<'s> {
+    pub(crate) target: &'static dyn Target,
+    pub(crate) archs: Vec<&'s Arch>,
     /// The chip whose device code each of them gets.
-    chips: Vec<SmArch>,
+    pub(crate) chips: Vec<SmArch>,
 }
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
@@ -144,7 +144,7 @@ impl<'s> Compilation<'s> {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
         self.redirect(&context, &host, &sides)?;
-        self.put_images(&host, &sides)?;
+        images::put(&host, self.groups, &sides)?;
         self.dump.llvm("host", &host)?;
         self.finish(&host, &sides)
     }
@@ -291,59 +291,6 @@ impl<'s> Compilation<'s> {
         Ok(())
     }
 
-    /// Lets clang's registration code find the device code.
-    fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
-        if let Some(name) = sides.iter().find_map(|side| side.code.waiting_unit()) {
-            return self.put_unit(host, sides, name);
-        }
-        if let ([group], [side]) = (self.groups, sides) {
-            match (&side.code, group.target.code()) {
-                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
-                    registration::refer_to_image(host, table)?;
-                    offload::embed_listing(host, &listing(group, blocks, unit, kernels));
-                }
-                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => kernels.embed(host, images)?,
-                // A target makes code of its own kind, and what waits is empty here.
-                _ => {}
-            }
-            return Ok(());
-        }
-        let (mut binaries, mut symbol) = (Vec::new(), None);
-        for (group, side) in self.groups.iter().zip(sides) {
-            match (&side.code, group.target.code()) {
-                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
-                    symbol = Some(table.as_str());
-                    binaries.extend(listing(group, blocks, unit, kernels));
-                }
-                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => {
-                    binaries.extend(offload::write(&kernels.offload_images(images)?));
-                }
-                _ => {}
-            }
-        }
-        offload::embed_set(host, symbol, &binaries)?;
-        Ok(())
-    }
-
-    /// The same for the unit `name`, whose images the link step makes: what they are made of goes into the object.
-    fn put_unit(&self, host: &Module<'_>, sides: &[DeviceSide], name: &str) -> Result<()> {
-        let (mut binaries, mut symbol) = (Vec::new(), None);
-        for (group, side) in self.groups.iter().zip(sides) {
-            match (&side.code, group.target.code()) {
-                (Code::Object { table, kernels, .. }, target::Code::Blocks(blocks)) => {
-                    symbol = Some(table.as_str());
-                    binaries.extend(listing(group, blocks, name, kernels));
-                }
-                (Code::Waiting { codes, .. }, _) => {
-                    let images: Vec<_> = codes.iter().map(|code| code.image(name)).collect();
-                    binaries.extend(offload::write(&images));
-                }
-                _ => {}
-            }
-        }
-        Ok(units::embed(host, name, symbol, &binaries)?)
-    }
-
     fn finish(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
         let made = self.source.host_object(host)?;
         let mut objects = vec![made];
@@ -393,14 +340,6 @@ impl<'s> Compilation<'s> {
         }
         Ok(())
     }
-}
-
-/// The offload binary that lists the kernels of a group whose code is linked into the program.
-fn listing(group: &Group<'_>, blocks: &dyn target::Blocks, unit: &str, kernels: &[String]) -> Vec<u8> {
-    let (triple, list) = (blocks.triple(), offload::cpu_listing(kernels.iter().map(String::as_str)));
-    let arch = &group.archs[0].name;
-    let (kind, options, bytes) = (ImageKind::None, "", list.as_bytes());
-    offload::write(&[OffloadImage { kind, triple: &triple, arch, unit, options, bytes }])
 }
 
 /// Whether `--cuda-device-only` makes several files, for which no one name can stand.

@@ -16,6 +16,7 @@ mod diagnostics;
 mod dump;
 mod error;
 mod grains;
+mod images;
 mod kernels;
 pub mod options;
 pub mod program;

@@ -89,6 +89,8 @@ struct Origins {
     strong: HashMap<String, String>,
     /// The first file that wants a symbol.
     wanted: HashMap<String, String>,
+    /// The memory in which a variable is said to be, first by which file.
+    spaces: HashMap<String, (AddressSpace, String)>,
     /// The alignment of block-shared memory whose size the launch gives: the linker takes that of the first unit.
     shared: HashMap<String, u32>,
 }
@@ -118,7 +120,18 @@ impl Origins {
             if is_dynamic_shared(global) {
                 let alignment = self.shared.entry(symbol).or_default();
                 *alignment = (*alignment).max(global.get_alignment());
-            } else if global.is_declaration() {
+                continue;
+            }
+            if is_seen(global) || global.is_declaration() {
+                let space = global.as_pointer_value().get_type().get_address_space();
+                let (first, other) = self.spaces.entry(symbol.clone()).or_insert_with(|| (space, file.to_owned()));
+                if *first != space {
+                    let what =
+                        format!("device {} '{symbol}' lies in another memory in {file} than in {other}", kind(global));
+                    return Err(Error::Located { place: source(module), what });
+                }
+            }
+            if global.is_declaration() {
                 self.wanted.entry(symbol).or_insert_with(|| file.to_owned());
             } else if global.get_linkage() == Linkage::External {
                 if let Some(other) = self.strong.get(&symbol) {
@@ -135,9 +148,12 @@ fn second_definition(module: &Module<'_>, global: GlobalValue<'_>, file: &str, o
     let symbol = name(global);
     let function = module.get_function(&symbol);
     let place = function.and_then(llvm::definition).map(|(source, line)| format!("{source}:{line}"));
-    let source = || module.get_source_file_name().to_string_lossy().into_owned();
     let what = format!("device {} '{symbol}' of {file} is defined in {other} too", kind(global));
-    Error::Located { place: place.unwrap_or_else(source), what }
+    Error::Located { place: place.unwrap_or_else(|| source(module)), what }
+}
+
+fn source(module: &Module<'_>) -> String {
+    module.get_source_file_name().to_string_lossy().into_owned()
 }
 
 /// Nobody else sees functions any more; kernels and variables are the host's to find.

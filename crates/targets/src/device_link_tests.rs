@@ -54,6 +54,13 @@ fn two_definitions_are_an_error() {
 }
 
 #[test]
+fn memory_of_two_kinds_is_an_error() {
+    let (a, b) = ("@x = external addrspace(1) global i32", "@x = addrspace(4) externally_initialized global i32 1");
+    let expected = "unit.cu: error: device variable 'x' lies in another memory in b.o than in a.o";
+    assert_eq!(linked(a, b), Err(expected.into()));
+}
+
+#[test]
 fn what_nobody_defines_is_an_error() {
     let calls = |callee: &str| {
         format!("declare void @{callee}()\ndefine ptx_kernel void @k() {{ call void @{callee}() ret void }}")

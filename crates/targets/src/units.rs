@@ -152,3 +152,66 @@ pub fn registered(bytes: &[u8]) -> Result<HashSet<String>, Error> {
     let known = records.filter(|record| word(&record[..8]) == UNIT_MAGIC);
     Ok(known.map(|record| format!("{:016x}", word(&record[UNIT_AT..]))).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use inkwell::memory_buffer::MemoryBuffer;
+    use inkwell::targets::{FileType, RelocMode, TargetMachineOptions};
+
+    use super::*;
+
+    const NAME: &str = "00000000deadbeef";
+
+    /// The object of a unit as clang makes it.
+    fn object(listed: bool) -> Vec<u8> {
+        let context = Context::create();
+        let text = "@0 = private constant [1 x i8] c\"x\", section \".nv_fatbin\", align 8\n\
+                    @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @0, ptr null }\n\
+                    @wrapper = global ptr @__cuda_fatbin_wrapper\n\0";
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "host");
+        let host = context.create_module_from_ir(buffer).expect("valid IR");
+        let (triple, target) = crate::machines::host_target().expect("a target");
+        let options = TargetMachineOptions::new().set_reloc_mode(RelocMode::PIC);
+        let machine = target.create_target_machine_from_options(&triple, options).expect("a target machine");
+        host.set_triple(&machine.get_triple());
+        host.set_data_layout(&machine.get_target_data().get_data_layout());
+        let mut binaries = Vec::new();
+        if listed {
+            let cpu = code("cpu");
+            let image = OffloadImage { kind: ImageKind::None, arch: "cpu", ..cpu.image(NAME) };
+            binaries.extend(offload::write(&[image]));
+        }
+        binaries.extend(offload::write(&[code("gfx90a").image(NAME), code("sm_80").image(NAME)]));
+        embed(&host, NAME, None, &binaries).expect("embedded");
+        host.verify().expect("a valid module");
+        machine.write_to_memory_buffer(&host, FileType::Object).expect("an object").as_slice().to_vec()
+    }
+
+    fn code(arch: &str) -> DeviceCode {
+        DeviceCode { arch: arch.into(), options: "{}".into(), bitcode: arch.as_bytes().repeat(3) }
+    }
+
+    #[test]
+    fn what_waits_is_found_again() {
+        for listed in [false, true] {
+            let object = object(listed);
+            let units = waiting("a.o", &object).expect("readable");
+            let [unit] = &units[..] else { panic!("expected one unit, got {units:?}") };
+            assert_eq!((unit.file.as_str(), unit.name.as_str()), ("a.o", NAME));
+            assert_eq!(unit.codes, [code("gfx90a"), code("sm_80")]);
+            assert_eq!(unit.listings.is_empty(), !listed);
+            assert_eq!(registered(&object).expect("readable"), HashSet::from([NAME.to_owned()]));
+        }
+        assert!(waiting("a.txt", b"some text").expect("no object").is_empty());
+    }
+
+    #[test]
+    fn no_program_gets_what_waits() {
+        let object = object(false);
+        let file = object::File::parse(&*object).expect("an object");
+        let section = file.section_by_name(offload::SECTION).expect("a section");
+        let object::SectionFlags::Elf { sh_flags } = section.flags() else { panic!("expected ELF") };
+        let (alloc, exclude) = (u64::from(object::elf::SHF_ALLOC), u64::from(object::elf::SHF_EXCLUDE));
+        assert_eq!((sh_flags & alloc, sh_flags & exclude), (0, exclude));
+    }
+}

@@ -157,3 +157,16 @@ pub fn managed_variables(of: &'static Module) -> Vec<&'static Variable> {
     let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module.slot, of.slot);
     read().variables.values().copied().filter(here).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_one_program_share_what_is_loaded() {
+        let [one, other, elsewhere, alone, again] =
+            [8, 8, 16, 0, 0].map(|program| add_module(Images { program, ..Images::default() }));
+        assert!(std::ptr::eq(one.slot, other.slot) && !std::ptr::eq(one, other));
+        assert!(!std::ptr::eq(one.slot, elsewhere.slot) && !std::ptr::eq(alone.slot, again.slot));
+    }
+}
