@@ -15,10 +15,10 @@ use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, machines, target};
+use regrain_targets::{Arch, machines, target};
 
 use crate::blocks;
-use crate::chips::Chips;
+use crate::chips::{Chips, Group};
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics::Missed;
 use crate::dump::Dump;
@@ -37,14 +37,6 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
-
-/// The architectures of one target.
-pub(crate) struct Group<'s> {
-    pub(crate) target: &'static dyn Target,
-    pub(crate) archs: Vec<&'s Arch>,
-    /// The chip whose device code each of them gets.
-    pub(crate) chips: Vec<SmArch>,
-}
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///

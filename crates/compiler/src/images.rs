@@ -5,7 +5,7 @@ use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::target::{Blocks, Code as Kind};
 use regrain_targets::{registration, units};
 
-use crate::compile::Group;
+use crate::chips::Group;
 use crate::device_side::{Code, DeviceSide};
 use crate::error::Result;
 

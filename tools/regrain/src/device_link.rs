@@ -3,6 +3,7 @@
 //! What objects hold is taken. What archives hold is taken where the host's linker takes the member, which a link with a stand-in
 //! for the images shows, and where other device code wants what it defines.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,7 +27,6 @@ impl Waiting {
     /// Those of `files`.
     pub fn in_files<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Result<Self> {
         let mut waiting = Self::default();
-        let mut seen = Vec::new();
         for path in files {
             let Ok(bytes) = std::fs::read(path) else { continue };
             let name = path.to_string_lossy();
@@ -34,13 +34,13 @@ impl Waiting {
             for member in listing::members(&name, &bytes).unwrap_or_default() {
                 let of_archive = member.name != name;
                 let units = units::waiting(&member.name, &member.bytes)?;
-                match of_archive {
-                    true if seen.contains(&member.name) => {}
-                    true => waiting.at_hand.extend(units),
-                    false => waiting.taken.extend(units),
-                }
-                seen.push(member.name);
+                if of_archive { waiting.at_hand.extend(units) } else { waiting.taken.extend(units) }
             }
+        }
+        // An archive may be named twice, or hold an object that is linked by itself.
+        let mut known = HashSet::new();
+        for units in [&mut waiting.taken, &mut waiting.at_hand] {
+            units.retain(|unit| known.insert(unit.name.clone()));
         }
         Ok(waiting)
     }
