@@ -7,6 +7,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use mlir_bridge::llvm;
 use regrain_frontend::{host, private_names};
+use regrain_targets::device_link::flushes_denormals;
 use regrain_targets::image::KernelOptions;
 use regrain_targets::units::DeviceCode;
 use serde::{Deserialize, Serialize};
@@ -50,7 +51,7 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
         external.extend(external_variables(&module));
         let mut options = source.kernel_options(&arch.name);
         options.settings = chips.target.settled(&options)?;
-        let recorded = Recorded { chip: chip.to_string(), flushes: flushes(&module), options };
+        let recorded = Recorded { chip: chip.to_string(), flushes: flushes_denormals(&module), options };
         let text = serde_json::to_string(&recorded).map_err(|e| Error::internal(e.to_string()))?;
         let bitcode = module.write_bitcode_to_memory().as_slice().into();
         codes.push(DeviceCode { arch: arch.name.clone(), options: text, bitcode });
@@ -85,9 +86,4 @@ fn defines_something(module: &Module<'_>) -> bool {
     let mut variables = module.get_globals().filter(|global| !global.is_declaration());
     let mut functions = module.get_functions().filter(|function| function.get_first_basic_block().is_some());
     variables.any(|global| is_code(global.get_linkage())) || functions.any(|function| is_code(function.get_linkage()))
-}
-
-/// `-fcuda-flush-denormals-to-zero`, also as a part of `-ffast-math`, as clang leaves it for libdevice.
-fn flushes(module: &Module<'_>) -> bool {
-    module.get_flag("nvvm-reflect-ftz").is_some_and(|flag| flag.to_string().trim_matches('"').ends_with("i32 1"))
 }

@@ -112,19 +112,15 @@ pub fn program_images<'ctx>(context: &'ctx Context, offload: &[u8]) -> Module<'c
     module
 }
 
-/// What waits in the object `file`, whose content is `bytes`. None where the file is no object, or has none.
-///
-/// # Errors
-/// A broken section.
-pub fn waiting(file: &str, bytes: &[u8]) -> Result<Vec<Unit>, Error> {
+/// What waits in the object `file`, whose content is `bytes`. None where the file is no object, or one of another compiler's.
+pub fn waiting(file: &str, bytes: &[u8]) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
-    let Ok(object) = object::File::parse(bytes) else { return Ok(units) };
-    let unreadable = |error: &dyn std::fmt::Display| Error::User(format!("{file}: {error}"));
+    let Ok(object) = object::File::parse(bytes) else { return units };
     for section in object.sections().filter(|section| section.name() == Ok(offload::SECTION)) {
-        let images = offload::parse(section.data().map_err(|e| unreadable(&e))?).map_err(|e| unreadable(&e))?;
+        let Some(images) = section.data().ok().and_then(|data| offload::parse(data).ok()) else { continue };
         for image in images.iter().filter(|image| image.kind == ImageKind::Bitcode && !image.options.is_empty()) {
-            let code =
-                DeviceCode { arch: image.arch.into(), options: image.options.into(), bitcode: image.bytes.into() };
+            let (arch, options, bitcode) = (image.arch.into(), image.options.into(), image.bytes.into());
+            let code = DeviceCode { arch, options, bitcode };
             match units.iter_mut().find(|unit| unit.name == image.unit) {
                 Some(unit) => unit.codes.push(code),
                 None => {
@@ -136,7 +132,7 @@ pub fn waiting(file: &str, bytes: &[u8]) -> Result<Vec<Unit>, Error> {
             }
         }
     }
-    Ok(units)
+    units
 }
 
 /// The units that are registered in the linked file `bytes`.
@@ -195,14 +191,14 @@ mod tests {
     fn what_waits_is_found_again() {
         for listed in [false, true] {
             let object = object(listed);
-            let units = waiting("a.o", &object).expect("readable");
+            let units = waiting("a.o", &object);
             let [unit] = &units[..] else { panic!("expected one unit, got {units:?}") };
             assert_eq!((unit.file.as_str(), unit.name.as_str()), ("a.o", NAME));
             assert_eq!(unit.codes, [code("gfx90a"), code("sm_80")]);
             assert_eq!(unit.listings.is_empty(), !listed);
             assert_eq!(registered(&object).expect("readable"), HashSet::from([NAME.to_owned()]));
         }
-        assert!(waiting("a.txt", b"some text").expect("no object").is_empty());
+        assert!(waiting("a.txt", b"some text").is_empty());
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct Waiting {
 
 impl Waiting {
     /// Those of `files`.
-    pub fn in_files<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Result<Self> {
+    pub fn in_files<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Self {
         let mut waiting = Self::default();
         for path in files {
             let Ok(bytes) = std::fs::read(path) else { continue };
@@ -33,7 +33,7 @@ impl Waiting {
             // What cannot be read as an archive is for the linker to judge.
             for member in listing::members(&name, &bytes).unwrap_or_default() {
                 let of_archive = member.name != name;
-                let units = units::waiting(&member.name, &member.bytes)?;
+                let units = units::waiting(&member.name, &member.bytes);
                 if of_archive { waiting.at_hand.extend(units) } else { waiting.taken.extend(units) }
             }
         }
@@ -42,7 +42,7 @@ impl Waiting {
         for units in [&mut waiting.taken, &mut waiting.at_hand] {
             units.retain(|unit| known.insert(unit.name.clone()));
         }
-        Ok(waiting)
+        waiting
     }
 
     /// Whether there are any.

@@ -21,7 +21,7 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
     let files = linked_files(args);
     let found = Found::in_files(&files);
     let compiled: Vec<PathBuf> = (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect();
-    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(compiled.iter().chain(&files))? };
+    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(compiled.iter().chain(&files)) };
     let ours = waiting.is_some() || links_our_runtime(session, objects, &found);
     let output = args.output.clone().unwrap_or_else(|| "a.out".into());
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
