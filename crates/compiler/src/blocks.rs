@@ -33,9 +33,7 @@ pub(crate) fn device_side(
     let device = read_bitcode(&context, bitcode)?;
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
-    if options.relocatable {
-        private_names::restore(&device, &source.unit.id());
-    }
+    name_private(source, &device);
     let splits = options.level > 0 && !source.options.round_trip;
     let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
     let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
@@ -107,9 +105,7 @@ pub(crate) fn device_only(
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     let options = block_options(source, chip, bitcode)?;
-    if options.relocatable {
-        private_names::restore(&device, &source.unit.id());
-    }
+    name_private(source, &device);
     write_alone(source, target, &context, device, &options)
 }
 
@@ -124,6 +120,15 @@ pub(crate) fn emulated_only(
     let (device, _) = kernels::optimised(stages, searcher, chips, &context)?;
     let options = block_options(stages.source, chips.chips[0], &chips.bitcode[0])?;
     write_alone(stages.source, target, &context, device, &options)
+}
+
+/// Gives what is private to the unit the names that the host registers, on all targets the same.
+fn name_private(source: &Source<'_>, device: &Module<'_>) {
+    if source.awaits_link() {
+        private_names::keep_apart(device, &source.unit.id());
+    } else if source.options.relocatable {
+        private_names::restore(device, &source.unit.id());
+    }
 }
 
 fn write_alone<'ctx>(
@@ -162,13 +167,13 @@ fn versions_are_internal(device: &Module<'_>, versions: &Versions) {
 }
 
 /// The variables that a device module defines for other units.
-fn external_variables(device: &Module<'_>) -> Vec<String> {
+pub(crate) fn external_variables(device: &Module<'_>) -> Vec<String> {
     let shared = device.get_globals().filter(|g| !g.is_declaration() && g.get_linkage() == Linkage::External);
     shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
 }
 
 /// A name that no other unit of the program has: the source's, and what it came to.
-fn unit_name(source: &Source<'_>, bitcode: &Path) -> Result<String> {
+pub(crate) fn unit_name(source: &Source<'_>, bitcode: &Path) -> Result<String> {
     let mut hasher = DefaultHasher::new();
     source.unit.id().hash(&mut hasher);
     std::fs::read(bitcode).map_err(Error::io("read", bitcode))?.hash(&mut hasher);

@@ -2,9 +2,17 @@
 
 use std::path::PathBuf;
 
-use regrain_targets::Arch;
 use regrain_targets::target::Kernels;
 use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Arch, Target};
+
+/// The architectures of one target.
+pub(crate) struct Group<'s> {
+    pub(crate) target: &'static dyn Target,
+    pub(crate) archs: Vec<&'s Arch>,
+    /// The chip whose device code each of them gets.
+    pub(crate) chips: Vec<SmArch>,
+}
 
 /// One target's architectures, with clang's device code for each.
 pub(crate) struct Chips<'s> {

@@ -14,19 +14,20 @@ use inkwell::module::Module;
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
-use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Arch, Target, machines, registration, target};
+use regrain_targets::{Arch, machines, target};
 
 use crate::blocks;
-use crate::chips::Chips;
+use crate::chips::{Chips, Group};
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics::Missed;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::Coarsening;
+use crate::images;
 use crate::kernels;
 use crate::options::{Budget, Options, Side};
+use crate::relocatable;
 use crate::search::Searcher;
 use crate::source::{Sides, Source, read_bitcode};
 use crate::stages::Stages;
@@ -36,14 +37,6 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
-
-/// The architectures of one target.
-struct Group<'s> {
-    target: &'static dyn Target,
-    archs: Vec<&'s Arch>,
-    /// The chip whose device code each of them gets.
-    chips: Vec<SmArch>,
-}
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///
@@ -94,15 +87,16 @@ fn all_chips(groups: &[Group<'_>]) -> Vec<SmArch> {
 }
 
 fn check(source: &Source<'_>, groups: &[Group<'_>]) -> Result<()> {
-    let options = source.options;
+    let emit = source.options.emit;
     let kernels = groups.iter().find(|group| matches!(group.target.code(), target::Code::Kernels(_)));
-    if let Some(group) = kernels.filter(|_| options.relocatable) {
-        return Err(Error::User(format!(
-            "relocatable device code ('-fgpu-rdc') is not supported for --offload-arch={}",
+    match kernels.filter(|_| source.awaits_link() && emit.side == Side::Device && !emit.llvm) {
+        None => Ok(()),
+        Some(group) => Err(Error::User(format!(
+            "invalid argument '--cuda-device-only' not allowed with '-fgpu-rdc' for --offload-arch={}: its code is made when the \
+             program is linked; '-emit-llvm' gives what is linked",
             group.archs[0]
-        )));
+        ))),
     }
-    Ok(())
 }
 
 /// A source whose sides clang has compiled.
@@ -125,6 +119,9 @@ impl<'s> Compilation<'s> {
     fn run(&self) -> Result<()> {
         let context = Context::create();
         let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+        if let Some(host) = host.as_ref().filter(|_| self.source.awaits_link()) {
+            relocatable::register_private(self.source, host, &self.sides)?;
+        }
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
             Some(host) if self.needs_survey(specialised) => launches::survey(host, &machines::host()?)?,
@@ -139,7 +136,7 @@ impl<'s> Compilation<'s> {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
         self.redirect(&context, &host, &sides)?;
-        self.put_images(&host, &sides)?;
+        images::put(&host, self.groups, &sides)?;
         self.dump.llvm("host", &host)?;
         self.finish(&host, &sides)
     }
@@ -148,7 +145,8 @@ impl<'s> Compilation<'s> {
     /// unrolls more and takes more registers, and whether that pays is not known without running it. Handles of such versions
     /// stand in the host code for one target's runtime.
     fn specialises(&self, host: &Module<'_>) -> bool {
-        let asked = self.source.options.device_level() > 0 && self.source.options.specialize;
+        let options = self.source.options;
+        let asked = options.device_level() > 0 && options.specialize && !self.source.awaits_link();
         let alone = self.groups.len() == 1 && matches!(self.groups[0].target.code(), target::Code::Kernels(_));
         asked && alone && specialise::is_allowed(host)
     }
@@ -212,6 +210,10 @@ impl<'s> Compilation<'s> {
                 self.with_stages(group, survey, |stages, searcher| {
                     blocks::device_side(stages, searcher, blocks, group.chips[0], bitcode)
                 })
+            }
+            target::Code::Kernels(kernels) if self.source.awaits_link() => {
+                let coarser = self.coarsening != Coarsening::Off || self.source.options.specialize;
+                relocatable::device_side(self.source, &self.dump, &self.chips_of(group, kernels, false), coarser)
             }
             target::Code::Kernels(kernels) => {
                 let survey = self.survey_of_kernels(survey, specialised);
@@ -281,42 +283,6 @@ impl<'s> Compilation<'s> {
         Ok(())
     }
 
-    /// Lets clang's registration code find the device code.
-    fn put_images(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
-        let of_cuda = |group: &Group<'_>| group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some());
-        if !self.groups.iter().all(of_cuda) {
-            let seen = self.groups.iter().flat_map(|group| &group.chips).min().unwrap_or(&DEFAULT_CHIP);
-            registration::say_cuda_arch(host, seen.cuda_arch_macro());
-        }
-        if let ([group], [side]) = (self.groups, sides) {
-            match (&side.code, group.target.code()) {
-                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
-                    registration::refer_to_image(host, table)?;
-                    offload::embed_listing(host, &listing(group, blocks, unit, kernels));
-                }
-                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => kernels.embed(host, images)?,
-                // A target makes code of its own kind.
-                (Code::Object { .. }, target::Code::Kernels(_)) | (Code::Images { .. }, target::Code::Blocks(_)) => {}
-            }
-            return Ok(());
-        }
-        let (mut binaries, mut symbol) = (Vec::new(), None);
-        for (group, side) in self.groups.iter().zip(sides) {
-            match (&side.code, group.target.code()) {
-                (Code::Object { table, unit, kernels, .. }, target::Code::Blocks(blocks)) => {
-                    symbol = Some(table.as_str());
-                    binaries.extend(listing(group, blocks, unit, kernels));
-                }
-                (Code::Images { images, .. }, target::Code::Kernels(kernels)) => {
-                    binaries.extend(offload::write(&kernels.offload_images(images)?));
-                }
-                (Code::Object { .. }, target::Code::Kernels(_)) | (Code::Images { .. }, target::Code::Blocks(_)) => {}
-            }
-        }
-        offload::embed_set(host, symbol, &binaries)?;
-        Ok(())
-    }
-
     fn finish(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
         let made = self.source.host_object(host)?;
         let mut objects = vec![made];
@@ -366,13 +332,6 @@ impl<'s> Compilation<'s> {
         }
         Ok(())
     }
-}
-
-/// The offload binary that lists the kernels of a group whose code is linked into the program.
-fn listing(group: &Group<'_>, blocks: &dyn target::Blocks, unit: &str, kernels: &[String]) -> Vec<u8> {
-    let (triple, list) = (blocks.triple(), offload::cpu_listing(kernels.iter().map(String::as_str)));
-    let arch = &group.archs[0].name;
-    offload::write(&[OffloadImage { kind: ImageKind::None, triple: &triple, arch, unit, bytes: list.as_bytes() }])
 }
 
 /// Whether `--cuda-device-only` makes several files, for which no one name can stand.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use regrain_targets::image::Image;
+use regrain_targets::units::DeviceCode;
 
 use crate::versions::Versions;
 
@@ -29,6 +30,13 @@ pub(crate) enum Code {
         /// An upper bound of the static shared memory of a kernel, where kernels were specialised, bytes.
         static_shared: u64,
     },
+    /// What is compiled when the program is linked.
+    Waiting {
+        /// clang's code for each architecture; none where the unit has no device code.
+        codes: Vec<DeviceCode>,
+        /// The translation unit.
+        unit: String,
+    },
     /// An object that is linked into the program.
     Object {
         path: PathBuf,
@@ -39,4 +47,14 @@ pub(crate) enum Code {
         /// The kernels.
         kernels: Vec<String>,
     },
+}
+
+impl Code {
+    /// The name of a unit whose code waits to be linked.
+    pub(crate) fn waiting_unit(&self) -> Option<&str> {
+        match self {
+            Self::Waiting { unit, codes } if !codes.is_empty() => Some(unit),
+            _ => None,
+        }
+    }
 }

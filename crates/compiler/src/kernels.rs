@@ -8,10 +8,11 @@ use inkwell::module::{Linkage, Module};
 use regrain_frontend::specialise;
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::assembler::Assembler;
-use regrain_targets::image::Image;
+use regrain_targets::image::{Image, KernelOptions};
 use regrain_targets::jobs::{self, Compiled, Job};
 use regrain_targets::merge;
 use regrain_targets::target::Kernels;
+use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, Cache, Key, Report};
 use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
@@ -291,21 +292,29 @@ fn device_image(
 
 /// What compiling a device module takes.
 fn job<'s>(source: &Source<'s>, target: &'static dyn Kernels, module: &Module<'_>, arch: &str) -> Job<Assembler<'s>> {
-    let options = source.options;
-    if !options.lines && !options.debug_device && !target.wants_lines() {
+    assembly_job(target, &source.toolchain.toolkit, module, source.kernel_options(arch))
+}
+
+/// The same with all that was said of it.
+pub(crate) fn assembly_job<'t>(
+    kernels: &'static dyn Kernels,
+    toolkit: &'t Toolkit,
+    module: &Module<'_>,
+    options: KernelOptions,
+) -> Job<Assembler<'t>> {
+    if !options.lines && !options.debug && !kernels.wants_lines() {
         module.strip_debug_info();
     }
     // Where the source lies makes no difference to what becomes of it.
     module.set_source_file_name("device");
     module.set_name("device");
-    let options = source.kernel_options(arch);
-    let compiler = Assembler { kernels: target, toolkit: &source.toolchain.toolkit, options };
+    let compiler = Assembler { kernels, toolkit, options };
     let bitcode = module.write_bitcode_to_memory().as_slice().into();
     Job { bitcode, kernel: None, compiler, is_optional: false }
 }
 
 /// The table that `-fregrain-resource-usage` asks for, on standard error beside clang's diagnostics.
-fn print_reports(images: &[Image]) {
+pub(crate) fn print_reports(images: &[Image]) {
     eprintln!("{}", Report::heading());
     for report in images.iter().flat_map(|image| &image.reports) {
         eprintln!("{report}");

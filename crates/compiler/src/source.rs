@@ -10,6 +10,7 @@ use inkwell::module::Module;
 use regrain_frontend::{Clang, Side, TranslationUnit, clang};
 use regrain_targets::Arch;
 use regrain_targets::image::KernelOptions;
+use regrain_targets::target::Code;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
 use crate::commands::Commands;
@@ -63,6 +64,11 @@ impl Source<'_> {
     /// The source's name without folder and extension, for messages and dumps.
     pub fn stem(&self) -> String {
         self.unit.input.file_stem().map_or_else(|| "stdin".into(), |s| s.to_string_lossy().into_owned())
+    }
+
+    /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is.
+    pub(crate) fn awaits_link(&self) -> bool {
+        self.options.relocatable && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
     }
 
     /// How code for `arch` is made of device code.

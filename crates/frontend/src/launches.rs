@@ -162,7 +162,7 @@ fn integer(call: InstructionValue<'_>, index: u32) -> Option<u64> {
     }
 }
 
-fn pointer<'ctx>(call: InstructionValue<'ctx>, index: u32) -> Option<PointerValue<'ctx>> {
+pub(crate) fn pointer<'ctx>(call: InstructionValue<'ctx>, index: u32) -> Option<PointerValue<'ctx>> {
     match operand(call, index)? {
         BasicValueEnum::PointerValue(value) => Some(value),
         _ => None,
@@ -170,7 +170,7 @@ fn pointer<'ctx>(call: InstructionValue<'ctx>, index: u32) -> Option<PointerValu
 }
 
 /// The C string that a private global holds.
-fn string(module: &Module<'_>, pointer: PointerValue<'_>) -> Option<String> {
+pub(crate) fn string(module: &Module<'_>, pointer: PointerValue<'_>) -> Option<String> {
     let global = module.get_globals().find(|g| g.as_pointer_value() == pointer)?;
     let bytes = match global.get_initializer()? {
         BasicValueEnum::ArrayValue(array) => array.as_const_string()?.to_vec(),

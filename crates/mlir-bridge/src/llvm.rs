@@ -48,13 +48,11 @@ pub fn source_file(function: FunctionValue<'_>) -> Option<String> {
     }
 }
 
-/// The source file and line (from 1) of a function that carries debug information.
-pub fn function_location(function: FunctionValue<'_>) -> Option<(String, u32)> {
-    // SAFETY: a live function has a subprogram or null; a subprogram is a scope.
-    unsafe {
-        let program = LLVMGetSubprogram(function.as_value_ref());
-        if program.is_null() { None } else { Some((file_of(program)?, LLVMDISubprogramGetLine(program))) }
-    }
+/// The source file and line of a function that carries debug information.
+pub fn definition(function: FunctionValue<'_>) -> Option<(String, u32)> {
+    let file = source_file(function)?;
+    // SAFETY: a live function, which has a subprogram, or it would have no file.
+    Some((file, unsafe { LLVMDISubprogramGetLine(LLVMGetSubprogram(function.as_value_ref())) }))
 }
 
 /// The file of a debug scope, as the user names it: what clang wrote relative to another folder than the current one is said whole.
@@ -326,6 +324,31 @@ pub fn widen_pointers(module: &Module<'_>, space: u16, near: Option<GlobalValue<
         unsafe { ffi::regrainWidenPointers(module.as_mut_ptr(), space.into(), near, sink, user) }
     })
     .map(drop)
+}
+
+/// An instruction that uses `global`, also through constants and other globals that hold an address.
+pub fn user_of<'ctx>(global: GlobalValue<'ctx>) -> Option<InstructionValue<'ctx>> {
+    use llvm_sys::core::{LLVMGetFirstUse, LLVMGetNextUse, LLVMGetUser, LLVMIsAInstruction};
+    let mut seen = std::collections::HashSet::new();
+    let mut work = vec![global.as_value_ref()];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        // SAFETY: walks the use lists of live values; a user is a live instruction or constant.
+        unsafe {
+            let mut each = LLVMGetFirstUse(value);
+            while !each.is_null() {
+                let user = LLVMGetUser(each);
+                if !LLVMIsAInstruction(user).is_null() {
+                    return Some(InstructionValue::new(user));
+                }
+                work.push(user);
+                each = LLVMGetNextUse(each);
+            }
+        }
+    }
+    None
 }
 
 /// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also

@@ -1,7 +1,7 @@
 //! The binary interface between generated code and this runtime.
 //!
 //! A translation unit hands over its images (through clang's own fat-binary registration): a [`CpuImage`], NVIDIA's fat
-//! binary, or an [`ImageSet`] with images for several devices. A [`CpuImage`] lists kernels and device variables. A
+//! binary, an [`ImageSet`] with images for several devices, or a [`Unit`] that shares a set with others. A [`CpuImage`] lists kernels and device variables. A
 //! kernel has up to two forms: `thread_entry` runs one CUDA thread and reads its coordinates from [`Tls`];
 //! `block_entry` runs a whole block. Everything here is `repr(C)` and mirrored in `native.c` and in the code generator.
 //!
@@ -126,8 +126,26 @@ const _: () = assert!(std::mem::offset_of!(ImageSet, cpu) == 8);
 const _: () = assert!(std::mem::offset_of!(ImageSet, offload) == 16);
 const _: () = assert!(std::mem::offset_of!(ImageSet, offload_size) == 24);
 
-/// What clang emits for `__cudaRegisterFatBinary`. `data` leads to a [`CpuImage`], an [`ImageSet`] or NVIDIA's fat
-/// binary, which their first words tell apart.
+/// `RRGUNI01`, little endian.
+pub const UNIT_MAGIC: u64 = 0x3130_494e_5547_5252;
+
+/// One translation unit of a program whose device code was linked (`-fgpu-rdc`).
+#[repr(C)]
+pub struct Unit {
+    pub magic: u64,
+    /// The CPU's image of this unit, or null.
+    pub cpu: *const CpuImage,
+    /// What all units of the program, or of the shared library, have in common: variables in it are the same for each.
+    pub program: *const ImageSet,
+    /// A number that no other unit of the program has, for tools.
+    pub number: u64,
+}
+
+const _: () = assert!(size_of::<Unit>() == 32);
+const _: () = assert!(std::mem::offset_of!(Unit, program) == 16);
+
+/// What clang emits for `__cudaRegisterFatBinary`. `data` leads to a [`CpuImage`], an [`ImageSet`], a [`Unit`] or NVIDIA's
+/// fat binary, which their first words tell apart.
 #[repr(C)]
 pub struct FatbinWrapper {
     pub magic: u32,

@@ -8,6 +8,14 @@ pub enum Error {
     /// The program asks for something that the target has not.
     #[error("{0}")]
     Unsupported(Unsupported),
+    /// The program is wrong at a place that is known.
+    #[error("{place}: error: {what}")]
+    Located {
+        /// A source file, with the line where that is known.
+        place: String,
+        /// What is wrong.
+        what: String,
+    },
     /// The user's setup or request is wrong (no toolkit, unknown architecture, ...).
     #[error("{0}")]
     User(String),

@@ -22,7 +22,7 @@ pub struct Image {
 }
 
 /// How device code becomes an image.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KernelOptions {
     /// The architecture.
     pub arch: String,
@@ -34,7 +34,8 @@ pub struct KernelOptions {
     pub debug: bool,
     /// What the user passes on to the assembler.
     pub assembler: Vec<String>,
-    /// The linker of code objects.
+    /// The linker of code objects, of this machine.
+    #[serde(skip)]
     pub lld: PathBuf,
     /// What is said of some targets alone.
     pub settings: Settings,

@@ -3,6 +3,7 @@
 
 pub mod assembler;
 pub mod cache;
+pub mod device_link;
 pub mod device_operations;
 mod error;
 mod extract;
@@ -20,6 +21,7 @@ pub mod registration;
 mod settings;
 pub mod target;
 pub mod toolkit;
+pub mod units;
 
 pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};

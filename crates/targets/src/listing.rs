@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
 use object::read::archive::ArchiveFile;
 use object::{FileKind, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolFlags};
 
 use crate::Error;
 use crate::amdgpu::metadata;
+use crate::kernel_names;
 use crate::nvptx::{embed, fatbin};
 use crate::offload::{self, ImageKind, OffloadImage};
 
@@ -109,7 +113,7 @@ fn of_offload(file: &str, image: &OffloadImage<'_>) -> Listed {
             ("code object", Some(metadata::kernels(image.bytes)))
         }
         ImageKind::Object => ("object", None),
-        ImageKind::Bitcode => ("bitcode", None),
+        ImageKind::Bitcode => ("bitcode", kernels_of_bitcode(image.bytes)),
         ImageKind::Cubin => ("cubin", kernels_of_cubin(image.bytes)),
         ImageKind::Fatbinary => ("fat binary", None),
         ImageKind::Ptx => ("PTX", text().map(kernels_of_ptx)),
@@ -134,6 +138,14 @@ fn kernels_of_cubin(bytes: &[u8]) -> Option<Vec<String>> {
     let is_entry = |flags| matches!(flags, SymbolFlags::Elf { st_other, .. } if st_other & CUDA_ENTRY != 0);
     let is_kernel = |symbol: &object::Symbol<'_, '_>| symbol.is_global() && is_entry(symbol.flags());
     let mut names = owned(cubin.symbols().filter(is_kernel).filter_map(|symbol| symbol.name().ok()));
+    names.sort();
+    Some(names)
+}
+
+fn kernels_of_bitcode(bytes: &[u8]) -> Option<Vec<String>> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bytes, "listing");
+    let mut names = kernel_names(&Module::parse_bitcode_from_buffer(&buffer, &context).ok()?);
     names.sort();
     Some(names)
 }

@@ -73,6 +73,8 @@ pub struct OffloadImage<'a> {
     pub arch: &'a str,
     /// The translation unit that it belongs to; empty where it does not matter.
     pub unit: &'a str,
+    /// How code is to be made of it, where that is not done yet; else empty.
+    pub options: &'a str,
     /// The image.
     pub bytes: &'a [u8],
 }
@@ -89,9 +91,8 @@ pub fn write(images: &[OffloadImage<'_>]) -> Vec<u8> {
 impl OffloadImage<'_> {
     fn write(&self, out: &mut Vec<u8>) {
         let mut strings = vec![("triple", self.triple), ("arch", self.arch), ("producer", PRODUCER)];
-        if !self.unit.is_empty() {
-            strings.push(("unit", self.unit));
-        }
+        let more = [("unit", self.unit), ("options", self.options)];
+        strings.extend(more.into_iter().filter(|(_, value)| !value.is_empty()));
         let mut texts = Vec::new();
         let mut places = Vec::new();
         let first_text = HEADER + ENTRY + STRING * strings.len();
@@ -154,8 +155,8 @@ fn parse_one(bytes: &[u8]) -> Option<(OffloadImage<'_>, usize)> {
     let image = bytes.get(start..start.checked_add(long(entry, 32)?)?)?;
     // Nothing smaller than a header, or this would not come to an end.
     (size >= HEADER).then_some(())?;
-    let found = OffloadImage { kind, triple: value("triple"), arch: value("arch"), unit: value("unit"), bytes: image };
-    Some((found, size))
+    let (triple, arch, unit, options) = (value("triple"), value("arch"), value("unit"), value("options"));
+    Some((OffloadImage { kind, triple, arch, unit, options, bytes: image }, size))
 }
 
 fn long(bytes: &[u8], at: usize) -> Option<usize> {
@@ -203,7 +204,7 @@ pub fn embed_listing(host: &Module<'_>, offload: &[u8]) {
     }
 }
 
-fn add_binaries<'ctx>(host: &Module<'ctx>, offload: &[u8]) -> GlobalValue<'ctx> {
+pub(crate) fn add_binaries<'ctx>(host: &Module<'ctx>, offload: &[u8]) -> GlobalValue<'ctx> {
     let bytes = host.get_context().const_string(offload, false);
     let global = host.add_global(bytes.get_type(), None, "__regrain_offload");
     global.set_initializer(&bytes);

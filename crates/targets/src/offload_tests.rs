@@ -19,10 +19,25 @@ fn images<'a>(unit: &'a str, listing: &'a str) -> [OffloadImage<'a>; 3] {
             triple: "x86_64-unknown-linux-gnu",
             arch: "cpu",
             unit,
+            options: "",
             bytes: listing.as_bytes(),
         },
-        OffloadImage { kind: ImageKind::Cubin, triple: NVPTX, arch: "sm_80", unit, bytes: b"\x7fELF cubin" },
-        OffloadImage { kind: ImageKind::Ptx, triple: NVPTX, arch: "sm_80", unit, bytes: b".version 8.8\n\0" },
+        OffloadImage {
+            kind: ImageKind::Cubin,
+            triple: NVPTX,
+            arch: "sm_80",
+            unit,
+            options: "",
+            bytes: b"\x7fELF cubin",
+        },
+        OffloadImage {
+            kind: ImageKind::Ptx,
+            triple: NVPTX,
+            arch: "sm_80",
+            unit,
+            options: "level=3",
+            bytes: b".version 8.8\n\0",
+        },
     ]
 }
 

@@ -15,10 +15,10 @@ use inkwell::targets::TargetMachine;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
-use crate::Error;
 use crate::image::{Image, KernelOptions};
 use crate::offload::OffloadImage;
 use crate::toolkit::{SmArch, Toolkit};
+use crate::{Error, Settings};
 
 /// A family of processors that device code is made for.
 pub trait Target: Sync {
@@ -128,6 +128,14 @@ pub trait Kernels: Sync {
 
     /// What code depends on beside the module and the options: the versions of the tools and libraries that they name.
     fn stamp(&self, toolkit: &Toolkit, options: &KernelOptions) -> String;
+
+    /// The settings of `options` with what holds where nothing is said: code of two units goes together where these are the same.
+    ///
+    /// # Errors
+    /// What the chip does not have.
+    fn settled(&self, options: &KernelOptions) -> Result<Settings, Error> {
+        Ok(options.settings.clone())
+    }
 
     /// Compiles device code of clang's, which is changed on the way, to an image; only to assembly with `text_only`.
     ///

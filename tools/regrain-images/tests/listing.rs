@@ -38,9 +38,10 @@ fn offload_object(folder: &Path, name: &str) -> PathBuf {
         triple: "x86_64-linux-gnu",
         arch: "cpu",
         unit,
+        options: "",
         bytes: listing.as_bytes(),
     };
-    let ptx = OffloadImage { kind: ImageKind::Ptx, triple, arch: "sm_80", unit, bytes: PTX.as_bytes() };
+    let ptx = OffloadImage { kind: ImageKind::Ptx, triple, arch: "sm_80", unit, options: "", bytes: PTX.as_bytes() };
     object(folder, name, offload::SECTION, &offload::write(&[cpu, ptx]))
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use regrain_targets::listing;
 
 use crate::args::Args;
+use crate::device_link::Waiting;
 use crate::session::Session;
 
 /// NVIDIA's own host libraries, which our runtime stands for.
@@ -17,16 +18,29 @@ const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevr
 /// Links `objects` (the compiled sources, by input index) and the other inputs.
 pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> {
     let args = &session.args;
-    let found = Found::in_files(&linked_files(args));
-    let ours = links_our_runtime(session, objects, &found);
+    let files = linked_files(args);
+    let found = Found::in_files(&files);
+    let compiled: Vec<PathBuf> = (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect();
+    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(compiled.iter().chain(&files)) };
+    let ours = waiting.is_some() || links_our_runtime(session, objects, &found);
     let output = args.output.clone().unwrap_or_else(|| "a.out".into());
+    let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
+    let images = waiting.link(session, |stand_in, output| program(Some(stand_in), output))?;
+    session.run(&mut program(images.as_deref(), &output)?)
+}
+
+/// The command that makes `output` of the compiled sources, of the images that units share and of the other inputs.
+fn command(
+    session: &Session,
+    compiled: &[PathBuf],
+    images: Option<&Path>,
+    found: &Found,
+    ours: bool,
+    output: &Path,
+) -> Result<Command> {
+    let args = &session.args;
     let mut command = Command::new(session.clang.path());
-    command.arg("--driver-mode=g++");
-    for index in 0..args.inputs.len() {
-        if let Some(object) = objects.get(&index) {
-            command.arg(object);
-        }
-    }
+    command.arg("--driver-mode=g++").args(compiled).args(images);
     command.args(if ours { without_replaced(&args.link) } else { args.link.clone() });
     if ours {
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
@@ -47,7 +61,7 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
         command.arg(format!("--ld-path={}", session.clang.sibling("ld.lld").display()));
     }
     command.arg("-o").arg(output);
-    session.run(&mut command)
+    Ok(command)
 }
 
 /// What is passed to the linker, without libraries that our runtime stands for.

@@ -1,13 +1,15 @@
 //! `regrain`: a drop-in for clang when compiling CUDA.
 //!
 //! A thin main: the command line is read ([`args`]), tools and targets are found ([`session`]), each source is compiled
-//! ([`compile`]) by the compiler's library or by clang, and clang links ([`link`]).
+//! ([`compile`]) by the compiler's library or by clang, and clang links ([`link`]), before which device code that waits for it is linked
+//! ([`device_link`]).
 
 #![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
 
 mod args;
 mod compile;
 mod dependencies;
+mod device_link;
 mod link;
 mod session;
 
@@ -61,6 +63,7 @@ fn report(error: &Error) {
     match error.downcast_ref() {
         Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => eprint!("{stderr}"),
         Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => eprintln!("{what}"),
+        Some(Compiler::Target(located @ regrain_targets::Error::Located { .. })) => eprintln!("{located}"),
         _ => {
             let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
             // A message may have its cause's words in it.

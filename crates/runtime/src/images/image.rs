@@ -5,6 +5,7 @@ use std::fmt;
 use super::offload::{self, Offload};
 use crate::abi::{
     CpuImage, FATBIN_WRAPPER_MAGIC, FatbinWrapper, IMAGE_MAGIC, IMAGE_SET_MAGIC, ImageSet, NVIDIA_FATBIN_MAGIC,
+    UNIT_MAGIC, Unit,
 };
 
 /// The images of one translation unit.
@@ -15,6 +16,8 @@ pub struct Images {
     pub fatbin: Option<&'static [u8]>,
     /// Images of an image set for devices other than the CPU.
     pub offload: Vec<Offload>,
+    /// The address of the set that several units share, 0 where there is none: what is loaded of it is theirs in common.
+    pub program: usize,
 }
 
 // SAFETY: the image table is a constant of the program, and so is all that it refers to.
@@ -66,9 +69,10 @@ pub unsafe fn open(wrapper: *const FatbinWrapper) -> Result<Images, String> {
         match magic {
             IMAGE_MAGIC => Ok(Images { cpu: wrapper.data.cast::<CpuImage>().as_ref(), ..Images::default() }),
             IMAGE_SET_MAGIC => open_set(&*wrapper.data.cast::<ImageSet>()),
+            UNIT_MAGIC => open_unit(&*wrapper.data.cast::<Unit>()),
             _ if magic as u32 == NVIDIA_FATBIN_MAGIC => open_fatbin(wrapper.data.cast()),
             _ => Err(format!(
-                "expected an image of a known kind (magic {IMAGE_MAGIC:#x}, {IMAGE_SET_MAGIC:#x} or \
+                "expected an image of a known kind (magic {IMAGE_MAGIC:#x}, {IMAGE_SET_MAGIC:#x}, {UNIT_MAGIC:#x} or \
                  {NVIDIA_FATBIN_MAGIC:#x}), got {magic:#x}"
             )),
         }
@@ -101,5 +105,17 @@ unsafe fn open_set(set: &ImageSet) -> Result<Images, String> {
     if cpu.is_some_and(|image| image.magic != IMAGE_MAGIC) {
         return Err(format!("the CPU image of an image set lacks its magic {IMAGE_MAGIC:#x}"));
     }
-    Ok(Images { cpu, fatbin: None, offload: offload::parse(bytes)? })
+    Ok(Images { cpu, fatbin: None, offload: offload::parse(bytes)?, program: 0 })
+}
+
+/// # Safety
+/// The unit's pointers are null or lead to what their names say, for as long as the program lives.
+unsafe fn open_unit(unit: &Unit) -> Result<Images, String> {
+    // SAFETY: by contract.
+    let (cpu, program) = unsafe { (unit.cpu, unit.program.as_ref()) };
+    let program = program.filter(|set| set.magic == IMAGE_SET_MAGIC);
+    let set = program.ok_or_else(|| format!("the images of a program lack their magic {IMAGE_SET_MAGIC:#x}"))?;
+    // SAFETY: by contract.
+    let images = unsafe { open_set(&ImageSet { cpu, ..*set })? };
+    Ok(Images { program: unit.program as usize, ..images })
 }

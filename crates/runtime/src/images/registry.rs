@@ -33,7 +33,8 @@ impl Slot {
 /// The images of one translation unit.
 pub struct Module {
     pub images: Images,
-    pub slot: Slot,
+    /// One for all units that share their images: what is loaded of them is loaded once.
+    pub slot: &'static Slot,
 }
 
 /// A kernel.
@@ -79,8 +80,12 @@ fn write() -> RwLockWriteGuard<'static, Registry> {
 
 /// Adds a module.
 pub fn add_module(images: Images) -> &'static Module {
-    let module: &'static Module = Box::leak(Box::new(Module { images, slot: Slot::default() }));
-    write().modules.push(module);
+    let mut registry = write();
+    let shares = |other: &&&Module| images.program != 0 && other.images.program == images.program;
+    let shared = registry.modules.iter().find(shares).map(|other| other.slot);
+    let slot = shared.unwrap_or_else(|| Box::leak(Box::default()));
+    let module: &'static Module = Box::leak(Box::new(Module { images, slot }));
+    registry.modules.push(module);
     module
 }
 
@@ -147,8 +152,21 @@ pub fn any_variable(test: impl Fn(&'static Variable) -> bool) -> bool {
     read().variables.values().any(|variable| test(variable))
 }
 
-/// The managed variables of a module.
+/// The managed variables of a module, and of those that share its images.
 pub fn managed_variables(of: &'static Module) -> Vec<&'static Variable> {
-    let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module, of);
+    let here = |variable: &&'static Variable| variable.managed && std::ptr::eq(variable.module.slot, of.slot);
     read().variables.values().copied().filter(here).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_one_program_share_what_is_loaded() {
+        let [one, other, elsewhere, alone, again] =
+            [8, 8, 16, 0, 0].map(|program| add_module(Images { program, ..Images::default() }));
+        assert!(std::ptr::eq(one.slot, other.slot) && !std::ptr::eq(one, other));
+        assert!(!std::ptr::eq(one.slot, elsewhere.slot) && !std::ptr::eq(alone.slot, again.slot));
+    }
 }

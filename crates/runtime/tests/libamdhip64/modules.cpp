@@ -1,7 +1,8 @@
 // Modules and launches.
 //
 // Without STANDIN_HIP_MODULES kernels do nothing, and a module's variables are memory with what the code object says.
-// With it, a module is the translation unit of a shared object that has all of its kernels: they are registered with
+// With it, a module is the translation unit of a shared object that has all of its kernels, or all units of a shared
+// object that have them together, where device code was linked: they are registered with
 // the CPU runtime in here, as clang's host code would do it, and launched there.
 #include "code_object.h"
 #include "emulated.h"
@@ -24,7 +25,7 @@ struct Module {
   int gpu;
   bool alive = true;
   CodeObject code;
-  const Emulated *unit = nullptr;
+  std::vector<const Emulated *> units;
   std::map<std::string, char *> variables; // their storage, where kernels do nothing
   std::map<std::string, std::unique_ptr<Function>> functions;
 };
@@ -49,18 +50,34 @@ Function *find_function(const void *handle) {
   return nullptr;
 }
 
+// The units of a shared object that have all kernels of a code object together.
+std::vector<const Emulated *> units_together(const CodeObject &code) {
+  std::map<std::string, std::vector<const Emulated *>> files;
+  for (const Emulated &unit : emulated()) files[unit.file].push_back(&unit);
+  for (auto &file : files) {
+    bool all = true;
+    for (auto &kernel : code.kernels) {
+      bool held = false;
+      for (const Emulated *unit : file.second) held |= unit->holds(kernel.first);
+      all &= held;
+    }
+    if (all) return file.second;
+  }
+  return {};
+}
+
 // The unit that has all kernels of a code object; one that no other live module of the GPU is, if there are several.
-const Emulated *unit_of(const CodeObject &code, int gpu) {
+std::vector<const Emulated *> units_of(const CodeObject &code, int gpu) {
   std::set<const Emulated *> taken;
   for (auto &module : modules)
-    if (module->alive && module->gpu == gpu) taken.insert(module->unit);
+    if (module->alive && module->gpu == gpu) taken.insert(module->units.begin(), module->units.end());
   const Emulated *found = nullptr;
   for (const Emulated &unit : emulated()) {
     bool all = true;
     for (auto &kernel : code.kernels) all &= unit.holds(kernel.first);
     if (all && (!found || taken.count(found))) found = &unit;
   }
-  return found;
+  return found ? std::vector<const Emulated *>{found} : units_together(code);
 }
 
 char *stub(const Emulated *unit, const std::string &name) {
@@ -122,9 +139,9 @@ EXPORT Code hipModuleLoadData(void **handle, const void *bytes) {
   std::lock_guard<std::mutex> lock(guard);
   made->gpu = current_gpu;
   if (*setting("STANDIN_HIP_MODULES", "")) {
-    made->unit = unit_of(made->code, current_gpu);
-    if (!made->unit) MISUSE(INVALID_IMAGE, "no shared object of STANDIN_HIP_MODULES has all of its kernels");
-    prepare(*made->unit);
+    made->units = units_of(made->code, current_gpu);
+    if (made->units.empty()) MISUSE(INVALID_IMAGE, "no shared object of STANDIN_HIP_MODULES has all of its kernels");
+    for (const Emulated *unit : made->units) prepare(*unit);
   } else if (!allocate_variables(*made)) {
     DONE(cudaErrorMemoryAllocation);
   }
@@ -157,16 +174,16 @@ EXPORT Code hipModuleGetGlobal(void **pointer, size_t *size, void *handle, const
   ON_GPU("hipModuleGetGlobal(%s)", name);
   Module *module = find(handle);
   if (!module) MISUSE(INVALID_HANDLE, "not a live module");
-  if (module->unit) {
-    for (uint32_t i = 0; i < module->unit->image->num_vars; i++) {
-      const regrain_cpu_var &variable = module->unit->image->vars[i];
+  for (const Emulated *unit : module->units) {
+    for (uint32_t i = 0; i < unit->image->num_vars; i++) {
+      const regrain_cpu_var &variable = unit->image->vars[i];
       if (strcmp(variable.name, name)) continue;
       *pointer = variable.address;
       *size = variable.size;
       DONE(0);
     }
-    DONE(NOT_FOUND);
   }
+  if (!module->units.empty()) DONE(NOT_FOUND);
   auto found = module->variables.find(name);
   if (found == module->variables.end()) DONE(NOT_FOUND);
   *pointer = found->second;
@@ -242,7 +259,9 @@ Code start(Call &call, void *handle, const Shape &shape, void **params, void **e
   std::string fails = setting("LIBAMDHIP64_KERNEL_FAIL", "");
   if (fails.rfind(function->name + "=", 0) == 0)
     failed[current_gpu] = Code(atoi(fails.c_str() + function->name.size() + 1));
-  const Emulated *unit = function->module->unit;
+  const Emulated *unit = nullptr;
+  for (const Emulated *one : function->module->units)
+    if (one->holds(function->name)) unit = one;
   if (!unit) DONE(0);
   // What is registered runs: the CPU runtime takes more than 48 KiB of shared memory once it is told.
   char *stub_of_kernel;

@@ -48,6 +48,11 @@ impl<'o> Codegen<'o> {
         Ok(Self { chip, options, wave, backend: Backend::new(chip.name, features, shape) })
     }
 
+    /// Whether waves have 64 threads.
+    pub(super) fn has_wave64(&self) -> bool {
+        self.wave == 64
+    }
+
     /// The control constants of AMD's device libraries and of ours. Denormals are as the module's own functions have them.
     fn constants(&self) -> [(&'static str, u64); 9] {
         [
@@ -87,7 +92,7 @@ impl<'o> Codegen<'o> {
     pub(super) fn emit(&self, module: &Module<'_>) -> Result<String, Error> {
         let places: HashMap<String, _> = module
             .get_functions()
-            .filter_map(|f| Some((f.get_name().to_string_lossy().into_owned(), llvm::function_location(f)?)))
+            .filter_map(|f| Some((f.get_name().to_string_lossy().into_owned(), llvm::definition(f)?)))
             .collect();
         if self.options.lines || self.options.debug {
             llvm::keep_line_tables(module);

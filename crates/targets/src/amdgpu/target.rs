@@ -10,14 +10,14 @@ use regrain_tuning::model::Processor;
 
 use super::chips::Chip;
 use super::codegen::Codegen;
-use super::{metadata, rocm};
+use super::{CODE_OBJECT, metadata, rocm};
 use crate::cache::stamp;
 use crate::image::{Image, KernelOptions};
 use crate::nvvm::atomics;
 use crate::offload::{self, ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
 use crate::toolkit::{SmArch, Toolkit};
-use crate::{Error, machines};
+use crate::{Error, Settings, machines};
 
 /// AMD's GPUs.
 pub struct Amdgpu;
@@ -104,6 +104,12 @@ impl Kernels for Amdgpu {
         machines::nvptx(FRONT_END_CHIP)
     }
 
+    fn settled(&self, options: &KernelOptions) -> Result<Settings, Error> {
+        let wave64 = Codegen::new(options)?.has_wave64();
+        let code_object = options.settings.code_object.unwrap_or(CODE_OBJECT);
+        Ok(Settings { code_object: Some(code_object), wave64: Some(wave64), ..options.settings.clone() })
+    }
+
     /// Messages name lines of the program even where the code keeps none.
     fn wants_lines(&self) -> bool {
         true
@@ -146,6 +152,7 @@ impl Kernels for Amdgpu {
             triple: TRIPLE,
             arch: &image.arch,
             unit: "",
+            options: "",
             bytes: &image.code,
         };
         Ok(images.iter().map(image).collect())

@@ -14,14 +14,11 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::GlobalValue;
 use mlir_bridge::llvm;
 
+use crate::nvvm::library::BUILTIN_OBJECTS;
 use crate::target::BlockOptions;
 
 /// Prefix of every device symbol in a lowered module.
 pub const DEVICE_PREFIX: &str = "__regrain_dev_";
-
-/// Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look
-/// at the object. Without optimisation their addresses stay in the code.
-const BUILTIN_OBJECTS: &[&str] = &["threadIdx", "blockIdx", "blockDim", "gridDim"];
 
 fn define_empty(global: GlobalValue<'_>) {
     if let Ok(value_type) = BasicTypeEnum::try_from(global.get_value_type()) {

@@ -132,7 +132,14 @@ impl Kernels for Nvptx {
     }
 
     fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error> {
-        let image = |arch: &'i str, kind, bytes: &'i [u8]| OffloadImage { kind, triple: TRIPLE, arch, unit: "", bytes };
+        let image = |arch: &'i str, kind, bytes: &'i [u8]| OffloadImage {
+            kind,
+            triple: TRIPLE,
+            arch,
+            unit: "",
+            options: "",
+            bytes,
+        };
         let mut all: Vec<_> = images.iter().map(|one| image(&one.arch, ImageKind::Cubin, &one.code)).collect();
         if let Some(newest) = newest(images)? {
             all.push(image(&newest.arch, ImageKind::Ptx, newest.text.as_bytes()));

@@ -35,6 +35,21 @@ pub fn is_known_external(name: &str) -> bool {
         || name.starts_with("llvm.")
 }
 
+/// Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look at the
+/// object. Without optimisation their addresses stay in the code.
+pub const BUILTIN_OBJECTS: &[&str] = &["threadIdx", "blockIdx", "blockDim", "gridDim"];
+
+/// Functions of C and C++ that some targets have for device code; others say that they lack them.
+const OF_SOME: &[&str] =
+    &["calloc", "memcmp", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm", "_ZL3nanPKc", "_ZL4nanfPKc"];
+
+/// Whether device code may name `name` without any unit defining it: a target may have it, and will say so if not. Names that begin
+/// with two underscores are not the program's to give.
+pub fn is_provided(name: &str) -> bool {
+    let known = is_known_external(name) || never_returns(name) || name.starts_with("__");
+    known || OF_SOME.contains(&name) || BUILTIN_OBJECTS.contains(&name) || name == "warpSize"
+}
+
 /// Whether a function that no module holds does not return.
 pub fn never_returns(name: &str) -> bool {
     matches!(name, "__assertfail" | "__assert_fail" | "__nv_abort" | "abort" | "__cxa_pure_virtual")

@@ -1,5 +1,6 @@
 //! Images on GPUs: loaded when they are first needed there, and forgotten when the GPU is reset.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
@@ -30,8 +31,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The modules that are loaded on a GPU.
 pub fn loaded(gpu: usize) -> Vec<Handle> {
     let modules = registry::modules().into_iter();
-    let handles = modules.filter_map(|module| *lock(&module.slot.get::<Loaded>()?.on[gpu]));
-    handles.filter_map(Result::ok).map(|number| number as Handle).collect()
+    let numbers = modules.filter_map(|module| *lock(&module.slot.get::<Loaded>()?.on[gpu])).filter_map(Result::ok);
+    // Units of a program share what is loaded.
+    numbers.collect::<BTreeSet<Number>>().into_iter().map(|number| number as Handle).collect()
 }
 
 /// Forgets what was loaded on a GPU.
@@ -100,10 +102,12 @@ pub fn variable(device: &impl Vendor, variable: &'static Variable) -> Result<(*m
     find_variable(device, module(device, variable.module, gpu)?, variable)
 }
 
-/// Loads a module on the calling thread's GPU; that binds its managed variables.
+/// Loads a module on the calling thread's GPU, which binds its managed variables, but for those of units that share the module and
+/// are registered later.
 pub fn load_managed(device: &impl Vendor, variable: &'static Variable) -> Result {
     let gpu = device.enter()?;
-    module(device, variable.module, gpu).map(|_| ())
+    let handle = module(device, variable.module, gpu)?;
+    bind(device, handle, variable)
 }
 
 /// A kernel on the calling thread's GPU, which is `gpu`.
