@@ -152,7 +152,7 @@ const ALIKE: [Property; 5] = [
     ("the version of code objects ('-mcode-object-version=')", |unit| number(unit.options.settings.code_object)),
     ("the size of a wave ('-mwavefrontsize64')", |unit| wave(unit.options.settings.wave64)),
     ("what '__CUDA_ARCH__' stands for", |unit| unit.chip.clone()),
-    ("what denormals count as ('-fcuda-flush-denormals-to-zero', '-ffast-math')", |unit| {
+    ("what denormals count as ('-fcuda-flush-denormals-to-zero')", |unit| {
         (if unit.flushes { "zero" } else { "themselves" }).into()
     }),
     ("what the assembler is told ('-Xcuda-ptxas')", |unit| format!("'{}'", unit.options.assembler.join(" "))),

@@ -35,8 +35,7 @@ pub struct Input<'i> {
     pub bitcode: &'i [u8],
 }
 
-/// Whether functions of libdevice take denormals for zero in a module of clang's: `-fcuda-flush-denormals-to-zero`, also as a part of
-/// `-ffast-math`.
+/// Whether functions of libdevice take denormals for zero in a module of clang's: `-fcuda-flush-denormals-to-zero`.
 pub fn flushes_denormals(module: &Module<'_>) -> bool {
     module.get_flag("nvvm-reflect-ftz").is_some_and(|flag| flag.to_string().trim_matches('"').ends_with("i32 1"))
 }
