@@ -24,12 +24,12 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Those of `files`.
-    pub fn in_files<'f>(files: impl Iterator<Item = &'f PathBuf>) -> Self {
+    /// Those of files, each with the name that the user knows it by.
+    pub fn in_files<'f>(files: impl Iterator<Item = (&'f Path, &'f Path)>) -> Self {
         let mut waiting = Self::default();
-        for path in files {
+        for (path, name) in files {
             let Ok(bytes) = std::fs::read(path) else { continue };
-            let name = path.to_string_lossy();
+            let name = name.to_string_lossy();
             // What cannot be read as an archive is for the linker to judge.
             for member in listing::members(&name, &bytes).unwrap_or_default() {
                 let of_archive = member.name != name;

@@ -20,8 +20,11 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
     let args = &session.args;
     let files = linked_files(args);
     let found = Found::in_files(&files);
+    let named =
+        args.inputs.iter().enumerate().filter_map(|(index, input)| Some((&**objects.get(&index)?, &*input.path)));
+    let as_given = files.iter().map(|file| (&**file, &**file));
     let compiled: Vec<PathBuf> = (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect();
-    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(compiled.iter().chain(&files)) };
+    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(named.chain(as_given)) };
     let ours = waiting.is_some() || links_our_runtime(session, objects, &found);
     let output = args.output.clone().unwrap_or_else(|| "a.out".into());
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);

@@ -10,6 +10,7 @@
 //! What is the same for all such targets stands here; what differs is a [`Destination`].
 
 mod inline_ptx;
+mod lacks;
 pub mod library;
 #[cfg(test)]
 pub(crate) mod library_checks;
@@ -106,7 +107,7 @@ fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     if destination.library().is_of_runtime(callee) {
         return None;
     }
-    if let Some(what) = library::lack(callee) {
+    if let Some(what) = lacks::lack(callee) {
         return Some(format!("{target} has no {what} ('{name}')"));
     }
     if library::wanted_name(callee).is_some() {

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 use super::library::Library;
 use super::parse::{Instruction, Operand, Program, Statement};
-use crate::from_nvvm::library::lack;
+use crate::from_nvvm::lacks::lack;
 
 /// A reason why an instruction cannot be lowered.
 pub(super) type Reason = String;
