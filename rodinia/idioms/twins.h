@@ -5,6 +5,7 @@
 #include <cstdint>
 
 struct Bounds;
+struct Csr;
 struct WaveGrid;
 
 namespace twin {
@@ -27,5 +28,26 @@ void histogram(const unsigned char *bytes, int *bins, std::size_t count);
 void sort_bitonic(int *keys, int *scratch, int count);
 // order[i] is the index of the i-th key, equal keys in their order.
 void sort_radix(const unsigned *keys, int *order, int count);
+
+// Sparse matrices and graphs.
+void spmv_scalar(const Csr &matrix, const float *x, float *y);
+void spmv_vector(const Csr &matrix, const float *x, float *y);
+void spmv_ell(const int *cols, const float *values, const float *x, float *y, int rows, int width);
+void bfs_queue(const Csr &graph, int *levels, int root);
+
+// Dense matrices; c = a b with a: m x k, b: k x n.
+void transpose(const float *in, float *out, int rows, int cols);
+void matmul_tiled(const float *a, const float *b, float *c, int m, int n, int k);
+void matmul_blocked(const float *a, const float *b, float *c, int m, int n, int k);
+// The host's compiler alone knows its type of half precision, so the matrix and the vector are made there.
+struct HalfMatrix;
+HalfMatrix *make_half(const float *matrix, const float *x, int rows, int cols);
+void free_half(HalfMatrix *matrix);
+void gemv_half(const HalfMatrix &matrix, float *y);
+
+// Pieces of neural networks.
+void softmax(const float *in, float *out, int rows, int cols);
+void layernorm(const float *in, const float *weight, const float *bias, float *out, int rows, int cols,
+               float epsilon);
 
 } // namespace twin
