@@ -11,7 +11,7 @@ void twin::softmax(const float *in, float *out, int rows, int cols) {
     float largest = row[0];
 #pragma omp simd reduction(max : largest)
     for (int c = 0; c < cols; ++c)
-      largest = row[c] > largest ? row[c] : largest;
+      largest = std::fmax(largest, row[c]);
     // On its own, for a compiler with vectors of exponentials.
     for (int c = 0; c < cols; ++c)
       result[c] = std::exp(row[c] - largest);

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
+struct Asian;
 struct Bounds;
 struct Csr;
+struct Particle;
 struct WaveGrid;
 
 namespace twin {
@@ -49,5 +51,30 @@ void gemv_half(const HalfMatrix &matrix, float *y);
 void softmax(const float *in, float *out, int rows, int cols);
 void layernorm(const float *in, const float *weight, const float *bias, float *out, int rows, int cols,
                float epsilon);
+// All arrays: heads x length x 32.
+void attention(const float *queries, const float *keys, const float *values, float *out, int heads, int length,
+               float scale);
+void gelu(const float *in, const float *bias, float *out, int rows, int cols);
+// The filter has 7x7 weights.
+void conv2d(const float *in, const float *filter, float *out, int images, int rows, int cols);
+
+// Particles and chance; a body is x, y, z and mass, a velocity three numbers and a
+// fourth that stays 0.
+void nbody(const float *bodies, float *velocities, int count, int steps, float softening, float step);
+void particles_aos(Particle *particles, int count, int steps, float step);
+// sums[g] is what the paths of group g pay.
+void montecarlo(const Asian &option, float *sums, int paths);
+// Calls in prices[0, count), puts behind them.
+void blackscholes(const float *stocks, const float *strikes, const float *years, float *prices, float rate,
+                  float volatility, int count);
+
+// Strings; they lie `longest`, patterns `stride` characters apart.
+void edit_distance(const char *left, const char *right, const int *left_lengths, const int *right_lengths,
+                   int *distances, int pairs, int longest);
+void string_match(const char *text, int count, const char *patterns, int number, int stride, int length,
+                  int *counts);
+
+// A stencil in place, in two colours.
+void relax_cooperative(float *cells, int rows, int cols, int sweeps);
 
 } // namespace twin
