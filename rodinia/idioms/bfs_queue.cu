@@ -1,5 +1,5 @@
-// Breadth-first search with a queue: a thread for each node of the frontier claims unseen neighbours by compare-and-swap
-// and appends them to the next frontier; the host reads how long that is.
+// Breadth-first search with a queue: a thread for each node of the frontier claims unseen neighbours by
+// compare-and-swap and appends them to the next frontier; the host reads how long that is.
 #include "idiom.h"
 #include "sparse.h"
 #include "twins.h"

@@ -1,5 +1,5 @@
-// A 7x7 convolution: rows in parallel. The seven rows that one needs are laid out with zeros at both ends, then pieces of
-// the row go through all weights in vectors.
+// A 7x7 convolution: rows in parallel. The seven rows that one needs are laid out with zeros at both ends, then
+// pieces of the row go through all weights in vectors.
 #include "twins.h"
 
 #include <algorithm>

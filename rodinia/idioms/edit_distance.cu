@@ -1,5 +1,5 @@
-// The edit distance of many pairs of short strings: a block of 128 threads for a pair, a thread for each row of the table,
-// diagonal after diagonal; the last three lie in shared memory.
+// The edit distance of many pairs of short strings: a block of 128 threads for a pair, a thread for each row of the
+// table, diagonal after diagonal; the last three lie in shared memory.
 #include "idiom.h"
 #include "twins.h"
 

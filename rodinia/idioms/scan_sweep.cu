@@ -1,5 +1,5 @@
-// Exclusive prefix sums: an up-sweep and a down-sweep over a balanced tree in shared memory, two elements a thread, with
-// padding against bank conflicts; the blocks' sums are scanned in the same way and added.
+// Exclusive prefix sums: an up-sweep and a down-sweep over a balanced tree in shared memory, two elements a thread,
+// with padding against bank conflicts; the blocks' sums are scanned in the same way and added.
 #include "idiom.h"
 #include "twins.h"
 

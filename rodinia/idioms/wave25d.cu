@@ -1,5 +1,5 @@
-// Waves in 3-D, a star of 25 points: a block of 16x16 threads marches along z ("2.5-D"), keeps its column in a queue of
-// registers and shares the current plane, with halos, in a tile. The grid has a border of 4 cells that stays 0.
+// Waves in 3-D, a star of 25 points: a block of 16x16 threads marches along z ("2.5-D"), keeps its column in a queue
+// of registers and shares the current plane, with halos, in a tile. The grid has a border of 4 cells that stays 0.
 #include "idiom.h"
 #include "twins.h"
 #include "wave.h"
