@@ -103,6 +103,6 @@ def table(options, figures, machine, geomean):
     for name, values in [*((HALVES[half], ratios[half]) for half in HALVES), ("all", [r for half in ratios.values() for r in half])]:
         if values:
             slower = sum(value < 1 for value in values)
-            lines.append(f"| geometric mean, {name} | {len(values)} programs, {slower} slower | | | | {geomean(values):.2f} "
+            lines.append(f"| geometric mean, {name} | {slower} of {len(values)} slower | | | | {geomean(values):.2f} "
                          f"| {min(values):.2f} | {max(values):.2f} |")
     return lines, failed
