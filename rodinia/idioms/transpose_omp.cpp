@@ -1,5 +1,5 @@
-// Transposes a matrix tile by tile: a tile is turned on its way into a buffer, so that both arrays are read and written in
-// whole lines, also where rows are a power of two apart.
+// Transposes a matrix tile by tile: a tile is turned on its way into a buffer, so that both arrays are read and written
+// in whole lines, also where rows are a power of two apart.
 #include "twins.h"
 
 #include <algorithm>
