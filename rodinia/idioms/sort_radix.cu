@@ -72,7 +72,7 @@ __global__ void scan_counts(int *counts, int count) {
     sums[threadIdx.x] = own;
     __syncthreads();
     for (int offset = 1; offset < kScanThreads; offset *= 2) {
-      const int other = threadIdx.x >= offset ? sums[threadIdx.x - offset] : 0;
+      const int other = static_cast<int>(threadIdx.x) >= offset ? sums[threadIdx.x - offset] : 0;
       __syncthreads();
       sums[threadIdx.x] += other;
       __syncthreads();
