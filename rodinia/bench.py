@@ -5,6 +5,7 @@
                           usual search, 16 versions of each kernel, with an empty and with a full cache
   bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
   bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
+  bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
@@ -27,6 +28,7 @@ import time
 from math import exp, log
 from pathlib import Path
 
+import corpus
 import grain
 import limits
 import tune
@@ -325,6 +327,15 @@ def hip_twins(options):
     return "\n".join(wrong) or None
 
 
+def idioms(options):
+    if options.split:
+        print("\n".join(corpus.split()))
+        return None
+    lines, failed = corpus.table(options, figures, machine(), geomean)
+    write(f"{options.name}.md", lines)
+    return f"failed: {' '.join(failed)}" if failed else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -335,6 +346,15 @@ def main():
     commands.add_parser("tune")
     commands.add_parser("sizes", help="the sizes that a program is measured at").add_argument("program", choices=PROGRAMS)
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
+    gpu_code = commands.add_parser("idioms")
+    gpu_code.add_argument("--half", choices=["tuning", "measured", "all"], default="all")
+    gpu_code.add_argument("--programs", default="", help="these alone, with commas")
+    gpu_code.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    gpu_code.add_argument("--driver", default=str(REGRAIN))
+    gpu_code.add_argument("--flags", default="", help="more flags for the kernels")
+    gpu_code.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the twins")
+    gpu_code.add_argument("--name", default="idioms", help="of the file in results/")
+    gpu_code.add_argument("--split", action="store_true", help="prints what idioms/halves.txt must hold, runs nothing")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
     matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
@@ -352,7 +372,7 @@ def main():
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
-             "twins": hip_twins}
+             "twins": hip_twins, "idioms": idioms}
     sys.exit(sides[options.command](options))
 
 

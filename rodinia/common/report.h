@@ -45,9 +45,10 @@ public:
     digest_ = digest_bytes(values.data(), values.size() * sizeof(T), digest_);
   }
 
-  // Largest |got - want| / max(floor, |want|); a NaN counts as infinitely far.
-  void compare(const std::vector<float> &got, const std::vector<float> &want, double tolerance,
-               double floor) {
+  // Largest |got - want| / max(floor, |want|); a NaN counts as infinitely far. Integers must be equal with the
+  // tolerance 0.
+  template <typename T>
+  void compare(const std::vector<T> &got, const std::vector<T> &want, double tolerance, double floor) {
     tolerance_ = std::fmax(tolerance_, tolerance);
     for (std::size_t i = 0; i < want.size(); ++i) {
       double error = std::fabs(static_cast<double>(got[i]) - want[i]) /
@@ -58,8 +59,7 @@ public:
 
   // Integers must be equal.
   void compare(const std::vector<int> &got, const std::vector<int> &want) {
-    for (std::size_t i = 0; i < want.size(); ++i)
-      note(std::fabs(static_cast<double>(got[i]) - want[i]), 0.0);
+    compare(got, want, 0.0, 1.0);
   }
 
   // Prints everything asked for and returns the exit code.
