@@ -17,10 +17,8 @@ pub(crate) fn put(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide])
     {
         registration::say_cuda_arch(host, seen.cuda_arch_macro());
     }
-    if let Some(name) = sides.iter().find_map(|side| side.code.waiting_unit()) {
-        return put_unit(host, groups, sides, name);
-    }
-    if let ([group], [side]) = (groups, sides) {
+    let waiting = sides.iter().find_map(|side| side.code.waiting_unit());
+    if let ([group], [side], None) = (groups, sides, waiting) {
         match (&side.code, group.target.code()) {
             (Code::Object { table, unit, kernels, .. }, Kind::Blocks(blocks)) => {
                 registration::refer_to_image(host, table)?;
@@ -37,35 +35,24 @@ pub(crate) fn put(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide])
         match (&side.code, group.target.code()) {
             (Code::Object { table, unit, kernels, .. }, Kind::Blocks(blocks)) => {
                 symbol = Some(table.as_str());
-                binaries.extend(listing(group, blocks, unit, kernels));
+                binaries.extend(listing(group, blocks, waiting.unwrap_or(unit), kernels));
             }
             (Code::Images { images, .. }, Kind::Kernels(kernels)) => {
                 binaries.extend(offload::write(&kernels.offload_images(images)?));
             }
-            _ => {}
-        }
-    }
-    offload::embed_set(host, symbol, &binaries)?;
-    Ok(())
-}
-
-/// The same for the unit `name`, whose images the link step makes: what they are made of goes into the object.
-fn put_unit(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide], name: &str) -> Result<()> {
-    let (mut binaries, mut symbol) = (Vec::new(), None);
-    for (group, side) in groups.iter().zip(sides) {
-        match (&side.code, group.target.code()) {
-            (Code::Object { table, kernels, .. }, Kind::Blocks(blocks)) => {
-                symbol = Some(table.as_str());
-                binaries.extend(listing(group, blocks, name, kernels));
-            }
-            (Code::Waiting { codes, .. }, _) => {
-                let images: Vec<_> = codes.iter().map(|code| code.image(name)).collect();
+            // What the link step makes images of goes into the object.
+            (Code::Waiting { codes, unit }, _) => {
+                let images: Vec<_> = codes.iter().map(|code| code.image(unit)).collect();
                 binaries.extend(offload::write(&images));
             }
             _ => {}
         }
     }
-    Ok(units::embed(host, name, symbol, &binaries)?)
+    match waiting {
+        Some(name) => units::embed(host, name, symbol, &binaries)?,
+        None => offload::embed_set(host, symbol, &binaries).map(drop)?,
+    }
+    Ok(())
 }
 
 /// The offload binary that lists the kernels of a group whose code is linked into the program.

@@ -21,6 +21,7 @@ use regrain_tuning::occupancy::{Resources, occupancy};
 use crate::chips::Chips;
 use crate::decisions::publish;
 use crate::device_side::{Code, DeviceSide};
+use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::{Grains, Search as _};
 use crate::search::{self, Searcher};
@@ -48,15 +49,15 @@ pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &
 }
 
 /// clang's code for `arch`.
-fn read_unit<'ctx>(
-    stages: &Stages<'_>,
+pub(crate) fn read_unit<'ctx>(
+    dump: &Dump,
     chips: &Chips<'_>,
     context: &'ctx Context,
     arch: &str,
     path: &Path,
 ) -> Result<Module<'ctx>> {
     let module = read_bitcode(context, path)?;
-    stages.dump.llvm(&format!("device-{arch}"), &module)?;
+    dump.llvm(&format!("device-{arch}"), &module)?;
     chips.target.receive(&module);
     Ok(module)
 }
@@ -84,7 +85,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     let contexts: Vec<Context> = chips.archs.iter().map(|_| Context::create()).collect();
     let mut units = Vec::new();
     for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
-        let module = read_unit(stages, chips, context, &arch.name, path)?;
+        let module = read_unit(stages.dump, chips, context, &arch.name, path)?;
         units.push(ChipModule::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
     }
     let mut versions = versions_for_all(stages, &units);
@@ -137,7 +138,7 @@ pub(crate) fn optimised<'ctx>(
     context: &'ctx Context,
 ) -> Result<(Module<'ctx>, Versions)> {
     let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
-    let module = read_unit(stages, chips, context, arch, path)?;
+    let module = read_unit(stages.dump, chips, context, arch, path)?;
     let unit = ChipModule::new(stages, context, module, arch);
     let mut versions = unit.versions.clone();
     if matches!(stages.grains, Grains::Search(_)) {

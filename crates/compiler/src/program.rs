@@ -94,7 +94,6 @@ impl Program<'_> {
         let inputs: Vec<Input<'_>> = units.iter().filter_map(|unit| input(unit, arch)).collect();
         let context = Context::create();
         let module = device_link::link(&context, &inputs)?;
-        target.receive(&module);
         dump.llvm(&format!("linked-{arch}"), &module)?;
         Ok(assembly_job(target, &self.toolchain.toolkit, &module, options))
     }

@@ -18,6 +18,7 @@ use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics::Missed;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
+use crate::kernels::read_unit;
 use crate::source::{Sides, Source, read_bitcode};
 use crate::versions::Versions;
 
@@ -40,9 +41,7 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
     let (mut codes, mut external, mut filled) = (Vec::new(), Vec::new(), false);
     for ((arch, chip), path) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode) {
         let context = Context::create();
-        let module = read_bitcode(&context, path)?;
-        dump.llvm(&format!("device-{}", arch.name), &module)?;
-        chips.target.receive(&module);
+        let module = read_unit(dump, chips, &context, &arch.name, path)?;
         private_names::keep_apart(&module, &source.unit.id());
         for list in LISTS.iter().filter_map(|list| module.get_global(list)) {
             llvm::remove_list(list);

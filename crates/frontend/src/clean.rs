@@ -16,10 +16,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use inkwell::values::{
-    AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, Operand, PointerValue,
-};
+use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, Operand};
 use inkwell::{AddressSpace, OptimizationLevel};
+use mlir_bridge::llvm;
 
 /// The passes, in order.
 pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
@@ -147,36 +146,11 @@ fn inspect(function: FunctionValue<'_>) -> Body {
 
 /// The functions that name a `__shared__` variable, which belongs to the block.
 fn users_of_shared_memory(module: &Module<'_>) -> HashSet<String> {
-    let mut users = HashSet::new();
-    let shared = module.get_globals().map(|global| global.as_pointer_value());
-    let mut work: Vec<_> = shared
-        .filter(|pointer| space_of(*pointer) == AddressSpace::from(SHARED))
-        .map(|p| p.as_basic_value_enum())
-        .collect();
-    while let Some(value) = work.pop() {
-        let mut next = value.get_first_use();
-        while let Some(used) = next {
-            next = used.get_next_use();
-            let user = used.get_user();
-            let instruction = match user {
-                AnyValueEnum::InstructionValue(instruction) => Some(instruction),
-                _ => BasicValueEnum::try_from(user).ok().and_then(|value| value.as_instruction_value()),
-            };
-            match instruction {
-                Some(instruction) => {
-                    let function = instruction.get_parent().and_then(|block| block.get_parent());
-                    users.extend(function.map(name_of));
-                }
-                // A constant expression: an address space cast, an offset.
-                None => work.extend(BasicValueEnum::try_from(user).ok()),
-            }
-        }
-    }
-    users
-}
-
-fn space_of(pointer: PointerValue<'_>) -> AddressSpace {
-    pointer.get_type().get_address_space()
+    let is_shared = |global: &GlobalValue<'_>| {
+        global.as_pointer_value().get_type().get_address_space() == AddressSpace::from(SHARED)
+    };
+    let users = module.get_globals().filter(is_shared).flat_map(llvm::users);
+    users.filter_map(llvm::function_of).map(name_of).collect()
 }
 
 fn callee_name(call: InstructionValue<'_>) -> Option<String> {

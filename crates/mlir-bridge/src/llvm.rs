@@ -1,5 +1,6 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
+use std::collections::HashSet;
 use std::ffi::c_char;
 use std::path::PathBuf;
 
@@ -326,10 +327,10 @@ pub fn widen_pointers(module: &Module<'_>, space: u16, near: Option<GlobalValue<
     .map(drop)
 }
 
-/// An instruction that uses `global`, also through constants and other globals that hold an address.
-pub fn user_of<'ctx>(global: GlobalValue<'ctx>) -> Option<InstructionValue<'ctx>> {
+/// The instructions that use `global`, also through constants and other globals that hold an address.
+pub fn users<'ctx>(global: GlobalValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
     use llvm_sys::core::{LLVMGetFirstUse, LLVMGetNextUse, LLVMGetUser, LLVMIsAInstruction};
-    let mut seen = std::collections::HashSet::new();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut work = vec![global.as_value_ref()];
     while let Some(value) = work.pop() {
         if !seen.insert(value) {
@@ -340,48 +341,31 @@ pub fn user_of<'ctx>(global: GlobalValue<'ctx>) -> Option<InstructionValue<'ctx>
             let mut each = LLVMGetFirstUse(value);
             while !each.is_null() {
                 let user = LLVMGetUser(each);
-                if !LLVMIsAInstruction(user).is_null() {
-                    return Some(InstructionValue::new(user));
+                if LLVMIsAInstruction(user).is_null() {
+                    work.push(user);
+                } else {
+                    found.push(InstructionValue::new(user));
                 }
-                work.push(user);
                 each = LLVMGetNextUse(each);
             }
         }
     }
-    None
+    found
+}
+
+/// The function that an instruction stands in.
+pub fn function_of<'ctx>(instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    instruction.get_parent()?.get_parent()
 }
 
 /// The names of the functions from which `global` can be reached: those that use it, their callers, and so on, also
 /// through constants and other globals that hold an address.
-pub fn functions_reaching(global: GlobalValue<'_>) -> std::collections::HashSet<String> {
-    use llvm_sys::core::{
-        LLVMGetBasicBlockParent, LLVMGetFirstUse, LLVMGetInstructionParent, LLVMGetNextUse, LLVMGetUser,
-        LLVMGetValueName2, LLVMIsAInstruction,
-    };
-    let mut names = std::collections::HashSet::new();
-    let mut seen = std::collections::HashSet::new();
-    let mut work = vec![global.as_value_ref()];
-    while let Some(value) = work.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        // SAFETY: walks the use lists of live values; a user is a live instruction or constant, and a used instruction
-        // stands in a function. Names are copied.
-        unsafe {
-            let mut each = LLVMGetFirstUse(value);
-            while !each.is_null() {
-                let user = LLVMGetUser(each);
-                each = LLVMGetNextUse(each);
-                if LLVMIsAInstruction(user).is_null() {
-                    work.push(user);
-                    continue;
-                }
-                let function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-                let mut length = 0;
-                let name = LLVMGetValueName2(function, &mut length);
-                let bytes = std::slice::from_raw_parts(name.cast::<u8>(), length);
-                names.insert(String::from_utf8_lossy(bytes).into_owned());
-                work.push(function);
+pub fn functions_reaching(global: GlobalValue<'_>) -> HashSet<String> {
+    let (mut names, mut work) = (HashSet::new(), vec![global]);
+    while let Some(reached) = work.pop() {
+        for function in users(reached).into_iter().filter_map(function_of) {
+            if names.insert(function.get_name().to_string_lossy().into_owned()) {
+                work.push(function.as_global_value());
             }
         }
     }

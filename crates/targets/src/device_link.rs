@@ -197,9 +197,12 @@ fn reject_undefined(module: &Module<'_>, origins: &Origins) -> Result<(), Error>
     let copy = module.clone();
     machines::run_passes(&copy, UNREACHABLE, &machines::nvptx(CHIP)?)?;
     let missing = globals(&copy).into_iter().find(is_missing);
-    let Some((global, user)) = missing.and_then(|global| Some((global, llvm::user_of(global)?))) else { return Ok(()) };
+    let Some((global, user)) = missing.and_then(|global| Some((global, llvm::users(global).into_iter().next()?)))
+    else {
+        return Ok(());
+    };
     let symbol = name(global);
-    let function = user.get_parent().and_then(|block| block.get_parent());
+    let function = llvm::function_of(user);
     let of = function.map_or(String::new(), |f| format!(" in '{}'", f.get_name().to_string_lossy()));
     let file = origins.wanted.get(&symbol).map_or(String::new(), |file| format!(", which {file} wants"));
     let what = format!("undefined device {} '{symbol}'{of}{file}", kind(global));

@@ -9,8 +9,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use regrain_compiler::Program;
+use regrain_targets::Error;
+use regrain_targets::listing::Member;
 use regrain_targets::units::{self, Unit};
-use regrain_targets::{Error, listing};
 
 use crate::session::Session;
 
@@ -24,25 +25,11 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Those of files, each with the name that the user knows it by.
-    pub fn in_files<'f>(files: impl Iterator<Item = (&'f Path, &'f Path)>) -> Self {
-        let mut waiting = Self::default();
-        for (path, name) in files {
-            let Ok(bytes) = std::fs::read(path) else { continue };
-            let name = name.to_string_lossy();
-            // What cannot be read as an archive is for the linker to judge.
-            for member in listing::members(&name, &bytes).unwrap_or_default() {
-                let of_archive = member.name != name;
-                let units = units::waiting(&member.name, &member.bytes);
-                if of_archive { waiting.at_hand.extend(units) } else { waiting.taken.extend(units) }
-            }
-        }
-        // An archive may be named twice, or hold an object that is linked by itself.
-        let mut known = HashSet::new();
-        for units in [&mut waiting.taken, &mut waiting.at_hand] {
-            units.retain(|unit| known.insert(unit.name.clone()));
-        }
-        waiting
+    /// Takes note of a member of the file `file`: of an archive, or the file itself. An archive may be named twice, or hold an object
+    /// that is linked by itself; what is linked by itself counts.
+    pub fn note(&mut self, file: &str, member: &Member<'_>) {
+        let units = units::waiting(&member.name, &member.bytes);
+        if member.name == file { self.taken.extend(units) } else { self.at_hand.extend(units) }
     }
 
     /// Whether there are any.
@@ -60,6 +47,10 @@ impl Waiting {
         std::fs::create_dir(&scratch).context("cannot make a temporary folder")?;
         let step = Program { toolchain: session.toolchain()?, options: &session.args.options, scratch: &scratch };
         let Self { mut taken, mut at_hand } = self;
+        let mut known = HashSet::new();
+        for units in [&mut taken, &mut at_hand] {
+            units.retain(|unit| known.insert(unit.name.clone()));
+        }
         if !at_hand.is_empty() {
             let linked = scratch.join("linked");
             session.run(&mut program(&step.stand_in()?, &linked)?)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use regrain_targets::listing;
+use regrain_targets::listing::{self, Member};
 
 use crate::args::Args;
 use crate::device_link::Waiting;
@@ -19,12 +19,23 @@ const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevr
 pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> {
     let args = &session.args;
     let files = linked_files(args);
-    let found = Found::in_files(&files);
-    let named =
-        args.inputs.iter().enumerate().filter_map(|(index, input)| Some((&**objects.get(&index)?, &*input.path)));
-    let as_given = files.iter().map(|file| (&**file, &**file));
     let compiled: Vec<PathBuf> = (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect();
-    let waiting = if args.dry_run { Waiting::default() } else { Waiting::in_files(named.chain(as_given)) };
+    let sources =
+        (0..args.inputs.len()).filter(|index| objects.contains_key(index)).map(|index| &args.inputs[index].path);
+    let (mut found, mut waiting) = (Found::default(), Waiting::default());
+    // What was compiled just now by the name of its source.
+    for (path, name) in compiled.iter().zip(sources) {
+        each_member(path, name, |name, member| waiting.note(name, member));
+    }
+    for path in &files {
+        each_member(path, path, |name, member| {
+            found.note(member);
+            waiting.note(name, member);
+        });
+    }
+    if args.dry_run {
+        waiting = Waiting::default();
+    }
     let ours = waiting.is_some() || links_our_runtime(session, objects, &found);
     let output = args.output.clone().unwrap_or_else(|| "a.out".into());
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
@@ -107,19 +118,21 @@ struct Found {
 }
 
 impl Found {
-    fn in_files(files: &[PathBuf]) -> Self {
-        let mut found = Self::default();
-        for path in files {
-            let Ok(bytes) = std::fs::read(path) else { continue };
-            // What cannot be read as an archive is for the linker to judge.
-            for member in listing::members(&path.to_string_lossy(), &bytes).unwrap_or_default() {
-                let holds = |mark: &str| holds(&member.bytes, mark.as_bytes());
-                found.ours |= holds("__regrain_cpu_image.") || holds(".llvm.offloading");
-                found.theirs |= holds(".nv_fatbin");
-                found.profiled |= holds("__regrain_profile_begin");
-            }
-        }
-        found
+    fn note(&mut self, member: &Member<'_>) {
+        let holds = |mark: &str| holds(&member.bytes, mark.as_bytes());
+        self.ours |= holds("__regrain_cpu_image.") || holds(".llvm.offloading");
+        self.theirs |= holds(".nv_fatbin");
+        self.profiled |= holds("__regrain_profile_begin");
+    }
+}
+
+/// Shows the object in the file `path`, or those in the archive that it is; users know it as `name`.
+fn each_member(path: &Path, name: &Path, mut show: impl FnMut(&str, &Member<'_>)) {
+    let Ok(bytes) = std::fs::read(path) else { return };
+    let name = name.to_string_lossy();
+    // What cannot be read as an archive is for the linker to judge.
+    for member in listing::members(&name, &bytes).unwrap_or_default() {
+        show(&name, &member);
     }
 }
 

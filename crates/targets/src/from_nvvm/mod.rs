@@ -103,14 +103,14 @@ pub fn reject_missing(module: &Module<'_>, destination: &dyn Destination) -> Res
 /// What it means that `callee`, which has no body, is called, if another translation unit cannot have it.
 fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
     let target = destination.name();
-    let name = library::wanted_name(callee).unwrap_or(callee);
     if destination.library().is_of_runtime(callee) {
         return None;
     }
+    let wanted = library::wanted_name(callee);
     if let Some(what) = lacks::lack(callee) {
-        return Some(format!("{target} has no {what} ('{name}')"));
+        return Some(format!("{target} has no {what} ('{}')", wanted.unwrap_or(callee)));
     }
-    if library::wanted_name(callee).is_some() {
+    if let Some(name) = wanted {
         return Some(format!("{target} has no '{name}'"));
     }
     let name = destination.program_name(callee)?;

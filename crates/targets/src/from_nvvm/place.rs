@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 
-use inkwell::values::{AnyValueEnum, BasicValue, BasicValueEnum, FunctionValue, InstructionValue};
+use inkwell::values::{FunctionValue, InstructionValue};
 use mlir_bridge::llvm;
 
 /// Headers that stand in clang's folder and in the toolkit's.
@@ -16,17 +16,13 @@ pub(super) fn of_program(call: InstructionValue<'_>) -> (Option<(String, u32)>, 
     while let Some(instruction) = queue.pop_front() {
         let frames = llvm::source_frames(instruction);
         if let Some(frame) = frames.into_iter().find(|(file, _)| !is_cuda_header(Path::new(file))) {
-            return (Some(frame), name(holder(instruction)));
+            return (Some(frame), name(llvm::function_of(instruction)));
         }
-        if let Some(function) = holder(instruction).filter(|function| seen.insert(*function)) {
-            queue.extend(users(function));
+        if let Some(function) = llvm::function_of(instruction).filter(|function| seen.insert(*function)) {
+            queue.extend(llvm::users(function.as_global_value()));
         }
     }
-    (llvm::source_location(call), name(holder(call)))
-}
-
-fn holder<'ctx>(instruction: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
-    instruction.get_parent().and_then(|block| block.get_parent())
+    (llvm::source_location(call), name(llvm::function_of(call)))
 }
 
 fn name(function: Option<FunctionValue<'_>>) -> String {
@@ -36,18 +32,4 @@ fn name(function: Option<FunctionValue<'_>>) -> String {
 fn is_cuda_header(file: &Path) -> bool {
     let folders = file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
     folders.take(8).any(|folder| HEADERS.iter().any(|header| folder.join(header).exists()))
-}
-
-/// The instructions that call a function or take its address.
-fn users<'ctx>(function: FunctionValue<'ctx>) -> Vec<InstructionValue<'ctx>> {
-    let mut found = Vec::new();
-    let mut next = function.as_global_value().as_pointer_value().as_basic_value_enum().get_first_use();
-    while let Some(used) = next {
-        next = used.get_next_use();
-        found.extend(match used.get_user() {
-            AnyValueEnum::InstructionValue(instruction) => Some(instruction),
-            other => BasicValueEnum::try_from(other).ok().and_then(|value| value.as_instruction_value()),
-        });
-    }
-    found
 }
