@@ -20,9 +20,27 @@
 
 using namespace mlir;
 
-static std::vector<MlirDialectHandle> &extraDialects() {
-  static std::vector<MlirDialectHandle> handles;
-  return handles;
+/// The dialects of `regrainAddDialect`. Threads may add and read at the same time.
+class ExtraDialects {
+public:
+  void add(MlirDialectHandle handle) {
+    std::lock_guard<std::mutex> guard(lock);
+    if (llvm::none_of(handles, [&](MlirDialectHandle known) { return known.ptr == handle.ptr; }))
+      handles.push_back(handle);
+  }
+  std::vector<MlirDialectHandle> list() {
+    std::lock_guard<std::mutex> guard(lock);
+    return handles;
+  }
+
+private:
+  std::mutex lock;
+  std::vector<MlirDialectHandle> handles;
+};
+
+static ExtraDialects &extraDialects() {
+  static ExtraDialects dialects;
+  return dialects;
 }
 
 static StringRef namespaceOf(MlirDialectHandle handle) {
@@ -35,12 +53,12 @@ void regrain_bridge::fillRegistry(DialectRegistry &registry) {
   registerAllExtensions(registry);
   registerAllToLLVMIRTranslations(registry);
   registerAllFromLLVMIRTranslations(registry);
-  for (MlirDialectHandle handle : extraDialects())
+  for (MlirDialectHandle handle : extraDialects().list())
     mlirDialectHandleInsertDialect(handle, wrap(&registry));
 }
 
 bool regrain_bridge::insertDialect(DialectRegistry &registry, StringRef name) {
-  for (MlirDialectHandle handle : extraDialects()) {
+  for (MlirDialectHandle handle : extraDialects().list()) {
     if (namespaceOf(handle) == name) {
       mlirDialectHandleInsertDialect(handle, wrap(&registry));
       return true;
@@ -72,10 +90,7 @@ bool regrain_bridge::insertDialect(DialectRegistry &registry, StringRef name) {
 }
 
 void regrainAddDialect(MlirDialectHandle handle) {
-  for (MlirDialectHandle known : extraDialects())
-    if (known.ptr == handle.ptr)
-      return;
-  extraDialects().push_back(handle);
+  extraDialects().add(handle);
 }
 
 void regrainFillRegistry(MlirDialectRegistry registry) {
@@ -83,7 +98,7 @@ void regrainFillRegistry(MlirDialectRegistry registry) {
 }
 
 void regrainInsertExtraDialects(MlirDialectRegistry registry) {
-  for (MlirDialectHandle handle : extraDialects())
+  for (MlirDialectHandle handle : extraDialects().list())
     mlirDialectHandleInsertDialect(handle, registry);
 }
 
