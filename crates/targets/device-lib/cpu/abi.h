@@ -37,6 +37,14 @@ void __regrain_nanosleep(uint32_t ns);
 #define RSQRT_F64(x) (1.0 / __builtin_sqrt(x))
 #define LOG2_F64(x) __builtin_log2(x)
 #define EXP2_F64(x) __builtin_exp2(x)
-#define TANH_F32(x) __builtin_tanhf(x)
+#define TANH_F32(x) __nv_tanhf(x)
+#define SIN_F32(x) __nv_sinf(x)
+#define COS_F32(x) __nv_cosf(x)
+#define LOG2_F32(x) __nv_log2f(x)
+#define EXP2_F32(x) __nv_exp2f(x)
+
+/* Of `../lanes`. */
+float __nv_expf(float), __nv_exp2f(float), __nv_exp10f(float), __nv_logf(float), __nv_log2f(float), __nv_log10f(float);
+float __nv_sinf(float), __nv_cosf(float), __nv_tanhf(float), __nv_erff(float), __nv_powf(float, float);
 
 #endif

@@ -1,0 +1,10 @@
+/* libdevice's functions that have vector forms of the same bits: the scalar ones. */
+#define LANES 1
+#include "../lanes/all.h"
+
+#define FORM_f_f(name, function) extern inline float name(float x) { return function(x); }
+#define FORM_f_ff(name, function) extern inline float name(float x, float y) { return function(x, y); }
+#define FORM(signature, name, function) FORM_##signature(name, function)
+#define VECTOR(signature, name, function)
+#define SAME(name, other)
+#include "../lanes/functions.def"

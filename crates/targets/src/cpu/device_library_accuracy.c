@@ -1,0 +1,101 @@
+/* Test: functions of our own against the C library in a wider type, within the limits of the CUDA C++ Programming Guide (its appendix on
+ * mathematical functions), in units in the last place. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+double exp10(double);
+
+#define FLOAT_UNARY(X)                                                                                                        \
+  X(expf, 2, exp) X(exp2f, 2, exp2) X(exp10f, 2, exp10) X(logf, 1, log) X(log2f, 1, log2) X(log10f, 2, log10)                 \
+  X(sinf, 2, sin) X(cosf, 2, cos) X(tanhf, 2, tanh) X(erff, 2, erf) X(rsqrtf, 2, rsqrt_of) X(sqrtf, 0.5, sqrt)
+#define FLOAT_BINARY(X) X(powf, 4, pow)
+
+static double rsqrt_of(double x) { return 1 / sqrt(x); }
+
+static double near(double x, double y) { return x > y ? x - y : y - x; }
+/* How far a float lies from a number. */
+static double error_f(float got, double wanted) {
+  if (got != got || wanted != wanted) return got != got && wanted != wanted ? 0 : INFINITY;
+  float rounded = (float)wanted;
+  if (rounded == 0 && got == 0) return signbit(rounded) == signbit(got) ? 0 : INFINITY;
+  if (isinf(rounded) && isinf(got)) return rounded == got ? 0 : INFINITY;
+  int exponent;
+  frexp(wanted, &exponent);
+  double beyond = isinf(got) ? copysign(0x1p128, got) : (double)got;
+  return isinf(wanted) ? INFINITY : ldexp(near(beyond, wanted), 24 - (exponent < -125 ? -125 : exponent));
+}
+
+struct worst {
+  double error, x, y;
+};
+static int report(const char *name, double limit, struct worst w) {
+  if (w.error <= limit) return 0;
+  printf("%s: %.3f ulp at %a, %a; expected at most %g\n", name, w.error, w.x, w.y, limit);
+  return 1;
+}
+static void note(struct worst *w, double error, double x, double y) {
+  if (error > w->error) *w = (struct worst){error, x, y};
+}
+static float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+
+/* Every exponent, both signs, and all special numbers. */
+static int check_float(const char *name, double limit, float (*ours)(float), double (*wanted)(double)) {
+  struct worst w = {0, 0, 0};
+  for (uint64_t bits = 0; bits < 1ull << 32; bits += 9973) {
+    float x = float_of((uint32_t)bits);
+    note(&w, error_f(ours(x), wanted(x)), x, 0);
+  }
+  /* Where most results are. */
+  for (int i = -400000; i <= 400000; ++i) {
+    float x = (float)i * 0x1.4p-12f;
+    note(&w, error_f(ours(x), wanted(x)), x, 0);
+  }
+  const uint32_t special[] = {0, 1, 0x007fffff, 0x00800000, 0x3f800000, 0x3f7fffff, 0x7f7fffff, 0x7f800000, 0x7fc00000};
+  for (unsigned i = 0; i < sizeof special / sizeof *special; ++i)
+    for (uint32_t sign = 0; sign < 2; ++sign) {
+      float x = float_of(special[i] | sign << 31);
+      note(&w, error_f(ours(x), wanted(x)), x, 0);
+    }
+  return report(name, limit, w);
+}
+
+static const double specials[] = {0, 1, 2, 3, 0.5, 1.5, 2.5, 0x1p-149, 0x1p-126, 0x1p23, 0x1p24, 0x1.fffffep23, 1e10, 0x1.fffffep127, INFINITY, NAN};
+enum { SPECIALS = sizeof specials / sizeof *specials };
+
+static int check_float_2(const char *name, double limit, float (*ours)(float, float), double (*wanted)(double, double)) {
+  struct worst w = {0, 0, 0};
+  uint64_t state = 1;
+  for (int i = 0; i < 600000; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    /* All bits at random, or both of moderate size. */
+    uint32_t a = (uint32_t)(state >> 32), b = (uint32_t)(state >> 16);
+    if (i & 1) a = (a & 0x83ffffff) | 0x3c000000, b = (b & 0x83ffffff) | 0x3e000000;
+    float x = float_of(a), y = float_of(b);
+    note(&w, error_f(ours(x, y), wanted(x, y)), x, y);
+  }
+  for (int i = 0; i < 4 * SPECIALS * SPECIALS; ++i) {
+    float x = (float)specials[i / 4 % SPECIALS] * (i & 1 ? -1 : 1), y = (float)specials[i / 4 / SPECIALS] * (i & 2 ? -1 : 1);
+    note(&w, error_f(ours(x, y), wanted(x, y)), x, y);
+  }
+  return report(name, limit, w);
+}
+
+#define DECLARE(name, limit, reference) float __nv_##name(float);
+FLOAT_UNARY(DECLARE)
+#define DECLARE_2(name, limit, reference) float __nv_##name(float, float);
+FLOAT_BINARY(DECLARE_2)
+
+int main(void) {
+  int failures = 0;
+#define CHECK(name, limit, reference) failures += check_float(#name, limit, __nv_##name, reference);
+  FLOAT_UNARY(CHECK)
+#define CHECK_2(name, limit, reference) failures += check_float_2(#name, limit, __nv_##name, reference);
+  FLOAT_BINARY(CHECK_2)
+  return failures != 0;
+}
