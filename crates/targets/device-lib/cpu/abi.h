@@ -45,6 +45,6 @@ void __regrain_nanosleep(uint32_t ns);
 
 /* Of `../lanes`. */
 float __nv_expf(float), __nv_exp2f(float), __nv_exp10f(float), __nv_logf(float), __nv_log2f(float), __nv_log10f(float);
-float __nv_sinf(float), __nv_cosf(float), __nv_tanhf(float), __nv_erff(float), __nv_powf(float, float);
+float __nv_sinf(float), __nv_cosf(float), __nv_tanf(float), __nv_tanhf(float);
 
 #endif

@@ -2,49 +2,46 @@
 #include "quotient.h"
 #include "round.h"
 
-float exp10f(float);
 double exp10(double);
 float j0f(float), j1f(float), jnf(int, float), y0f(float), y1f(float), ynf(int, float);
 double j0(double), j1(double), jn(int, double), y0(double), y1(double), yn(int, double);
-float lgammaf(float), tgammaf(float), hypotf(float, float), cbrtf(float), expm1f(float), log1pf(float), logbf(float);
+float lgammaf(float), tgammaf(float), logbf(float);
 double lgamma(double), tgamma(double), hypot(double, double), cbrt(double), expm1(double), log1p(double), logb(double);
-float erff(float), erfcf(float), nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
+float nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
 double erf(double), erfc(double), nextafter(double, double), remainder(double, double), remquo(double, double, int *);
-float acoshf(float), asinhf(float), atanhf(float), modff(float, float *), frexpf(float, int *), ldexpf(float, int);
+float modff(float, float *), frexpf(float, int *), ldexpf(float, int);
 double acosh(double), asinh(double), atanh(double), modf(double, double *), frexp(double, int *), ldexp(double, int);
 int ilogbf(float), ilogb(double);
 
 #define UNARY(name, f32, f64)                               \
   INLINE float __nv_##name##f(float x) { return f32(x); }   \
   INLINE double __nv_##name(double x) { return f64(x); }
-#define BUILTIN(name) UNARY(name, __builtin_##name##f, __builtin_##name)
 #define LIBM(name) UNARY(name, name##f, name)
 
 #define OF_DOUBLE(name, f64) INLINE double __nv_##name(double x) { return f64(x); }
-OF_DOUBLE(sin, __builtin_sin) OF_DOUBLE(cos, __builtin_cos) BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(atan)
-BUILTIN(sinh) BUILTIN(cosh) OF_DOUBLE(tanh, __builtin_tanh) LIBM(asinh) LIBM(acosh) LIBM(atanh)
-OF_DOUBLE(exp, __builtin_exp) OF_DOUBLE(exp2, __builtin_exp2) OF_DOUBLE(exp10, exp10) LIBM(expm1)
-OF_DOUBLE(log, __builtin_log) OF_DOUBLE(log2, __builtin_log2) OF_DOUBLE(log10, __builtin_log10) LIBM(log1p) LIBM(logb)
-OF_DOUBLE(sqrt, __builtin_sqrt) LIBM(cbrt) BUILTIN(fabs)
+#define BUILTIN(name) OF_DOUBLE(name, __builtin_##name)
+#define LIBM_DOUBLE(name) OF_DOUBLE(name, name)
+
+BUILTIN(sin) BUILTIN(cos) BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(atan)
+BUILTIN(sinh) BUILTIN(cosh) BUILTIN(tanh) LIBM_DOUBLE(asinh) LIBM_DOUBLE(acosh) LIBM_DOUBLE(atanh)
+BUILTIN(exp) BUILTIN(exp2) LIBM_DOUBLE(exp10) LIBM_DOUBLE(expm1)
+BUILTIN(log) BUILTIN(log2) BUILTIN(log10) LIBM_DOUBLE(log1p) LIBM(logb)
+BUILTIN(sqrt) LIBM_DOUBLE(cbrt) BUILTIN(fabs)
 BUILTIN(ceil) BUILTIN(floor) BUILTIN(trunc) BUILTIN(rint) BUILTIN(nearbyint) BUILTIN(round)
-OF_DOUBLE(erf, erf) LIBM(erfc) LIBM(lgamma) LIBM(tgamma)
+LIBM_DOUBLE(erf) LIBM_DOUBLE(erfc) LIBM(lgamma) LIBM(tgamma)
 LIBM(j0) LIBM(j1) LIBM(y0) LIBM(y1)
 
 #define BINARY(name, f32, f64)                                        \
   INLINE float __nv_##name##f(float x, float y) { return f32(x, y); } \
   INLINE double __nv_##name(double x, double y) { return f64(x, y); }
-#define BUILTIN2(name) BINARY(name, __builtin_##name##f, __builtin_##name)
 #define LIBM2(name) BINARY(name, name##f, name)
-BUILTIN2(atan2) BUILTIN2(fmod) BUILTIN2(fmin) BUILTIN2(fmax) BUILTIN2(copysign)
-LIBM2(hypot) LIBM2(nextafter) LIBM2(remainder)
+#define BUILTIN2(name) INLINE double __nv_##name(double x, double y) { return __builtin_##name(x, y); }
+BUILTIN2(pow) BUILTIN2(atan2) BUILTIN2(fmod) BUILTIN2(fmin) BUILTIN2(fmax) BUILTIN2(copysign) BUILTIN2(hypot)
+LIBM2(nextafter) LIBM2(remainder)
 
-INLINE double __nv_pow(double x, double y) { return __builtin_pow(x, y); }
-INLINE float __nv_fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
 INLINE double __nv_fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
-INLINE float __nv_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE double __nv_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 INLINE double __nv_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
-INLINE float __nv_powif(float x, int32_t n) { return __nv_powf(x, (float)n); }
 INLINE double __nv_powi(double x, int32_t n) { return __builtin_pow(x, (double)n); }
 INLINE float __nv_jnf(int32_t n, float x) { return jnf(n, x); }
 INLINE double __nv_jn(int32_t n, double x) { return jn(n, x); }
@@ -85,7 +82,7 @@ INLINE void __nv_sincos(double x, double *s, double *c) {
 /* The fast versions are at least as exact as on the device. */
 INLINE float __nv_fast_sinf(float x) { return __nv_sinf(x); }
 INLINE float __nv_fast_cosf(float x) { return __nv_cosf(x); }
-INLINE float __nv_fast_tanf(float x) { return __builtin_tanf(x); }
+INLINE float __nv_fast_tanf(float x) { return __nv_tanf(x); }
 INLINE float __nv_fast_tanhf(float x) { return __nv_tanhf(x); }
 INLINE float __nv_fast_expf(float x) { return __nv_expf(x); }
 INLINE float __nv_fast_exp10f(float x) { return __nv_exp10f(x); }

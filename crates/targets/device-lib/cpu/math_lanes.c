@@ -4,6 +4,8 @@
 
 #define FORM_f_f(name, function) extern inline float name(float x) { return function(x); }
 #define FORM_f_ff(name, function) extern inline float name(float x, float y) { return function(x, y); }
+#define FORM_f_fff(name, function) extern inline float name(float x, float y, float z) { return function(x, y, z); }
+#define FORM_f_fi(name, function) extern inline float name(float x, int32_t y) { return function(x, y); }
 #define FORM(signature, name, function) FORM_##signature(name, function)
 #define VECTOR(signature, name, function)
 #define SAME(name, other)

@@ -3,7 +3,13 @@
 #include "all.h"
 
 #define FORM_f_f(name, function) void __regrain_form_##name(F *result, const F *x) { *result = function(*x); }
-#define FORM_f_ff(name, function) void __regrain_form_##name(F *result, const F *x, const F *y) { *result = function(*x, *y); }
+#define BINARY(name, function, type, second) \
+  void __regrain_form_##name(type *result, const type *x, const second *y) { *result = function(*x, *y); }
+#define TERNARY(name, function, type) \
+  void __regrain_form_##name(type *result, const type *x, const type *y, const type *z) { *result = function(*x, *y, *z); }
+#define FORM_f_ff(name, function) BINARY(name, function, F, F)
+#define FORM_f_fi(name, function) BINARY(name, function, F, I)
+#define FORM_f_fff(name, function) TERNARY(name, function, F)
 #define FORM(signature, name, function) FORM_##signature(name, function)
 #define VECTOR FORM
 #define SAME(name, other)

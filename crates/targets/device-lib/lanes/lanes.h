@@ -118,6 +118,9 @@ LANE F scale_f(F x, I n) {
 #define ONE_BY_ONE(suffix, vector, masks, element)                                                                  \
   LANE vector one_by_one_##suffix(vector x, vector y, masks mask, element (*function)(element)) {                   \
     return __builtin_expect(mask, 0) ? function(y) : x;                                                             \
+  }                                                                                                                 \
+  LANE vector one_by_one_2_##suffix(vector x, vector y, vector z, masks mask, element (*function)(element, element)) { \
+    return __builtin_expect(mask, 0) ? function(y, z) : x;                                                          \
   }
 #else
 #define ONE_BY_ONE(suffix, vector, masks, element)                                                                  \
@@ -127,6 +130,15 @@ LANE F scale_f(F x, I n) {
   }                                                                                                                 \
   LANE vector one_by_one_##suffix(vector x, vector y, masks mask, element (*function)(element)) {                   \
     if (__builtin_expect(ANY(mask), 0)) each_##suffix(&x, &y, &mask, function);                                     \
+    return x;                                                                                                       \
+  }                                                                                                                 \
+  static COLD void each_2_##suffix(vector *x, const vector *y, const vector *z, const masks *mask,                  \
+                                   element (*function)(element, element)) {                                         \
+    for (int lane = 0; lane < LANES; ++lane)                                                                        \
+      if ((*mask)[lane]) (*x)[lane] = function((*y)[lane], (*z)[lane]);                                             \
+  }                                                                                                                 \
+  LANE vector one_by_one_2_##suffix(vector x, vector y, vector z, masks mask, element (*function)(element, element)) { \
+    if (__builtin_expect(ANY(mask), 0)) each_2_##suffix(&x, &y, &z, &mask, function);                               \
     return x;                                                                                                       \
   }
 #endif

@@ -4,11 +4,40 @@
 
 #include "exponential_float.h"
 #include "logarithm_float.h"
+#include "power_float.h"
 #include "trigonometric_float.h"
+
+float fmodf(float, float);
 
 LANE F lanes_sqrtf(F x) { return ELEMENTWISE(sqrt, f, x); }
 LANE F lanes_rsqrtf(F x) { return FLOATS(1) / lanes_sqrtf(x); }
 LANE F lanes_dividef(F x, F y) { return x / y; }
+LANE F lanes_fabsf(F x) { return abs_f(x); }
+LANE F lanes_floorf(F x) { return ELEMENTWISE(floor, f, x); }
+LANE F lanes_ceilf(F x) { return ELEMENTWISE(ceil, f, x); }
+LANE F lanes_truncf(F x) { return ELEMENTWISE(trunc, f, x); }
+LANE F lanes_rintf(F x) { return ELEMENTWISE(rint, f, x); }
+LANE F lanes_nearbyintf(F x) { return ELEMENTWISE(nearbyint, f, x); }
+LANE F lanes_roundf(F x) { return ELEMENTWISE(round, f, x); }
+LANE F lanes_copysignf(F x, F y) { return with_sign_f(abs_f(x), sign_f(y)); }
+LANE F lanes_fmaf(F x, F y, F z) { return ELEMENTWISE(fma, f, x, y, z); }
+LANE F lanes_saturatef(F x) { return SELECT(x > FLOATS(0), SELECT(x < FLOATS(1), x, FLOATS(1)), FLOATS(0)); }
+LANE F lanes_fdimf(F x, F y) { return SELECT(x <= y, FLOATS(0), x - y); }
+LANE F lanes_powif(F x, I n) { return lanes_powf(x, CONVERT(n, F)); }
+/* Of NaN and a number the number. */
+LANE F lanes_fminf(F x, F y) { return SELECT(x != x, y, SELECT(y < x, y, x)); }
+LANE F lanes_fmaxf(F x, F y) { return SELECT(x != x, y, SELECT(y > x, y, x)); }
+
+/* x - trunc(x/y) y, exact as long as the quotient has 29 bits at most. */
+LANE F lanes_fmodf(F x, F y) {
+  D a = CONVERT(abs_f(x), D), b = CONVERT(abs_f(y), D), shifted;
+  D rest = a - nearest_d(a / b, &shifted) * b;
+  rest = SELECT(rest < DOUBLES(0), rest + b, rest);
+  F remainder = with_sign_f(CONVERT(rest, F), sign_f(x));
+  remainder = SELECT(abs_f(y) == FLOATS(INF_F), x, remainder);
+  return one_by_one_2_f(remainder, x, y, NOT((abs_f(x) < FLOATS(INF_F)) & (abs_f(x) < abs_f(y) * FLOATS(0x1p28f))), fmodf);
+}
+
 /* As the device does it. Which of two NaN a product is, is not said: the result is always the same one. */
 LANE F lanes_fast_powf(F x, F y) {
   F power = lanes_exp2f(y * lanes_log2f(x));

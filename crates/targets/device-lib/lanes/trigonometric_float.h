@@ -1,11 +1,11 @@
-/* sin and cos of float, computed in double: x - k pi/2 by W. J. Cody and W. Waite's reduction in two steps, exact in the first, then
+/* sin, cos and tan of float, computed in double: x - k pi/2 by W. J. Cody and W. Waite's reduction in two steps, exact in the first, then
  * minimax polynomials a little beyond [-pi/4, pi/4]. */
 #ifndef REGRAIN_TRIGONOMETRIC_FLOAT_H
 #define REGRAIN_TRIGONOMETRIC_FLOAT_H
 
 #include "lanes.h"
 
-float sinf(float), cosf(float);
+float sinf(float), cosf(float), tanf(float);
 
 /* From here on (and of infinities and NaN) the C library's reduction by all digits of pi is right. */
 LANE MASK is_huge_angle_f(F x) { return NOT(abs_f(x) < FLOATS(0x1p17f)); }
@@ -45,5 +45,15 @@ LANE F sin_from_f(F x, int32_t first) {
 
 LANE F lanes_sinf(F x) { return one_by_one_f(sin_from_f(x, 0), x, is_huge_angle_f(x), sinf); }
 LANE F lanes_cosf(F x) { return one_by_one_f(sin_from_f(x, 1), x, is_huge_angle_f(x), cosf); }
+
+LANE F lanes_tanf(F x) {
+  I quadrant;
+  D r = reduce_f(x, &quadrant), square = r * r;
+  D y = r + r * square * P7(DOUBLES, square, 0x1.5555643ef025cp-2, 0x1.110c7b2750638p-3, 0x1.bb0d7b035eaebp-5, 0x1.5aa700ff9ebb2p-6,
+                            0x1.6dc328412610bp-7, -0x1.58daa0716bdedp-12, 0x1.2c74c872ed146p-8);
+  MASK odd = (quadrant & 1) != 0;
+  F tangent = SELECT(odd, CONVERT(DOUBLES(-1) / y, F), CONVERT(y, F));
+  return one_by_one_f(SELECT(x == FLOATS(0), x, tangent), x, is_huge_angle_f(x), tanf);
+}
 
 #endif

@@ -1,5 +1,6 @@
 //! Whether the library defines what it should, with the right types, and rounds as asked.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use inkwell::context::Context;
@@ -9,7 +10,7 @@ use inkwell::module::Module;
 use super::device_library;
 use crate::from_nvvm::library::intrinsic_symbol;
 use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice, llvm_prefix};
-use crate::nvvm::library::{FORMS, vector_form};
+use crate::nvvm::library::{FORMS, LANES, vector_form};
 
 #[test]
 fn every_nvvm_intrinsic_is_defined_or_left_out_with_a_reason() {
@@ -109,43 +110,59 @@ fn apply(name: &str, callee: &str, types: &[String]) -> String {
     )
 }
 
-/// Each function in the table has a form of each number of elements, with the same bits as the scalar one.
-#[test]
-fn vector_forms_have_the_bits_of_scalars() {
-    let (mut rows, mut text) = (String::new(), String::new());
-    let mut declared = std::collections::BTreeSet::new();
+/// The type that a letter stands for.
+fn named(letter: char) -> &'static str {
+    match letter {
+        'f' => "float",
+        'd' => "double",
+        _ => "i32",
+    }
+}
+
+/// Each function in the table has a form of so many elements, with the same bits as the scalar one.
+fn check_forms(lanes: u32) {
+    let all = device_library().vectors();
+    let (_, bitcode) = all.iter().find(|(number, _)| *number == lanes).expect("forms of each number of elements");
     let context = Context::create();
-    for (lanes, bitcode) in device_library().vectors() {
-        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "forms");
-        let module = Module::parse_bitcode_from_buffer(&buffer, &context).expect("the bitcode parses");
-        for (number, (name, _)) in FORMS.iter().enumerate() {
-            let symbol = vector_form(name, *lanes).expect("a form of each number of elements");
-            let scalar = if name.starts_with("llvm.") { intrinsic_symbol(name) } else { (*name).to_owned() };
-            if scalar.starts_with("__regrain_flushed") {
-                continue;
-            }
-            let form = module.get_function(&symbol).unwrap_or_else(|| panic!("expected a function '{symbol}'"));
-            let types = letters(&form.get_type().print_to_string().to_string());
-            let named = |letter| match letter {
-                'f' => "float",
-                'd' => "double",
-                _ => "i32",
-            };
-            let scalars: Vec<String> = types.chars().map(|letter| named(letter).to_owned()).collect();
-            let vectors: Vec<String> = scalars.iter().map(|ty| format!("<{lanes} x {ty}>")).collect();
-            for (function, types) in [(&scalar, &scalars), (&symbol, &vectors)] {
-                declared.insert(format!("declare {} @{function}({})\n", types[0], types[1..].join(", ")));
-            }
-            text += &apply(&format!("scalar_{lanes}_{number}"), &scalar, &scalars);
-            text += &apply(&format!("vector_{lanes}_{number}"), &symbol, &vectors);
-            rows +=
-                &format!("FORM(\"{name}\", {lanes}, \"{types}\", scalar_{lanes}_{number}, vector_{lanes}_{number})\n");
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "forms");
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).expect("the bitcode parses");
+    let (mut rows, mut text, mut declared) = (String::new(), String::new(), BTreeSet::new());
+    for (number, (name, _)) in FORMS.iter().enumerate().filter(|(_, (name, _))| !name.starts_with("__regrain_")) {
+        let symbol = vector_form(name, lanes).expect("a form of each number of elements");
+        let scalar = if name.starts_with("llvm.") { intrinsic_symbol(name) } else { (*name).to_owned() };
+        let form = module.get_function(&symbol).unwrap_or_else(|| panic!("expected a function '{symbol}'"));
+        let types = letters(&form.get_type().print_to_string().to_string());
+        let scalars: Vec<String> = types.chars().map(|letter| named(letter).to_owned()).collect();
+        let vectors: Vec<String> = scalars.iter().map(|ty| format!("<{lanes} x {ty}>")).collect();
+        for (function, types) in [(&scalar, &scalars), (&symbol, &vectors)] {
+            declared.insert(format!("declare {} @{function}({})\n", types[0], types[1..].join(", ")));
         }
+        text += &apply(&format!("scalar_{number}"), &scalar, &scalars);
+        text += &apply(&format!("vector_{number}"), &symbol, &vectors);
+        rows += &format!("FORM(\"{name}\", {lanes}, \"{types}\", scalar_{number}, vector_{number})\n");
     }
     text.extend(declared);
-    let bitcode: Vec<(String, &[u8])> =
-        device_library().vectors().iter().map(|(lanes, bitcode)| (format!("lanes_{lanes}.bc"), *bitcode)).collect();
-    let mut files: Vec<(&str, &[u8])> = bitcode.iter().map(|(name, bitcode)| (name.as_str(), *bitcode)).collect();
-    files.extend([("forms.inc", rows.as_bytes()), ("forms.ll", text.as_bytes())]);
+    let files = [("lanes.bc", *bitcode), ("forms.inc", rows.as_bytes()), ("forms.ll", text.as_bytes())];
     run_with(include_str!("device_library_forms.c"), &files, &["-march=native"]);
+}
+
+#[test]
+fn forms_of_4_have_the_bits_of_scalars() {
+    check_forms(4);
+}
+
+#[test]
+fn forms_of_8_have_the_bits_of_scalars() {
+    check_forms(8);
+}
+
+#[test]
+fn forms_of_16_have_the_bits_of_scalars() {
+    check_forms(16);
+}
+
+#[test]
+fn forms_of_32_have_the_bits_of_scalars() {
+    check_forms(32);
+    assert_eq!(LANES, [4, 8, 16, 32]);
 }
