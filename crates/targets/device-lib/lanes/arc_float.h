@@ -20,7 +20,7 @@ LANE F lanes_atanf(F x) {
   MASK64 large = size > DOUBLES(1);
   D y = atan_near_zero_d(SELECT(large, DOUBLES(1), size) / SELECT(large, size, DOUBLES(1)));
   y = SELECT(large, DOUBLES(0.5 * PI_D) - y, y);
-  return SELECT(x == x, with_sign_f(CONVERT(y, F), sign_f(x)), NAN_F);
+  return RARE(x != x, NAN_F, with_sign_f(CONVERT(y, F), sign_f(x)));
 }
 
 LANE F lanes_atan2f(F y, F x) {
@@ -28,7 +28,7 @@ LANE F lanes_atan2f(F y, F x) {
   MASK64 steep = up > across, same = up == across;
   D quotient = SELECT(steep, across, up) / SELECT(steep, up, across);
   /* 0/0 and inf/inf. */
-  quotient = SELECT(same, SELECT(up == DOUBLES(0), up, DOUBLES(1)), quotient);
+  quotient = RARE(same, SELECT(up == DOUBLES(0), up, DOUBLES(1)), quotient);
   D angle = atan_near_zero_d(quotient);
   angle = SELECT(steep, DOUBLES(0.5 * PI_D) - angle, angle);
   angle = SELECT(BITS(wide, L) < 0, DOUBLES(PI_D) - angle, angle);

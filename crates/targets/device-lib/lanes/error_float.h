@@ -16,7 +16,7 @@ LANE F lanes_erff(F x) {
   I n;
   F y = exp_parts_f(p, &n);
   F large = with_sign_f(FLOATS(1) - y * BITS((n + 127) << 23, F), sign_f(x));
-  return SELECT(size < FLOATS(0.93f), x + x * small, SELECT(x == x, large, NAN_F));
+  return SELECT(size < FLOATS(0.93f), x + x * small, RARE(x != x, NAN_F, large));
 }
 
 LANE D erfc_short_d(D x) {
@@ -32,11 +32,11 @@ LANE D erfc_short_d(D x) {
 }
 
 LANE F lanes_erfcf(F x) {
-  return SELECT(x == x, CONVERT(erfc_short_d(CONVERT(x, D)), F), NAN_F);
+  return RARE(x != x, NAN_F, CONVERT(erfc_short_d(CONVERT(x, D)), F));
 }
 LANE F lanes_normcdff(F x) {
   F y = CONVERT(DOUBLES(0.5) * erfc_short_d(CONVERT(x, D) * DOUBLES(-0x1.6a09e667f3bcdp-1)), F);
-  return SELECT(x == x, y, NAN_F);
+  return RARE(x != x, NAN_F, y);
 }
 
 #endif

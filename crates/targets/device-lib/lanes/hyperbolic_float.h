@@ -14,27 +14,27 @@ LANE F lanes_tanhf(F x) {
   F y = exp_parts_f(SELECT(size > FLOATS(10), FLOATS(20), size + size), &n);
   y = y * BITS((n + 127) << 23, F);
   F small = size + size * square * p, large = FLOATS(1) - FLOATS(2) / (y + FLOATS(1));
-  return SELECT(x == x, with_sign_f(SELECT(size < FLOATS(0.625f), small, large), sign_f(x)), NAN_F);
+  return RARE(x != x, NAN_F, with_sign_f(SELECT(size < FLOATS(0.625f), small, large), sign_f(x)));
 }
 
 LANE F lanes_expm1f(F x) {
   D scale, q = exp_minus_one_parts_d(CONVERT(clamp_f(x, -50, 90), D), &scale);
   F y = CONVERT(scale * q + (scale - DOUBLES(1)), F);
   y = SELECT(abs_f(x) < FLOATS(0x1p-25f), x, y);
-  return SELECT(x == x, y, NAN_F);
+  return RARE(x != x, NAN_F, y);
 }
 
 LANE F lanes_sinhf(F x) {
   D scale, q = exp_minus_one_parts_d(CONVERT(clamp_f(abs_f(x), 0, 100), D), &scale);
   D less = scale * q + (scale - DOUBLES(1));
   D y = DOUBLES(0.5) * (less + less / (less + DOUBLES(1)));
-  return SELECT(x == x, with_sign_f(CONVERT(y, F), sign_f(x)), NAN_F);
+  return RARE(x != x, NAN_F, with_sign_f(CONVERT(y, F), sign_f(x)));
 }
 
 LANE F lanes_coshf(F x) {
   D scale, q = exp_minus_one_parts_d(CONVERT(clamp_f(abs_f(x), 0, 100), D), &scale), y = scale * q + scale;
   y = DOUBLES(0.5) * (y + DOUBLES(1) / y);
-  return SELECT(x == x, CONVERT(y, F), NAN_F);
+  return RARE(x != x, NAN_F, CONVERT(y, F));
 }
 
 LANE F lanes_log1pf(F x) {
@@ -52,7 +52,7 @@ LANE F lanes_asinhf(F x) {
   D wide = CONVERT(size, D);
   F y = CONVERT(log_short_d(wide + ELEMENTWISE(sqrt, , wide * wide + DOUBLES(1))), F);
   y = SELECT((size < FLOATS(0x1p-13f)) | (size == FLOATS(INF_F)), size, y);
-  return SELECT(x == x, with_sign_f(y, sign_f(x)), NAN_F);
+  return RARE(x != x, NAN_F, with_sign_f(y, sign_f(x)));
 }
 
 LANE F lanes_acoshf(F x) {
