@@ -18,6 +18,14 @@ double exp10(double);
   X(powf, 4, pow) X(atan2f, 3, atan2) X(hypotf, 3, hypot) X(rhypotf, 2, rhypot_of) X(fmodf, 0, fmod) X(fdimf, 0.5, fdim)           \
   X(copysignf, 0, copysign) X(fminf, 0, fmin_of) X(fmaxf, 0, fmax_of)
 
+#define DOUBLE_UNARY(X)                                                                                                            \
+  X(exp, 1, expl) X(exp2, 1, exp2l) X(log, 1, logl) X(log2, 1, log2l) X(log10, 1, log10l) X(sin, 2, sinl) X(cos, 2, cosl)          \
+  X(tanh, 2, tanhl) X(erf, 2, erfl) X(atan, 2, atanl) X(cbrt, 1, cbrtl) X(sqrt, 0.51, sqrtl) X(rsqrt, 2, rsqrtl_of)                \
+  X(fabs, 0, fabsl) X(floor, 0, floorl) X(ceil, 0, ceill) X(trunc, 0, truncl) X(rint, 0, rintl) X(nearbyint, 0, rintl)             \
+  X(round, 0, roundl)
+#define DOUBLE_BINARY(X) X(pow, 2, powl) X(atan2, 2, atan2l) X(copysign, 0, copysignl) X(fdim, 0.51, fdiml)
+
+static long double rsqrtl_of(long double x) { return 1 / sqrtl(x); }
 static double rsqrt_of(double x) { return 1 / sqrt(x); }
 static double rcbrt_of(double x) { return 1 / cbrt(x); }
 static double normcdf_of(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
@@ -37,6 +45,18 @@ static double error_f(float got, double wanted) {
   frexp(wanted, &exponent);
   double beyond = isinf(got) ? copysign(0x1p128, got) : (double)got;
   return isinf(wanted) ? INFINITY : ldexp(near(beyond, wanted), 24 - (exponent < -125 ? -125 : exponent));
+}
+
+static double error_d(double got, long double wanted) {
+  if (got != got || wanted != wanted) return got != got && wanted != wanted ? 0 : INFINITY;
+  double rounded = (double)wanted;
+  if (rounded == 0 && got == 0) return signbit(rounded) == signbit(got) ? 0 : INFINITY;
+  if (isinf(rounded) && isinf(got)) return rounded == got ? 0 : INFINITY;
+  int exponent;
+  frexpl(wanted, &exponent);
+  long double beyond = isinf(got) ? copysignl(0x1p1024L, got) : (long double)got;
+  long double off = beyond > wanted ? beyond - wanted : wanted - beyond;
+  return isinf(wanted) ? INFINITY : (double)ldexpl(off, 53 - (exponent < -1021 ? -1021 : exponent));
 }
 
 struct worst {
@@ -98,10 +118,50 @@ static int check_float_2(const char *name, double limit, float (*ours)(float, fl
   return report(name, limit, w);
 }
 
+/* All bits at random, or numbers of one of several sizes, among them some next to multiples of pi/2. */
+static double argument_d(int i) {
+  static uint64_t state = 7;
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  uint64_t bits = state >> 31 ^ state << 33;
+  const double ranges[] = {0.01, 1, 2, 10, 100, 750, 1e5, 1e12};
+  double x;
+  memcpy(&x, &bits, 8);
+  if (i % 4 == 0) return x;
+  if (i % 4 == 1) return ((int64_t)bits >> 44) * 1.57079632679489661923;
+  return (double)((int64_t)bits * 0x1p-63) * ranges[i >> 2 & 7];
+}
+
+static int check_double(const char *name, double limit, double (*ours)(double), long double (*wanted)(long double)) {
+  struct worst w = {0, 0, 0};
+  for (int i = 0; i < 100000 + 2 * SPECIALS; ++i) {
+    double x = i < 2 * SPECIALS ? specials[i / 2] * (i & 1 ? -1 : 1) : argument_d(i);
+    note(&w, error_d(ours(x), wanted(x)), x, 0);
+  }
+  return report(name, limit, w);
+}
+
+static int check_double_2(const char *name, double limit, double (*ours)(double, double), long double (*wanted)(long double, long double)) {
+  struct worst w = {0, 0, 0};
+  for (int i = 0; i < 100000; ++i) {
+    double x = argument_d(i), y = argument_d(i * 7 + 3);
+    if (i & 1) x = fabs(x);
+    note(&w, error_d(ours(x, y), wanted(x, y)), x, y);
+  }
+  for (int i = 0; i < 4 * SPECIALS * SPECIALS; ++i) {
+    double x = specials[i / 4 % SPECIALS] * (i & 1 ? -1 : 1), y = specials[i / 4 / SPECIALS] * (i & 2 ? -1 : 1);
+    note(&w, error_d(ours(x, y), wanted(x, y)), x, y);
+  }
+  return report(name, limit, w);
+}
+
 #define DECLARE(name, limit, reference) float __nv_##name(float);
 FLOAT_UNARY(DECLARE)
 #define DECLARE_2(name, limit, reference) float __nv_##name(float, float);
 FLOAT_BINARY(DECLARE_2)
+#define DECLARE_D(name, limit, reference) double __nv_##name(double);
+DOUBLE_UNARY(DECLARE_D)
+#define DECLARE_D_2(name, limit, reference) double __nv_##name(double, double);
+DOUBLE_BINARY(DECLARE_D_2)
 
 int main(void) {
   int failures = 0;
@@ -109,5 +169,9 @@ int main(void) {
   FLOAT_UNARY(CHECK)
 #define CHECK_2(name, limit, reference) failures += check_float_2(#name, limit, __nv_##name, reference);
   FLOAT_BINARY(CHECK_2)
+#define CHECK_D(name, limit, reference) failures += check_double(#name, limit, __nv_##name, reference);
+  DOUBLE_UNARY(CHECK_D)
+#define CHECK_D_2(name, limit, reference) failures += check_double_2(#name, limit, __nv_##name, reference);
+  DOUBLE_BINARY(CHECK_D_2)
   return failures != 0;
 }
