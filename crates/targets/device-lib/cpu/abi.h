@@ -46,6 +46,6 @@ void __regrain_nanosleep(uint32_t ns);
 /* Of `../lanes`. */
 float __nv_expf(float), __nv_exp2f(float), __nv_exp10f(float), __nv_logf(float), __nv_log2f(float), __nv_log10f(float);
 float __nv_sinf(float), __nv_cosf(float), __nv_tanf(float), __nv_tanhf(float);
-double __nv_exp2(double), __nv_log2(double), __nv_sin(double), __nv_cos(double), __nv_pow(double, double);
+double __nv_exp2(double), __nv_log2(double), __nv_sin(double), __nv_cos(double);
 
 #endif

@@ -31,9 +31,10 @@ LIBM(j0) LIBM(j1) LIBM(y0) LIBM(y1)
   INLINE double __nv_##name(double x, double y) { return f64(x, y); }
 #define LIBM2(name) BINARY(name, name##f, name)
 #define BUILTIN2(name) INLINE double __nv_##name(double x, double y) { return __builtin_##name(x, y); }
-BUILTIN2(fmod) BUILTIN2(hypot)
+BUILTIN2(pow) BUILTIN2(fmod) BUILTIN2(hypot)
 LIBM2(nextafter) LIBM2(remainder)
 
+INLINE double __nv_powi(double x, int32_t n) { return __builtin_pow(x, (double)n); }
 INLINE float __nv_jnf(int32_t n, float x) { return jnf(n, x); }
 INLINE double __nv_jn(int32_t n, double x) { return jn(n, x); }
 INLINE float __nv_ynf(int32_t n, float x) { return ynf(n, x); }

@@ -8,7 +8,6 @@
 #define FORM_f_fi(name, function) extern inline float name(float x, int32_t y) { return function(x, y); }
 #define FORM_d_d(name, function) extern inline double name(double x) { return function(x); }
 #define FORM_d_dd(name, function) extern inline double name(double x, double y) { return function(x, y); }
-#define FORM_d_di(name, function) extern inline double name(double x, int32_t y) { return function(x, y); }
 #define FORM_d_ddd(name, function) extern inline double name(double x, double y, double z) { return function(x, y, z); }
 #define FORM(signature, name, function) FORM_##signature(name, function)
 #define VECTOR(signature, name, function)

@@ -6,7 +6,6 @@
 #include "hyperbolic_float.h"
 #include "logarithm_double.h"
 #include "logarithm_float.h"
-#include "power_double.h"
 #include "power_float.h"
 #include "root_float.h"
 #include "simple_double.h"

@@ -15,24 +15,31 @@ LANE D atan_near_zero_d(D x) {
                          -0x1.dfa2e8abb7ed8p-8, 0x1.2405066f145b8p-10);
 }
 
+/* base + y, or base - y where `minus`. */
+LANE D plus_or_minus_d(D base, D y, MASK64 minus) {
+  return base + flip_d(y, CONVERT(minus, L) << 63);
+}
+
 LANE F lanes_atanf(F x) {
-  D size = CONVERT(abs_f(x), D);
-  MASK64 large = size > DOUBLES(1);
-  D y = atan_near_zero_d(SELECT(large, DOUBLES(1), size) / SELECT(large, size, DOUBLES(1)));
-  y = SELECT(large, DOUBLES(0.5 * PI_D) - y, y);
+  F size = abs_f(x);
+  MASK64 steep = CONVERT(size, D) > DOUBLES(1);
+  F large = SELECT(size > FLOATS(1), size, FLOATS(1)), small = SELECT(size > FLOATS(1), FLOATS(1), size);
+  D y = atan_near_zero_d(CONVERT(small, D) / CONVERT(large, D));
+  y = plus_or_minus_d(CHOOSE(D, steep, 0.5 * PI_D, 0), y, steep);
   return RARE(x != x, NAN_F, with_sign_f(CONVERT(y, F), sign_f(x)));
 }
 
 LANE F lanes_atan2f(F y, F x) {
-  D wide = CONVERT(x, D), across = abs_d(wide), up = CONVERT(abs_f(y), D);
-  MASK64 steep = up > across, same = up == across;
-  D quotient = SELECT(steep, across, up) / SELECT(steep, up, across);
+  F across = abs_f(x), up = abs_f(y);
+  F large = SELECT(up > across, up, across), small = SELECT(up > across, across, up);
   /* 0/0 and inf/inf. */
-  quotient = RARE(same, SELECT(up == DOUBLES(0), up, DOUBLES(1)), quotient);
-  D angle = atan_near_zero_d(quotient);
-  angle = SELECT(steep, DOUBLES(0.5 * PI_D) - angle, angle);
-  angle = SELECT(BITS(wide, L) < 0, DOUBLES(PI_D) - angle, angle);
-  return SELECT((x == x) & (y == y), with_sign_f(CONVERT(angle, F), sign_f(y)), NAN_F);
+  MASK same = up == across;
+  small = RARE(same, SELECT(up == FLOATS(0), up, FLOATS(1)), small);
+  D slope = CONVERT(small, D) / CONVERT(RARE(same, FLOATS(1), large), D);
+  MASK64 steep = CONVERT(up, D) > CONVERT(across, D), back = BITS(CONVERT(x, D), L) < 0;
+  D angle = plus_or_minus_d(CHOOSE(D, steep, 0.5 * PI_D, 0), atan_near_zero_d(slope), steep);
+  angle = plus_or_minus_d(CHOOSE(D, back, PI_D, 0), angle, back);
+  return RARE((x != x) | (y != y), NAN_F, with_sign_f(CONVERT(angle, F), sign_f(y)));
 }
 
 /* asin(|x|), or half of pi/2 - asin(|x|) where `*large`. */

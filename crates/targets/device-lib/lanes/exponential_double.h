@@ -48,18 +48,12 @@ LANE D lanes_exp(D x) {
   return RARE(x != x, NAN_D, scale_d(y, k));
 }
 
-/* 2^(high + low) for |high| up to 1/2: times log(2), in two parts. */
-LANE D exp2_near_zero_d(D high, D low) {
-  D head = short_d(high);
-  D product = head * DOUBLES(0x1.62e42f8000000p-1);
-  D more = (low + (high - head)) * DOUBLES(0x1.62e42fefa39efp-1) + head * DOUBLES(0x1.be8e7bcd5e4f2p-27);
-  return exp_near_zero_d(product, more);
-}
-
 LANE D lanes_exp2(D x) {
   x = clamp_d(x, -1076, 1025);
-  D shifted, k = nearest_d(x, &shifted);
-  return RARE(x != x, NAN_D, scale_d(exp2_near_zero_d(x - k, DOUBLES(0)), k));
+  D shifted, k = nearest_d(x, &shifted), r = x - k;
+  D q = P10(DOUBLES, r, 0x1.ebfbdff82c59cp-3, 0x1.c6b08d704a0d3p-5, 0x1.3b2ab6fba10f4p-7, 0x1.5d87fe78b3d0bp-10, 0x1.4309130c2f061p-13,
+            0x1.ffcbfbf87ca0fp-17, 0x1.62bfcd7485df9p-20, 0x1.b5260df7d334ap-24, 0x1.e6124b4835adap-28, 0x1.e80ec2869e514p-32);
+  return RARE(x != x, NAN_D, scale_d(one_plus_d(r * DOUBLES(0x1.62e42fefa39efp-1), r * r * q), k));
 }
 
 LANE D lanes_tanh(D x) {

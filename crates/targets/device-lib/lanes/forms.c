@@ -10,7 +10,6 @@
 #define FORM_f_f(name, function) UNARY(name, function, F)
 #define FORM_d_d(name, function) UNARY(name, function, D)
 #define FORM_d_dd(name, function) BINARY(name, function, D, D)
-#define FORM_d_di(name, function) BINARY(name, function, D, I)
 #define FORM_d_ddd(name, function) TERNARY(name, function, D)
 #define FORM_f_ff(name, function) BINARY(name, function, F, F)
 #define FORM_f_fi(name, function) BINARY(name, function, F, I)

@@ -60,6 +60,12 @@ typedef L MASK64;
 #else
 #define RARE SELECT
 #endif
+/* The same of two constants, which is no branch. */
+#if LANES == 1
+#define CHOOSE(type, mask, a, b) (((const type[]){b, a})[mask])
+#else
+#define CHOOSE(type, mask, a, b) SELECT(mask, (type)(double)(a), (type)(double)(b))
+#endif
 #define BITS(x, type) __builtin_bit_cast(type, x)
 
 #define INF_F __builtin_inff()

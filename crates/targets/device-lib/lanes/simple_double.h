@@ -2,7 +2,7 @@
 #ifndef REGRAIN_SIMPLE_DOUBLE_H
 #define REGRAIN_SIMPLE_DOUBLE_H
 
-#include "power_double.h"
+#include "lanes.h"
 
 LANE D lanes_sqrt(D x) { return ELEMENTWISE(sqrt, , x); }
 LANE D lanes_rsqrt(D x) { return DOUBLES(1) / lanes_sqrt(x); }
@@ -15,7 +15,6 @@ LANE D lanes_nearbyint(D x) { return ELEMENTWISE(nearbyint, , x); }
 LANE D lanes_round(D x) { return ELEMENTWISE(round, , x); }
 LANE D lanes_copysign(D x, D y) { return with_sign_d(abs_d(x), sign_d(y)); }
 LANE D lanes_fma(D x, D y, D z) { return ELEMENTWISE(fma, , x, y, z); }
-LANE D lanes_powi(D x, I n) { return lanes_pow(x, CONVERT(n, D)); }
 LANE D lanes_fdim(D x, D y) { return SELECT(x <= y, DOUBLES(0), x - y); }
 /* Of NaN and a number the number. */
 LANE D lanes_fmin(D x, D y) { return SELECT(x != x, y, SELECT(y < x, y, x)); }
