@@ -28,6 +28,27 @@ LANE F lanes_powif(F x, I n) { return lanes_powf(x, CONVERT(n, F)); }
 LANE F lanes_fminf(F x, F y) { return SELECT(x != x, y, SELECT(y < x, y, x)); }
 LANE F lanes_fmaxf(F x, F y) { return SELECT(x != x, y, SELECT(y > x, y, x)); }
 
+LANE F lanes_rcpf(F x) { return FLOATS(1) / x; }
+
+/* A mask as C's 0 or 1. */
+LANE I truth(MASK mask) { return CONVERT(mask, I) & INTS(1); }
+LANE I lanes_isnanf(F x) { return truth(x != x); }
+LANE I lanes_isinff(F x) { return truth(abs_f(x) == FLOATS(INF_F)); }
+LANE I lanes_finitef(F x) { return truth(abs_f(x) < FLOATS(INF_F)); }
+LANE I lanes_signbitf(F x) { return truth(BITS(x, I) < 0); }
+
+/* To an integer, the nearest where there is none; 0 of NaN. `x` is a whole number already. */
+LANE I saturated_int(F x) {
+  I y = CONVERT(SELECT((x >= FLOATS(-0x1p31f)) & (x < FLOATS(0x1p31f)), x, FLOATS(0)), I);
+  y = SELECT(x >= FLOATS(0x1p31f), INTS(INT32_MAX), y);
+  return SELECT(x < FLOATS(-0x1p31f), INTS(INT32_MIN), y);
+}
+LANE I lanes_float2int_rn(F x) { return saturated_int(lanes_rintf(x)); }
+LANE I lanes_float2int_rz(F x) { return saturated_int(lanes_truncf(x)); }
+LANE I lanes_float2int_ru(F x) { return saturated_int(lanes_ceilf(x)); }
+LANE I lanes_float2int_rd(F x) { return saturated_int(lanes_floorf(x)); }
+LANE F lanes_int2float_rn(I n) { return CONVERT(n, F); }
+
 /* x - trunc(x/y) y, exact as long as the quotient has 29 bits at most. */
 LANE F lanes_fmodf(F x, F y) {
   D a = CONVERT(abs_f(x), D), b = CONVERT(abs_f(y), D), shifted;
