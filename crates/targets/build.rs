@@ -1,6 +1,9 @@
 //! Compiles the device libraries to LLVM bitcode: `device-lib/common/*.c` with those of one target, for the host to
 //! `$OUT_DIR/cpu_library.bc`, for AMD's GPUs to `$OUT_DIR/amdgpu_library.bc`.
 //!
+//! The vector forms of `device-lib/lanes` go to `$OUT_DIR/lanes_<number>.bc`, for each number of elements, and what there is of them to
+//! `$OUT_DIR/vector_forms.rs`.
+//!
 //! A library is inlined into kernels that are compiled for the processor that is there, so no function may carry the
 //! `target-cpu` and `target-features` of this build: they are taken out of the textual IR.
 
@@ -8,6 +11,9 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "build/vector_forms.rs"]
+mod vector_forms;
 
 const FLAGS: &[&str] = &[
     "-O2",
@@ -56,6 +62,8 @@ const LIBRARIES: &[Library] = &[
 ];
 
 fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=device-lib");
     println!("cargo:rerun-if-changed=../runtime/include");
     println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
@@ -65,6 +73,7 @@ fn main() {
     for library in LIBRARIES {
         build(library, &llvm, &out_dir);
     }
+    vector_forms::build(&llvm, &out_dir);
 }
 
 /// Compiles and joins one library.

@@ -48,6 +48,10 @@ double __ocml_rsqrt_f64(double), __ocml_log2_f64(double), __ocml_exp2_f64(double
 #define LOG2_F64(x) __ocml_log2_f64(x)
 #define EXP2_F64(x) __ocml_exp2_f64(x)
 #define TANH_F32(x) __ocml_tanh_f32(x)
+#define SIN_F32(x) __builtin_sinf(x)
+#define COS_F32(x) __builtin_cosf(x)
+#define LOG2_F32(x) __builtin_log2f(x)
+#define EXP2_F32(x) __builtin_exp2f(x)
 
 CONVERGENT static INLINE void block_barrier(void) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");

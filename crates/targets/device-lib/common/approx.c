@@ -5,9 +5,9 @@
   NVVM(float, name##_f)(float x) { return (expr); }                                   \
   NVVM(float, name##_ftz_f)(float y) { float x = flush_f32(y); return flush_f32(expr); }
 
-UNARY_F(sin_approx, __builtin_sinf(x))
-UNARY_F(cos_approx, __builtin_cosf(x))
-UNARY_F(lg2_approx, __builtin_log2f(x))
+UNARY_F(sin_approx, SIN_F32(x))
+UNARY_F(cos_approx, COS_F32(x))
+UNARY_F(lg2_approx, LOG2_F32(x))
 UNARY_F(rsqrt_approx, RSQRT_F32(x))
 UNARY_F(sqrt_approx, __builtin_sqrtf(x))
 UNARY_F(ceil, __builtin_ceilf(x))
@@ -17,10 +17,10 @@ UNARY_F(round, __builtin_rintf(x))
 UNARY_F(saturate, saturate_f32(x))
 NVVM(float, sqrt_f)(float x) { return __builtin_sqrtf(x); }
 NVVM(float, rcp_approx_ftz_f)(float x) { return flush_f32(1.0f / flush_f32(x)); }
-NVVM(float, ex2_approx_f32)(float x) { return __builtin_exp2f(x); }
-NVVM(float, ex2_approx_ftz_f32)(float x) { return flush_f32(__builtin_exp2f(flush_f32(x))); }
-NVVM(float, ex2_approx_f)(float x) { return __builtin_exp2f(x); }
-NVVM(float, ex2_approx_ftz_f)(float x) { return flush_f32(__builtin_exp2f(flush_f32(x))); }
+NVVM(float, ex2_approx_f32)(float x) { return EXP2_F32(x); }
+NVVM(float, ex2_approx_ftz_f32)(float x) { return flush_f32(EXP2_F32(flush_f32(x))); }
+NVVM(float, ex2_approx_f)(float x) { return EXP2_F32(x); }
+NVVM(float, ex2_approx_ftz_f)(float x) { return flush_f32(EXP2_F32(flush_f32(x))); }
 NVVM(float, fabs_f32)(float x) { return __builtin_fabsf(x); }
 NVVM(float, fabs_ftz_f32)(float x) { return __builtin_fabsf(flush_f32(x)); }
 NVVM(double, fabs_f64)(double x) { return __builtin_fabs(x); }

@@ -107,8 +107,8 @@ INLINE uint32_t __regrain_x2_fabs_v2f16(uint32_t x) { return x & 0x7fff7fff; }
 INLINE uint32_t __regrain_x2_fabs_v2bf16(uint32_t x) { return x & 0x7fff7fff; }
 INLINE uint32_t __regrain_x2_fabs_ftz_v2f16(uint32_t x) { return X2_1(flush_f16, x) & 0x7fff7fff; }
 INLINE uint32_t __regrain_x2_neg_bf16x2(uint32_t x) { return x ^ 0x80008000; }
-static INLINE uint16_t ex2_f16(uint16_t x) { return f32_to_f16(__builtin_exp2f(f16_to_f32(x))); }
-static INLINE uint16_t ex2_bf16(uint16_t x) { return f32_to_bf16(__builtin_exp2f(bf16_to_f32(x))); }
+static INLINE uint16_t ex2_f16(uint16_t x) { return f32_to_f16(EXP2_F32(f16_to_f32(x))); }
+static INLINE uint16_t ex2_bf16(uint16_t x) { return f32_to_bf16(EXP2_F32(bf16_to_f32(x))); }
 NVVM(scalar_f16, ex2_approx_f16)(scalar_f16 x) { return __builtin_bit_cast(scalar_f16, ex2_f16(BITS(x))); }
 NVVM(scalar_bf16, ex2_approx_ftz_bf16)(scalar_bf16 x) { return __builtin_bit_cast(scalar_bf16, ex2_bf16(BITS(x))); }
 INLINE uint32_t __regrain_x2_ex2_approx_v2f16(uint32_t x) { return X2_1(ex2_f16, x); }

@@ -35,8 +35,17 @@ void __regrain_nanosleep(uint32_t ns);
 /* What the hardware has as an approximation, and is computed in full here. */
 #define RSQRT_F32(x) (1.0f / __builtin_sqrtf(x))
 #define RSQRT_F64(x) (1.0 / __builtin_sqrt(x))
-#define LOG2_F64(x) __builtin_log2(x)
-#define EXP2_F64(x) __builtin_exp2(x)
-#define TANH_F32(x) __builtin_tanhf(x)
+#define LOG2_F64(x) __nv_log2(x)
+#define EXP2_F64(x) __nv_exp2(x)
+#define TANH_F32(x) __nv_tanhf(x)
+#define SIN_F32(x) __nv_sinf(x)
+#define COS_F32(x) __nv_cosf(x)
+#define LOG2_F32(x) __nv_log2f(x)
+#define EXP2_F32(x) __nv_exp2f(x)
+
+/* Of `../lanes`. */
+float __nv_expf(float), __nv_exp2f(float), __nv_exp10f(float), __nv_logf(float), __nv_log2f(float), __nv_log10f(float);
+float __nv_sinf(float), __nv_cosf(float), __nv_tanf(float), __nv_tanhf(float);
+double __nv_exp2(double), __nv_log2(double), __nv_sin(double), __nv_cos(double);
 
 #endif

@@ -1,49 +1,39 @@
-/* libdevice's elementary functions, one libm function or LLVM intrinsic each, so that the vectoriser knows them. */
+/* libdevice's elementary functions that are a function of libm or an intrinsic of LLVM each. Others stand in `../lanes`. */
 #include "quotient.h"
 #include "round.h"
 
-float exp10f(float);
 double exp10(double);
 float j0f(float), j1f(float), jnf(int, float), y0f(float), y1f(float), ynf(int, float);
 double j0(double), j1(double), jn(int, double), y0(double), y1(double), yn(int, double);
-float lgammaf(float), tgammaf(float), hypotf(float, float), cbrtf(float), expm1f(float), log1pf(float), logbf(float);
-double lgamma(double), tgamma(double), hypot(double, double), cbrt(double), expm1(double), log1p(double), logb(double);
-float erff(float), erfcf(float), nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
-double erf(double), erfc(double), nextafter(double, double), remainder(double, double), remquo(double, double, int *);
-float acoshf(float), asinhf(float), atanhf(float), modff(float, float *), frexpf(float, int *), ldexpf(float, int);
+float lgammaf(float), tgammaf(float), logbf(float);
+double lgamma(double), tgamma(double), hypot(double, double), expm1(double), log1p(double), logb(double);
+float nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
+double erfc(double), nextafter(double, double), remainder(double, double), remquo(double, double, int *);
+float modff(float, float *), frexpf(float, int *), ldexpf(float, int);
 double acosh(double), asinh(double), atanh(double), modf(double, double *), frexp(double, int *), ldexp(double, int);
 int ilogbf(float), ilogb(double);
 
 #define UNARY(name, f32, f64)                               \
   INLINE float __nv_##name##f(float x) { return f32(x); }   \
   INLINE double __nv_##name(double x) { return f64(x); }
-#define BUILTIN(name) UNARY(name, __builtin_##name##f, __builtin_##name)
 #define LIBM(name) UNARY(name, name##f, name)
 
-BUILTIN(sin) BUILTIN(cos) BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(atan)
-BUILTIN(sinh) BUILTIN(cosh) BUILTIN(tanh) LIBM(asinh) LIBM(acosh) LIBM(atanh)
-BUILTIN(exp) BUILTIN(exp2) LIBM(exp10) LIBM(expm1)
-BUILTIN(log) BUILTIN(log2) BUILTIN(log10) LIBM(log1p) LIBM(logb)
-BUILTIN(sqrt) LIBM(cbrt) BUILTIN(fabs)
-BUILTIN(ceil) BUILTIN(floor) BUILTIN(trunc) BUILTIN(rint) BUILTIN(nearbyint) BUILTIN(round)
-LIBM(erf) LIBM(erfc) LIBM(lgamma) LIBM(tgamma)
+#define OF_DOUBLE(name, f64) INLINE double __nv_##name(double x) { return f64(x); }
+#define BUILTIN(name) OF_DOUBLE(name, __builtin_##name)
+#define LIBM_DOUBLE(name) OF_DOUBLE(name, name)
+
+BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(sinh) BUILTIN(cosh) LIBM_DOUBLE(asinh) LIBM_DOUBLE(acosh) LIBM_DOUBLE(atanh)
+LIBM_DOUBLE(exp10) LIBM_DOUBLE(expm1) LIBM_DOUBLE(log1p) LIBM(logb) LIBM_DOUBLE(erfc) LIBM(lgamma) LIBM(tgamma)
 LIBM(j0) LIBM(j1) LIBM(y0) LIBM(y1)
 
 #define BINARY(name, f32, f64)                                        \
   INLINE float __nv_##name##f(float x, float y) { return f32(x, y); } \
   INLINE double __nv_##name(double x, double y) { return f64(x, y); }
-#define BUILTIN2(name) BINARY(name, __builtin_##name##f, __builtin_##name)
 #define LIBM2(name) BINARY(name, name##f, name)
-BUILTIN2(pow) BUILTIN2(atan2) BUILTIN2(fmod) BUILTIN2(fmin) BUILTIN2(fmax) BUILTIN2(copysign)
-LIBM2(hypot) LIBM2(nextafter) LIBM2(remainder)
+#define BUILTIN2(name) INLINE double __nv_##name(double x, double y) { return __builtin_##name(x, y); }
+BUILTIN2(pow) BUILTIN2(fmod) BUILTIN2(hypot)
+LIBM2(nextafter) LIBM2(remainder)
 
-INLINE float __nv_fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
-INLINE double __nv_fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
-INLINE float __nv_fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-INLINE double __nv_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-INLINE float __nv_rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-INLINE double __nv_rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
-INLINE float __nv_powif(float x, int32_t n) { return __builtin_powf(x, (float)n); }
 INLINE double __nv_powi(double x, int32_t n) { return __builtin_pow(x, (double)n); }
 INLINE float __nv_jnf(int32_t n, float x) { return jnf(n, x); }
 INLINE double __nv_jn(int32_t n, double x) { return jn(n, x); }
@@ -73,24 +63,22 @@ INLINE int32_t __nv_ilogbf(float x) { return x == 0 || x != x ? INT32_MIN : __bu
 INLINE int32_t __nv_ilogb(double x) { return x == 0 || x != x ? INT32_MIN : __builtin_isinf(x) ? INT32_MAX : ilogb(x); }
 
 INLINE void __nv_sincosf(float x, float *s, float *c) {
-  *s = __builtin_sinf(x);
-  *c = __builtin_cosf(x);
+  *s = __nv_sinf(x);
+  *c = __nv_cosf(x);
 }
 INLINE void __nv_sincos(double x, double *s, double *c) {
-  *s = __builtin_sin(x);
-  *c = __builtin_cos(x);
+  *s = __nv_sin(x);
+  *c = __nv_cos(x);
 }
 
 /* The fast versions are at least as exact as on the device. */
-INLINE float __nv_fast_sinf(float x) { return __builtin_sinf(x); }
-INLINE float __nv_fast_cosf(float x) { return __builtin_cosf(x); }
-INLINE float __nv_fast_tanf(float x) { return __builtin_tanf(x); }
-INLINE float __nv_fast_tanhf(float x) { return __builtin_tanhf(x); }
-INLINE float __nv_fast_expf(float x) { return __builtin_expf(x); }
-INLINE float __nv_fast_exp10f(float x) { return exp10f(x); }
-INLINE float __nv_fast_logf(float x) { return __builtin_logf(x); }
-INLINE float __nv_fast_log2f(float x) { return __builtin_log2f(x); }
-INLINE float __nv_fast_log10f(float x) { return __builtin_log10f(x); }
-INLINE float __nv_fast_powf(float x, float y) { return __builtin_powf(x, y); }
-INLINE float __nv_fast_fdividef(float x, float y) { return x / y; }
+INLINE float __nv_fast_sinf(float x) { return __nv_sinf(x); }
+INLINE float __nv_fast_cosf(float x) { return __nv_cosf(x); }
+INLINE float __nv_fast_tanf(float x) { return __nv_tanf(x); }
+INLINE float __nv_fast_tanhf(float x) { return __nv_tanhf(x); }
+INLINE float __nv_fast_expf(float x) { return __nv_expf(x); }
+INLINE float __nv_fast_exp10f(float x) { return __nv_exp10f(x); }
+INLINE float __nv_fast_logf(float x) { return __nv_logf(x); }
+INLINE float __nv_fast_log2f(float x) { return __nv_log2f(x); }
+INLINE float __nv_fast_log10f(float x) { return __nv_log10f(x); }
 INLINE void __nv_fast_sincosf(float x, float *s, float *c) { __nv_sincosf(x, s, c); }

@@ -40,7 +40,6 @@ void __nv_sincospif(float x, float *s, float *c) {
 }
 
 double __nv_rcbrt(double x) { return 1.0 / cbrt(x); }
-FLOAT_OF(rcbrt)
 
 /* Euclidean norms, scaled by the largest element so that no square overflows. */
 static double norm_of(const double *v, int n, bool reciprocal) {
@@ -71,11 +70,8 @@ double __nv_rnorm4d(double a, double b, double c, double d) { double v[] = {a, b
 double __nv_rhypot(double a, double b) { double v[] = {a, b}; return norm_of(v, 2, true); }
 double __nv_norm(int32_t n, const double *v) { return norm_of(v, n, false); }
 double __nv_rnorm(int32_t n, const double *v) { return norm_of(v, n, true); }
-float __nv_norm3df(float a, float b, float c) { return (float)__nv_norm3d(a, b, c); }
 float __nv_norm4df(float a, float b, float c, float d) { return (float)__nv_norm4d(a, b, c, d); }
-float __nv_rnorm3df(float a, float b, float c) { return (float)__nv_rnorm3d(a, b, c); }
 float __nv_rnorm4df(float a, float b, float c, float d) { return (float)__nv_rnorm4d(a, b, c, d); }
-float __nv_rhypotf(float a, float b) { return (float)__nv_rhypot(a, b); }
 static double sum_of_squares(int32_t n, const float *v) {
   double sum = 0;
   for (int32_t i = 0; i < n; ++i) {
@@ -146,7 +142,6 @@ double __nv_normcdf(double x) {
   double value = 0.5 * erfc(t);
   return value - rest * exp(-t * t) / SQRT_PI;
 }
-FLOAT_OF(normcdf)
 double __nv_normcdfinv(double p) { return -SQRT_2 * __nv_erfcinv(2 * p); }
 FLOAT_OF(normcdfinv)
 

@@ -16,7 +16,8 @@ const TRAP: &str = "__regrain_trap";
 /// What the source saw where device code does not say: clang is asked for this chip where the program has none of NVIDIA's.
 const LEAST_CUDA_ARCH: u32 = 70;
 
-static LIBRARY: DeviceLibrary = DeviceLibrary::new(include_bytes!(concat!(env!("OUT_DIR"), "/amdgpu_library.bc")), &[]);
+static LIBRARY: DeviceLibrary =
+    DeviceLibrary::new(include_bytes!(concat!(env!("OUT_DIR"), "/amdgpu_library.bc")), &[], &[]);
 
 /// Our device library, built from `device-lib/{common,amdgpu}/*.c` by `build.rs` for no chip in particular.
 pub fn device_library() -> &'static DeviceLibrary {

@@ -23,6 +23,7 @@ const TRAP: &str = "__regrain_trap";
 static LIBRARY: DeviceLibrary = DeviceLibrary::new(
     include_bytes!(concat!(env!("OUT_DIR"), "/cpu_library.bc")),
     &[TRAP, "__regrain_exit_thread", "__regrain_spin_hint"],
+    include!(concat!(env!("OUT_DIR"), "/vector_bitcode.rs")),
 );
 
 /// The CPU's device library, built from `device-lib/{common,cpu}/*.c` by `build.rs` for the host's triple. A device symbol `s` is

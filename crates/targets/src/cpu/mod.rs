@@ -27,6 +27,12 @@
 //! (`split_barriers/legality.rs` of the passes), and the kernel runs in the coroutine form.
 //!
 //! Both give the same bits: `tools/regrain/tests/random_kernels.rs` compares them on random kernels.
+//!
+//! # Mathematics
+//!
+//! One C source (`device-lib/lanes`) gives a function of libdevice and its vector forms of 4, 8, 16 and 32 elements
+//! ([`crate::nvvm::library::vector_form`]): elementwise IEEE operations without contraction, so that a thread has the same bits alone
+//! and in a row. Accuracy is CUDA's (`device_library_accuracy.c`). What has no vector form is the C library's.
 
 mod codegen;
 mod constants;

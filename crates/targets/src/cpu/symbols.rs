@@ -14,7 +14,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::GlobalValue;
 use mlir_bridge::llvm;
 
-use crate::nvvm::library::BUILTIN_OBJECTS;
+use crate::nvvm::library::{BUILTIN_OBJECTS, VECTOR_FORM};
 use crate::target::BlockOptions;
 
 /// Prefix of every device symbol in a lowered module.
@@ -84,7 +84,7 @@ fn is_shareable(module: &Module<'_>, global: GlobalValue<'_>) -> bool {
 }
 
 fn keeps_name(name: &str) -> bool {
-    ["llvm.", "__nv_", "__regrain_"].iter().any(|prefix| name.starts_with(prefix))
+    ["llvm.", "__nv_", "__regrain_", VECTOR_FORM].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Gives the definitions of the finished module their final linkage; those in `keep` stay visible to the linker.

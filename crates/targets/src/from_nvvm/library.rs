@@ -12,6 +12,7 @@ use inkwell::module::Module;
 
 use super::inline_ptx::Library;
 use crate::Error;
+use crate::nvvm::library::VECTOR_FORM;
 
 const INTRINSIC: &str = "__regrain_llvm_";
 const LIBDEVICE: &str = "__nv_";
@@ -20,26 +21,47 @@ const LIBDEVICE: &str = "__nv_";
 pub struct DeviceLibrary {
     bitcode: &'static [u8],
     runtime: &'static [&'static str],
+    vectors: &'static [(u32, &'static [u8])],
     signatures: OnceLock<Result<Library, String>>,
 }
 
 impl DeviceLibrary {
     /// A library. `runtime` names the functions without parameters or result that inline PTX reaches in the target's
-    /// runtime without help of the library.
-    pub const fn new(bitcode: &'static [u8], runtime: &'static [&'static str]) -> Self {
-        Self { bitcode, runtime, signatures: OnceLock::new() }
+    /// runtime without help of the library; `vectors` holds the bitcode of vector forms by their number of elements.
+    pub const fn new(
+        bitcode: &'static [u8],
+        runtime: &'static [&'static str],
+        vectors: &'static [(u32, &'static [u8])],
+    ) -> Self {
+        Self { bitcode, runtime, vectors, signatures: OnceLock::new() }
     }
 
     /// The library as a module of `context`.
     pub fn load<'ctx>(&self, context: &'ctx Context) -> Result<Module<'ctx>, Error> {
-        let buffer = MemoryBuffer::create_from_memory_range_copy(self.bitcode, "device_library");
-        Module::parse_bitcode_from_buffer(&buffer, context)
-            .map_err(|e| Error::internal("reading the device library", e.to_string()))
+        parse(self.bitcode, context)
+    }
+
+    /// The vector forms of the numbers of elements of which `module` names some, as modules of `context`. Most modules name none.
+    pub(super) fn load_vectors<'ctx>(
+        &self,
+        module: &Module<'ctx>,
+        context: &'ctx Context,
+    ) -> Result<Vec<Module<'ctx>>, Error> {
+        let wanted: Vec<u32> =
+            module.get_functions().filter_map(|f| lanes_of(&f.get_name().to_string_lossy())).collect();
+        let files = self.vectors.iter().filter(|(lanes, _)| wanted.contains(lanes));
+        files.map(|(_, bitcode)| parse(bitcode, context)).collect()
     }
 
     /// The library's bitcode.
     pub fn bitcode(&self) -> &'static [u8] {
         self.bitcode
+    }
+
+    /// The bitcode of vector forms, by the number of elements.
+    #[cfg(test)]
+    pub(crate) fn vectors(&self) -> &'static [(u32, &'static [u8])] {
+        self.vectors
     }
 
     /// Whether the target's runtime has a function.
@@ -58,6 +80,18 @@ impl DeviceLibrary {
     }
 }
 
+fn parse<'ctx>(bitcode: &[u8], context: &'ctx Context) -> Result<Module<'ctx>, Error> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "device_library");
+    Module::parse_bitcode_from_buffer(&buffer, context)
+        .map_err(|e| Error::internal("reading the device library", e.to_string()))
+}
+
+/// The number of elements of the vector form of this name.
+fn lanes_of(symbol: &str) -> Option<u32> {
+    let rest = symbol.strip_prefix(VECTOR_FORM)?;
+    rest.split_once('v')?.0.parse().ok()
+}
+
 /// The library's function for an LLVM intrinsic that returns a scalar or nothing.
 pub fn intrinsic_symbol(intrinsic: &str) -> String {
     format!("__regrain_{}", intrinsic.replace('.', "_"))
@@ -70,6 +104,6 @@ pub fn struct_intrinsic_symbol(intrinsic: &str) -> String {
 
 /// What a user would call the function of a library with this symbol; `None` for any other symbol.
 pub(super) fn wanted_name(symbol: &str) -> Option<&str> {
-    let of_library = symbol.starts_with(INTRINSIC) || symbol.starts_with(LIBDEVICE);
+    let of_library = [INTRINSIC, LIBDEVICE, VECTOR_FORM].iter().any(|start| symbol.starts_with(start));
     of_library.then(|| symbol.trim_start_matches("__regrain_").trim_end_matches("_out"))
 }

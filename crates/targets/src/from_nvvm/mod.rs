@@ -73,11 +73,15 @@ pub fn link_library<'ctx>(
     module: &Module<'ctx>,
     destination: &dyn Destination,
 ) -> Result<(), Error> {
-    let library = destination.library().load(context)?;
-    library.set_triple(&module.get_triple());
-    library.set_data_layout(&module.get_data_layout());
-    // Its definitions are `linkonce_odr`: what is not used stays away.
-    module.link_in_module(library).map_err(|e| Error::internal("linking the device library", e.to_string()))
+    let mut libraries = destination.library().load_vectors(module, context)?;
+    libraries.push(destination.library().load(context)?);
+    for library in libraries {
+        library.set_triple(&module.get_triple());
+        library.set_data_layout(&module.get_data_layout());
+        // Its definitions are `linkonce_odr`: what is not used stays away.
+        module.link_in_module(library).map_err(|e| Error::internal("linking the device library", e.to_string()))?;
+    }
+    Ok(())
 }
 
 /// Fails when code that is left after optimisation calls what nobody has: an intrinsic or libdevice function that the library

@@ -4,6 +4,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 
 use super::*;
 use crate::machines;
+use crate::nvvm::library::{VECTOR_FORM, vector_form};
 
 /// As a GPU of another maker would have it.
 struct Other;
@@ -97,4 +98,29 @@ fn what_the_library_has_not_is_named_with_the_target() {
     assert_eq!(message, "error: the other target has no 'llvm_nvvm_read_ptx_sreg_tid_x' in 'k'");
     link_library(&context, &module, &Other).expect("linked");
     reject_missing(&module, &Other).expect("all is there");
+}
+
+#[test]
+fn vector_forms_come_only_when_they_are_called() {
+    let context = Context::create();
+    let module = device(&context);
+    let of_vectors = |module: &Module<'_>| -> Vec<String> {
+        let names = module.get_functions().map(|f| f.get_name().to_string_lossy().into_owned());
+        let mut found: Vec<String> = names.filter(|name| name.starts_with(VECTOR_FORM)).collect();
+        found.sort();
+        found
+    };
+    let wanted = vector_form("__nv_expf", 8).expect("exp has a form of 8 elements");
+    let unknown = format!("{VECTOR_FORM}8v___nv_nothing");
+    let vector = context.f32_type().vec_type(8);
+    for name in [&wanted, &unknown] {
+        module.add_function(name, vector.fn_type(&[vector.into()], false), None);
+    }
+    link_library(&context, &module, &Other).expect("linked");
+    assert_eq!(of_vectors(&module), [wanted.clone(), unknown]);
+    assert!(module.get_function(&wanted).is_some_and(|form| form.get_first_basic_block().is_some()));
+
+    let plain = device(&context);
+    link_library(&context, &plain, &Other).expect("linked");
+    assert!(of_vectors(&plain).is_empty());
 }

@@ -66,6 +66,18 @@ pub fn integer_operation(name: &str) -> Option<&'static str> {
     })
 }
 
+include!(concat!(env!("OUT_DIR"), "/vector_forms.rs"));
+
+/// Beginning of the names of vector forms.
+pub const VECTOR_FORM: &str = "_ZGV_LLVM_N";
+
+/// The function that does for vectors of `lanes` elements, each for itself, what `callee` (of libdevice, or an intrinsic) does for numbers,
+/// with the same bits: its arguments and result are vectors where those of `callee` are numbers. The CPU target has it.
+pub fn vector_form(callee: &str, lanes: u32) -> Option<String> {
+    let place = FORMS.binary_search_by_key(&callee, |&(name, _)| name).ok()?;
+    LANES.contains(&lanes).then(|| format!("{VECTOR_FORM}{lanes}{}", FORMS[place].1))
+}
+
 /// What kind of work a function does, of floating-point numbers or not; `None` for one that nobody looks into.
 pub fn work(name: &str, of_floats: bool) -> Option<Work> {
     let name = name.strip_prefix(LIBDEVICE)?;
@@ -95,6 +107,19 @@ mod tests {
         assert!(is_known_external("__nv_sinf") && is_known_external("vprintf") && !is_known_external("_Z1fv"));
         assert!(never_returns("__nv_abort") && !never_returns("__nv_sinf"));
         assert_eq!([integer_operation("__nv_ullmax"), integer_operation("max")], [Some("maxui"), None]);
+    }
+
+    #[test]
+    fn vector_forms_are_found_by_name() {
+        assert_eq!(vector_form("__nv_expf", 16).as_deref(), Some("_ZGV_LLVM_N16v___nv_expf"));
+        assert_eq!(vector_form("__nv_fast_expf", 8), vector_form("__nv_expf", 8));
+        assert_eq!(vector_form("__nv_powf", 4).as_deref(), Some("_ZGV_LLVM_N4vv___nv_powf"));
+        assert_eq!(vector_form("llvm.nvvm.ex2.approx.f", 32), vector_form("__nv_exp2f", 32));
+        assert_eq!(
+            [vector_form("__nv_expf", 3), vector_form("__nv_tgammaf", 8), vector_form("", 8)],
+            [None, None, None]
+        );
+        assert!(FORMS.is_sorted_by(|a, b| a.0 < b.0));
     }
 
     #[test]
