@@ -335,9 +335,10 @@ impl Class {
     fn lost(&self, version: usize) -> f64 {
         let (own, original) = (&self.versions[version], &self.versions[self.original]);
         let Some(usual) = original.median() else { return 0.0 };
-        // First launches load code.
+        // First launches load code; the first of all meets cold data too, whatever it runs.
         let first = original.cold.first().map_or(usual, |time| *time as f64);
-        let cold = own.cold.iter().map(|time| *time as f64 - first).filter(|_| own.warm().count() < 2);
+        let is_telling = version != self.first && own.warm().count() < 2;
+        let cold = own.cold.iter().map(|time| *time as f64 - first).filter(|_| is_telling);
         let over = own.warm().map(|time| time as f64 - usual).chain(cold).reduce(f64::min);
         own.samples() as f64 * over.unwrap_or(0.0).max(0.0)
     }

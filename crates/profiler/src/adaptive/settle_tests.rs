@@ -82,6 +82,14 @@ fn one_wild_sample_decides_nothing() {
 }
 
 #[test]
+fn the_first_launch_of_all_speaks_against_no_version() {
+    let mut class = Class::new(&Start { first: 1, cold: vec![1, 0, 2], ..start(3) });
+    let ran = run(&mut class, 60, |number, version| if number == 0 { 1e6 } else { [100.0, 60.0, 80.0][version] });
+    assert_eq!(class.settled(), Some(1));
+    assert!(ran[18..].iter().all(|version| *version == 1), "{ran:?}");
+}
+
+#[test]
 fn a_rhythm_of_the_program_favours_no_version() {
     // Launches do more and less by turns; the versions are alike.
     for period in 2..6 {
