@@ -29,7 +29,8 @@ fn line(identity: &Identity, seen: &Seen<'_>) -> String {
         "regrain adaptive: {} on {} {}, grids like {gx}x{gy}x{gz} of {bx}x{by}x{bz}: {outcome}; {} launches",
         identity.kernel, identity.target, seen.device, seen.launches
     );
-    for (version, known) in seen.class.versions().iter().enumerate() {
+    let is_known = |version: &Version| version.failed || version.samples() > 0;
+    for (version, known) in seen.class.versions().iter().enumerate().filter(|(_, known)| is_known(known)) {
         let _ = write!(text, "; {} {}", name(version), times(known));
     }
     text
