@@ -4,7 +4,7 @@
 // The program chooses for good: other functions around the launch, and it does not start as one that measures.
 // CHECK-LABEL: llvm.func @__regrain_launch.k
 // CHECK: %[[SITE:.*]] = llvm.mlir.addressof @__regrain_site.__regrain_launch.k
-// CHECK: %[[N:.*]] = llvm.call @__regrain_adapt_begin(%[[SITE]], %arg1, %arg2, %arg3, %arg4, %arg5, %arg6, %arg7, %arg8, %[[TOKEN:.*]])
+// CHECK: %[[N:.*]] = llvm.call @__regrain_adapt_begin(%[[SITE]], %arg1, %arg2, %arg3, %arg4, %arg5, %arg6, %arg7, %arg8, %[[TOKEN:[0-9]+]])
 // CHECK: %[[E:.*]] = scf.index_switch
 // CHECK: llvm.call @__regrain_adapt_end(%[[SITE]], %[[TOKEN]], %[[E]])
 // MEASURES: llvm.mlir.global weak_odr constant @__regrain_profiled
