@@ -148,8 +148,7 @@ impl Versions {
         let module = read_host(&mlir, &self.host)?;
         show(&module);
         if let Some(Choosing { target, is_adaptive }) = choosing {
-            let first = |symbol: &str| self.firsts.get(symbol).copied();
-            let first: Option<&dyn Fn(&str) -> Option<Grain>> = if is_adaptive { Some(&first) } else { None };
+            let first = is_adaptive.then_some(&self.firsts);
             let program = profile_alternatives::Program { target, version: VERSION, first };
             profile_alternatives::profile_all(module_op(&module), &program);
         }

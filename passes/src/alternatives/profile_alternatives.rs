@@ -16,6 +16,8 @@
 //! content (`content_hash.rs`), target, version, and the names of the grains. What it holds it is given as options.
 //! Only alternatives with one i32 result in such a function are taken; others stay.
 
+use std::collections::BTreeMap;
+
 use mlir_bridge::{
     ir::{Block, Builder, Ctx, Op, Type, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
@@ -53,8 +55,9 @@ pub struct Program<'p> {
     pub target: &'p str,
     /// The version of this compiler.
     pub version: &'p str,
-    /// Where it settles on one by itself: gives what a host function, by its name, runs before anything is known.
-    pub first: Option<&'p dyn Fn(&str) -> Option<Grain>>,
+    /// Where it settles on one by itself: what host functions run before anything is known, by their names; the original where
+    /// nothing is said.
+    pub first: Option<&'p BTreeMap<String, Grain>>,
 }
 
 impl Program<'_> {
@@ -74,9 +77,8 @@ const PROFILED: &str = "__regrain_profiled";
 const TOKEN_SIZE: i64 = 32;
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    let original = |_: &str| None;
-    let first: Option<&dyn Fn(&str) -> Option<Grain>> =
-        if pass.option_bool("adaptive")? { Some(&original) } else { None };
+    let originals = BTreeMap::new();
+    let first = pass.option_bool("adaptive")?.then_some(&originals);
     profile_all(module, &Program { target: pass.option("target"), version: pass.option("version"), first });
     Ok(())
 }
@@ -100,7 +102,7 @@ fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, p
     let functions = program.functions();
     declare(module, functions, &globals, program.first.is_none());
     let grains = alternatives.descriptions();
-    let first = program.first.and_then(|first| first(name)).map(|grain| grain.to_string());
+    let first = program.first.and_then(|firsts| firsts.get(name)).map(Grain::to_string);
     let first = grains.iter().position(|grain| first.as_deref() == Some(grain)).unwrap_or(0);
     globals.make(&[kernel, content, program.target, program.version], &grains, first);
     let op = alternatives.op();
