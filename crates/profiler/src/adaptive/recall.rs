@@ -21,6 +21,8 @@ pub enum Recalled {
         fewest: usize,
         /// Which ones were slower than the original in all of several runs.
         slower: Vec<bool>,
+        /// How many samples there are of all.
+        known: usize,
     },
 }
 
@@ -46,7 +48,7 @@ pub fn recall(shapes: &[Shape], grains: &[Grain]) -> Recalled {
         fitting.iter().filter_map(|shape| shape.candidates.get(&grains[version])).map(|times| times.samples()).sum()
     };
     let fewest = (0..grains.len()).filter(|version| !slower[*version]).min_by_key(|version| samples(*version));
-    Recalled::Some { fewest: fewest.unwrap_or(0), slower }
+    Recalled::Some { fewest: fewest.unwrap_or(0), slower, known: (0..grains.len()).map(samples).sum() }
 }
 
 /// Whether a grain could not be launched, or was slower than the original by more than the original's own times differ. First launches of

@@ -17,7 +17,8 @@
 //!
 //! *What it costs.* The first launch runs what the compiler takes for the best. A version is tried only while what its trials have cost, beyond
 //! the original's time, is less than its part of [`LOSS_SHARE`] of the time that all launches of the class took. So its first trial is free,
-//! and a bad version is tried seldom. After [`MOST_LAUNCHES`] launches there are no more trials.
+//! and a bad version is tried seldom. Where a class with about as many blocks knows a version to be slower, its first trial is not free
+//! either. After [`MOST_LAUNCHES`] launches there are no more trials.
 //!
 //! Nothing here knows time or devices: it is fed with what launches took.
 
@@ -63,6 +64,8 @@ pub struct Start {
     pub first: usize,
     /// For each version, whether it is out of the question.
     pub out: Vec<bool>,
+    /// For each version, how its time compares with the original's in a class that is like this one, 1 where that is not known.
+    pub ratios: Vec<f64>,
     /// Whether a launch is over before the next can be timed.
     pub alone: bool,
     /// Where the order of the rounds comes from.
@@ -96,6 +99,8 @@ pub struct Version {
     pub out: bool,
     /// It could not be launched.
     pub failed: bool,
+    /// How its time compares with the original's elsewhere.
+    expected: f64,
     rounds: Vec<Option<u64>>,
 }
 
@@ -126,7 +131,10 @@ impl Version {
 impl Class {
     /// A class of which nothing was launched in this process.
     pub fn new(start: &Start) -> Self {
-        let version = |out: &bool| Version { out: *out, ..Version::default() };
+        let version = |(at, out): (usize, &bool)| {
+            let expected = start.ratios.get(at).copied().unwrap_or(1.0);
+            Version { out: *out, expected, ..Version::default() }
+        };
         let cold = start.cold.iter().rev().map(|version| Trial { version: *version, part: Part::Cold });
         Self {
             original: start.original,
@@ -135,7 +143,7 @@ impl Class {
             random: start.seed | 1,
             queue: cold.collect(),
             pending: 0,
-            versions: start.out.iter().map(version).collect(),
+            versions: start.out.iter().enumerate().map(version).collect(),
             rounds: 0,
             launches: 0,
             untimed: 0,
@@ -156,6 +164,12 @@ impl Class {
     /// Everything that was measured.
     pub fn versions(&self) -> &[Version] {
         &self.versions
+    }
+
+    /// For each version, how its time compares with the original's as far as that is known, 1 where it is not.
+    pub fn known_ratios(&self) -> Vec<f64> {
+        let ratio = |version: usize| median(self.ratios(version, self.original));
+        (0..self.versions.len()).map(|version| ratio(version).unwrap_or(self.versions[version].expected)).collect()
     }
 
     /// Launches that it was asked for.
@@ -331,10 +345,14 @@ impl Class {
     }
 
     /// By how much the launches of a version were slower than the original's, nanoseconds. The fastest counts for all: what comes in
-    /// between is not the version's fault.
+    /// between is not the version's fault. Before the first launch it is what is to be expected of that.
     fn lost(&self, version: usize) -> f64 {
         let (own, original) = (&self.versions[version], &self.versions[self.original]);
-        let Some(usual) = original.median() else { return 0.0 };
+        let usual = original.median().or_else(|| self.versions[self.first].median());
+        let Some(usual) = usual else { return 0.0 };
+        if own.samples() == 0 {
+            return (own.expected - 1.0).max(0.0) * usual;
+        }
         // First launches load code; the first of all meets cold data too, whatever it runs.
         let first = original.cold.first().map_or(usual, |time| *time as f64);
         let is_telling = version != self.first && own.warm().count() < 2;

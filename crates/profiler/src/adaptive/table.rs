@@ -190,12 +190,14 @@ impl Kernel {
     fn meet(&self, launch: Launch, key: ClassKey, earlier: Vec<Shape>) -> Met {
         let count = self.identity.grains.len();
         let device = key.0 & 0xff;
-        let (mut first, mut out) = (self.first, vec![false; count]);
-        let mut decided = None;
+        let alike = self.alike(&launch, device);
+        let settled = alike.as_ref().and_then(|(_, settled)| *settled);
+        let (mut first, mut out) = (settled.unwrap_or(self.first), vec![false; count]);
+        let (mut decided, mut samples) = (None, 0);
         match recall::recall(&earlier, &self.identity.grains) {
             Recalled::Nothing => {}
             Recalled::Settled(version) => decided = Some(version),
-            Recalled::Some { fewest, slower } => (first, out) = (fewest, slower),
+            Recalled::Some { fewest, slower, known } => (first, out, samples) = (fewest, slower, known),
         }
         if let Some(version) = decided {
             out = (0..count).map(|other| other != version && other != self.original()).collect();
@@ -210,12 +212,29 @@ impl Kernel {
                 cold.push(version);
             }
         }
-        let start = Start { original: self.original(), cold, first, out, alone: self.on_cpu, seed: key.0 };
+        let ratios = alike.map_or_else(Vec::new, |(ratios, _)| ratios);
+        // Each run has another order, where one run alone does not settle it.
+        let seed = key.0.wrapping_add(samples as u64);
+        let start = Start { original: self.original(), cold, first, out, ratios, alone: self.on_cpu, seed };
         let mut class = Class::new(&start);
         if let Some(version) = decided {
             class.decide(version);
         }
         Met { launch, device, class, is_recalled: decided.is_some() }
+    }
+
+    /// What is known of the versions where grids have a size that is the nearest to that of a launch, and what was settled on there.
+    fn alike(&self, launch: &Launch, device: u64) -> Option<(Vec<f64>, Option<usize>)> {
+        let size = grid_class(launch.grid);
+        let nearest = |slot: &Slot| {
+            // Who launches for the first time at the same moment knows nothing yet.
+            let met = slot.met.try_lock().ok()?;
+            let met = met.as_ref().filter(|met| met.device == device && met.launch.block == launch.block)?;
+            let known = (met.class.known_ratios(), met.class.settled());
+            Some((grid_class(met.launch.grid).abs_diff(size), known))
+        };
+        let all = self.slots.iter().filter_map(nearest);
+        all.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
     }
 
     /// Changes what is known of the class at a place.

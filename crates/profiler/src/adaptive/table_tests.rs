@@ -69,6 +69,19 @@ fn each_class_settles_by_itself() {
 }
 
 #[test]
+fn a_new_class_begins_with_what_is_the_fastest_for_grids_like_it() {
+    let kernel = kernel(&["original", "b2x1x1", "b4x1x1"], "cpu:x");
+    for _ in 0..40 {
+        launch(&kernel, LAUNCH, &[100, 50, 130], &[]);
+    }
+    let larger = Launch { grid: [16, 1, 1], ..LAUNCH };
+    let ran: Vec<_> = (0..6).map(|_| launch(&kernel, larger, &[100, 50, 130], &[]).0).collect();
+    assert!(ran[0] == 1 && !ran.contains(&2), "{ran:?}");
+    // Other blocks are another matter.
+    assert_eq!(launch(&kernel, Launch { block: [32, 1, 1], ..larger }, &[100, 50, 130], &[]).0, 0);
+}
+
+#[test]
 fn devices_settle_by_themselves() {
     let kernel = kernel(&["original", "b2x1x1"], "sm_80");
     for device in 0..2 {
