@@ -300,6 +300,35 @@ mod tests {
         assert_eq!(chosen, 1);
     }
 
+    fn kept(grains: &[&str], most: usize) -> (Vec<String>, String) {
+        let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
+        let launch = launch(grains);
+        let (kept, chosen, rows) = to_be_kept(&launch, &chip(&limits), most);
+        let name = |at: &usize| launch.candidates[*at].grain.to_string();
+        let adaptive: Vec<String> =
+            rows.iter().filter(|row| row.decision == Decision::Adaptive).map(|row| row.grain.clone()).collect();
+        let kept: Vec<String> = kept.iter().map(name).collect();
+        assert!(adaptive == kept || kept.len() == 1, "{rows:?}");
+        (kept, name(&chosen))
+    }
+
+    #[test]
+    fn a_program_that_chooses_gets_the_original_and_the_best_with_code_of_their_own() {
+        let grains = ["original", "b2x1x1", "b4x1x1", "b8x1x1", "p1", "p64", "b8x1x1p64"];
+        assert_eq!(kept(&grains, 2), (vec!["original".into(), "b4x1x1".into(), "b8x1x1".into()], "b8x1x1".into()));
+        assert_eq!(kept(&grains, 8).0, ["original", "b2x1x1", "b4x1x1", "b8x1x1"]);
+        assert_eq!(kept(&["original"], 2), (vec!["original".into()], "original".into()));
+    }
+
+    #[test]
+    fn what_the_model_chooses_is_among_what_is_kept() {
+        // Another number of tasks has no code of its own, but where the model chooses it, it stays.
+        assert_eq!(
+            kept(&["original", "b4x1x1p200"], 1),
+            (vec!["original".into(), "b4x1x1p200".into()], "b4x1x1p200".into())
+        );
+    }
+
     #[test]
     fn tasks_without_the_usual_ones_beside_them_are_weighed_against_the_original() {
         let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
