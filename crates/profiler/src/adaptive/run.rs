@@ -74,7 +74,7 @@ impl Run {
         if let Some(known) = kernels.iter().find(|kernel| kernel.identity == identity) {
             return known;
         }
-        let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(identity, first)));
+        let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(identity, first, self.book.is_some())));
         kernels.push(kernel);
         kernel
     }

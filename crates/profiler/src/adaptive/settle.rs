@@ -16,9 +16,9 @@
 //! [`MOST_ROUNDS`] rounds, and of those that beat it the one with the least median ratio is taken.
 //!
 //! *What it costs.* The first launch runs what the compiler takes for the best. A version is tried only while what its trials have cost, beyond
-//! the original's time, is less than its part of [`LOSS_SHARE`] of the time that all launches of the class took. So its first trial is free,
-//! and a bad version is tried seldom. Where a class with about as many blocks knows a version to be slower, its first trial is not free
-//! either. After [`MOST_LAUNCHES`] launches there are no more trials.
+//! the original's time, is less than its part of [`LOSS_SHARE`] of the time that all launches of the class took: so a bad version is tried seldom.
+//! What a first trial will cost is not known; it is taken for what the version costs in a class with about as many blocks, else for
+//! [`Start::ratios`]. So a class with few launches tries nothing. After [`MOST_LAUNCHES`] launches there are no more trials.
 //!
 //! Nothing here knows time or devices: it is fed with what launches took.
 
@@ -29,7 +29,7 @@ pub const MOST_ROUNDS: usize = 16;
 /// Launches among which there are trials at most.
 pub const MOST_LAUNCHES: u64 = 1000;
 /// What part of the time of all launches the trials of slower versions may take.
-pub const LOSS_SHARE: f64 = 0.1;
+pub const LOSS_SHARE: f64 = 0.05;
 /// How seldom equal versions may look as if one beat the other.
 const DOUBT: f64 = 0.05;
 
@@ -64,7 +64,7 @@ pub struct Start {
     pub first: usize,
     /// For each version, whether it is out of the question.
     pub out: Vec<bool>,
-    /// For each version, how its time compares with the original's in a class that is like this one, 1 where that is not known.
+    /// For each version, how its time is taken to compare with the original's before it is tried; 1 where nothing is said.
     pub ratios: Vec<f64>,
     /// Whether a launch is over before the next can be timed.
     pub alone: bool,
@@ -79,6 +79,8 @@ pub struct Class {
     first: usize,
     alone: bool,
     random: u64,
+    /// Versions whose first launch is still to come, and is not counted.
+    cold: Vec<usize>,
     /// What is tried next, the last first.
     queue: Vec<Trial>,
     /// Timed launches whose time is not known yet.
@@ -135,13 +137,13 @@ impl Class {
             let expected = start.ratios.get(at).copied().unwrap_or(1.0);
             Version { out: *out, expected, ..Version::default() }
         };
-        let cold = start.cold.iter().rev().map(|version| Trial { version: *version, part: Part::Cold });
         Self {
             original: start.original,
             first: start.first,
             alone: start.alone,
             random: start.seed | 1,
-            queue: cold.collect(),
+            cold: start.cold.clone(),
+            queue: Vec::new(),
             pending: 0,
             versions: start.out.iter().enumerate().map(version).collect(),
             rounds: 0,
@@ -190,7 +192,7 @@ impl Class {
             && !(self.alone && self.pending > 0)
             && let Some(trial) = self.queue.pop()
         {
-            if self.may_try(trial.version) {
+            if trial.part == Part::Cold || self.may_try(trial.version) {
                 self.pending += 1;
                 return trial;
             }
@@ -246,8 +248,12 @@ impl Class {
     fn begin_round(&mut self) {
         self.judge();
         let (winning, open) = self.standings();
-        let mut round: Vec<usize> = open.into_iter().filter(|version| self.may_try(*version)).collect();
-        if self.settled.is_some() || round.is_empty() {
+        if self.settled.is_some() || self.begin_cold(&open) {
+            return;
+        }
+        let may_run = |version: &usize| self.may_try(*version) && !self.cold.contains(version);
+        let mut round: Vec<usize> = open.into_iter().filter(may_run).collect();
+        if round.is_empty() {
             return;
         }
         round.extend(winning.into_iter().chain([self.original]));
@@ -259,6 +265,18 @@ impl Class {
         self.rounds += 1;
         self.versions.iter_mut().for_each(|version| version.rounds.push(None));
         self.queue = round.into_iter().map(|version| Trial { version, part: Part::Round(number) }).collect();
+    }
+
+    /// First launches, of those that may be tried: whether there are any.
+    fn begin_cold(&mut self, open: &[usize]) -> bool {
+        let is_due = |version: &usize| {
+            let is_anyway = self.launches == 1 && *version == self.first || *version == self.original;
+            is_anyway || open.contains(version) && self.may_try(*version)
+        };
+        let (due, later): (Vec<usize>, Vec<usize>) = self.cold.iter().partition(|version| is_due(version));
+        self.cold = later;
+        self.queue = due.iter().rev().map(|version| Trial { version: *version, part: Part::Cold }).collect();
+        !due.is_empty()
     }
 
     /// The generator of Marsaglia, `xorshift64*`.
@@ -349,7 +367,7 @@ impl Class {
     fn lost(&self, version: usize) -> f64 {
         let (own, original) = (&self.versions[version], &self.versions[self.original]);
         let usual = original.median().or_else(|| self.versions[self.first].median());
-        let Some(usual) = usual else { return 0.0 };
+        let Some(usual) = usual else { return if own.expected > 1.0 { f64::INFINITY } else { 0.0 } };
         if own.samples() == 0 {
             return (own.expected - 1.0).max(0.0) * usual;
         }

@@ -20,6 +20,8 @@ use crate::kernel::{Identity, Launch};
 pub const MOST_CLASSES: usize = 64;
 /// How many places a class may stand at.
 const PROBES: usize = 8;
+/// What is expected of a version that nobody knows, where nothing is remembered: that it takes half as long again.
+const UNKNOWN: f64 = 1.5;
 /// The bits of a word that say what a class is; above them stands the number of the version that was settled on, from 1.
 const CLASS_BITS: u32 = 48;
 
@@ -65,6 +67,8 @@ pub struct Kernel {
     /// Whether launches are synchronous.
     pub on_cpu: bool,
     first: usize,
+    /// What is expected of a version that nobody knows: how its time compares with the original's.
+    unknown: f64,
     slots: [Slot; MOST_CLASSES],
     /// By device, the versions that were launched there.
     launched: Mutex<HashMap<u64, Vec<bool>>>,
@@ -107,9 +111,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Kernel {
-    /// A kernel of which nothing was launched in this process; `first` runs where nothing is known.
-    pub fn new(identity: Identity, first: usize) -> Self {
+    /// A kernel of which nothing was launched in this process; `first` runs where nothing is known. `is_remembered` says whether later
+    /// runs have something of what this one finds out: then a first trial is worth what it costs.
+    pub fn new(identity: Identity, first: usize, is_remembered: bool) -> Self {
         Self {
+            unknown: if is_remembered { 1.0 } else { UNKNOWN },
             on_cpu: identity.target.starts_with("cpu"),
             first: if first < identity.grains.len() { first } else { 0 },
             identity,
@@ -212,7 +218,12 @@ impl Kernel {
                 cold.push(version);
             }
         }
-        let ratios = alike.map_or_else(Vec::new, |(ratios, _)| ratios);
+        let expected = |version| match &alike {
+            Some((ratios, _)) => ratios[version],
+            None if version == first || version == self.original() => 1.0,
+            None => self.unknown,
+        };
+        let ratios = (0..count).map(expected).collect();
         // Each run has another order, where one run alone does not settle it.
         let seed = key.0.wrapping_add(samples as u64);
         let start = Start { original: self.original(), cold, first, out, ratios, alone: self.on_cpu, seed };

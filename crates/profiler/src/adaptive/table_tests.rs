@@ -8,7 +8,7 @@ const LAUNCH: Launch = Launch { grid: [8, 1, 1], block: [64, 1, 1], shared: 0 };
 fn kernel(grains: &[&str], target: &str) -> Kernel {
     let grains = grains.iter().map(|text| text.parse().expect("a grain")).collect();
     let [kernel, hash, version] = ["k", "h", "1"].map(str::to_owned);
-    Kernel::new(Identity { kernel, hash, target: target.into(), version, grains }, 0)
+    Kernel::new(Identity { kernel, hash, target: target.into(), version, grains }, 0, true)
 }
 
 fn key(grid: [u32; 3], block: [u32; 3], shared: u64, device: i32) -> ClassKey {
@@ -71,7 +71,7 @@ fn each_class_settles_by_itself() {
 #[test]
 fn a_new_class_begins_with_what_is_the_fastest_for_grids_like_it() {
     let kernel = kernel(&["original", "b2x1x1", "b4x1x1"], "cpu:x");
-    for _ in 0..40 {
+    for _ in 0..200 {
         launch(&kernel, LAUNCH, &[100, 50, 130], &[]);
     }
     let larger = Launch { grid: [16, 1, 1], ..LAUNCH };
@@ -106,12 +106,12 @@ fn more_classes_than_there_is_room_for_run_what_the_compiler_chose() {
 fn what_was_settled_on_is_remembered() {
     let mut database = Database::default();
     let before = kernel(&["original", "b2x1x1", "b4x1x1"], "cpu:x");
-    for _ in 0..60 {
+    for _ in 0..200 {
         launch(&before, LAUNCH, &[100, 50, 130], &[]);
     }
     for record in before.records() {
         assert_eq!(record.settled, Some("b2x1x1".parse().expect("a grain")));
-        assert_eq!(record.launches, 60);
+        assert_eq!(record.launches, 200);
         database.insert(Record { run: "a".into(), ..record });
     }
     let known = database.shapes();
@@ -170,4 +170,15 @@ fn threads_run_one_trial_at_a_time() {
     let mut launches = 0;
     kernel.each(|seen| launches = seen.launches);
     assert!(launches <= MOST_LAUNCHES && kernel.settled(key).is_some());
+}
+
+#[test]
+fn where_nothing_is_remembered_few_launches_try_nothing() {
+    let Kernel { identity, .. } = kernel(&["original", "b2x1x1", "b4x1x1"], "cpu:x");
+    let kernel = Kernel::new(identity, 1, false);
+    // First the compiler's choice, then the original, then the better of the two.
+    let ran: Vec<_> = (0..200).map(|_| launch(&kernel, LAUNCH, &[100, 50, 130], &[]).0).collect();
+    assert_eq!(ran[..2], [1, 0]);
+    assert!(!ran[..30].contains(&2) && ran.contains(&2), "{ran:?}");
+    assert!(ran[100..].iter().all(|version| *version == 1), "{ran:?}");
 }

@@ -59,12 +59,12 @@ int main(int argc, char **argv) {
       for (int i = 0; i < 5; ++i) printf("%d", launch(site, 8, stream(1)));
     }
     printf(" error %u ", cudaGetLastError());
-    for (int i = 0; i < 40; ++i) launch(site, 8, stream(2));
+    for (int i = 0; i < 100; ++i) launch(site, 8, stream(2));
     // What is settled runs in a graph too.
     capturing[stream(1)] = 1;
     printf("%d disturbed %d mode %u", launch(site, 8, stream(1)), captureCalls.load(), captureMode);
   } else if (is("broken")) {
-    for (int i = 0; i < 60; ++i) launch(site, 8, nullptr, 1);
+    for (int i = 0; i < 100; ++i) launch(site, 8, nullptr, 1);
     printf("%d then %d", ran[1].load(), launch(site, 8, nullptr));
     printf(" then %d", launch(site, 8, nullptr, 2));
     printf(" then %d", launch(site, 8, nullptr));
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     // The device has failed before: no version is to blame.
     for (int i = 0; i < 9; ++i) launch(site, 8, nullptr, ALL, 719);
     cost[0][1] = 0.5;
-    for (int i = 0; i < 60; ++i) launch(site, 8, nullptr);
+    for (int i = 0; i < 100; ++i) launch(site, 8, nullptr);
     printf("%d", launch(site, 8, nullptr));
   } else if (is("no-events")) {
     recordFails = 1000000;
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
     std::thread device([] { usleep(20000); finished = true; });
     cudaDeviceReset();
     device.join();
-    for (int i = 0; i < 60; ++i) launch(site, 8, nullptr);
+    for (int i = 0; i < 100; ++i) launch(site, 8, nullptr);
     printf("%d", launch(site, 8, nullptr));
   } else if (is("threads")) {
     std::vector<std::thread> all;
