@@ -47,6 +47,7 @@ pub(crate) fn device_side(
         }
     };
     searcher.publish()?;
+    versions.firsts = searcher.firsts();
     let lowering = Lowering { source, target, options };
     let code = lowering.code(&context, device, split, &versions)?;
     let (most_threads, record_name) = (HashMap::new(), searcher.target_name());

@@ -195,6 +195,32 @@ pub fn to_be_timed(launch: &LaunchCandidates, chips: &[Chip<'_>]) -> (Vec<usize>
     (kept, weighed.into_iter().flatten().map(|one| one.row).collect())
 }
 
+/// The alternatives that a program chooses among by itself: the original, and of those that are not pruned on any chip the best by the
+/// model, `most` at most, each with code of its own. Gives further the one that the model chooses, which is among them.
+pub fn to_be_kept(launch: &LaunchCandidates, chips: &[Chip<'_>], most: usize) -> (Vec<usize>, usize, Vec<Row>) {
+    let (chosen, _) = by_model(launch, chips);
+    let mut weighed: Vec<Vec<Weighed>> = chips.iter().map(|chip| weigh(launch, chip)).collect();
+    let mean = |at: usize| -> Option<f64> { weighed.iter().map(|chip| relative(&chip[at], &chip[0])).sum() };
+    let mut order: Vec<(f64, usize)> = (1..launch.candidates.len()).filter_map(|at| Some((mean(at)?, at))).collect();
+    // What the model chooses comes first: it may have the code of one that ranks higher, and stays for its number of tasks.
+    order.sort_by(|a, b| (a.1 != chosen).cmp(&(b.1 != chosen)).then(a.0.total_cmp(&b.0)));
+    let code = |at: usize| launch.candidates[at].grain.with_usual_tasks();
+    let mut kept = vec![0];
+    for (_, at) in order {
+        let is_new = !kept.iter().any(|other| code(*other) == code(at));
+        if kept.len() <= most && (is_new || at == chosen) {
+            kept.push(at);
+        }
+    }
+    kept.sort_unstable();
+    for chip in &mut weighed {
+        for at in &kept {
+            chip[*at].row.decision = if kept.len() > 1 { Decision::Adaptive } else { Decision::ChosenByModel };
+        }
+    }
+    (kept, chosen, weighed.into_iter().flatten().map(|one| one.row).collect())
+}
+
 /// The alternatives that are worth assembling for the model, when nobody said which to try: those that could win by estimated
 /// registers, the best first, and no more than `most`.
 pub fn promising(launch: &LaunchCandidates, chips: &[Chip<'_>], most: usize) -> Vec<usize> {
@@ -272,6 +298,35 @@ mod tests {
         let time = |at: usize| rows[at].prediction.as_ref().expect("a prediction").time;
         assert!(time(2) < time(1) && time(1) < 0.9 * time(0), "{rows:?}");
         assert_eq!(chosen, 1);
+    }
+
+    fn kept(grains: &[&str], most: usize) -> (Vec<String>, String) {
+        let limits = CpuLimits { cores: 2, ..CpuLimits::default() };
+        let launch = launch(grains);
+        let (kept, chosen, rows) = to_be_kept(&launch, &chip(&limits), most);
+        let name = |at: &usize| launch.candidates[*at].grain.to_string();
+        let adaptive: Vec<String> =
+            rows.iter().filter(|row| row.decision == Decision::Adaptive).map(|row| row.grain.clone()).collect();
+        let kept: Vec<String> = kept.iter().map(name).collect();
+        assert!(adaptive == kept || kept.len() == 1, "{rows:?}");
+        (kept, name(&chosen))
+    }
+
+    #[test]
+    fn a_program_that_chooses_gets_the_original_and_the_best_with_code_of_their_own() {
+        let grains = ["original", "b2x1x1", "b4x1x1", "b8x1x1", "p1", "p64", "b8x1x1p64"];
+        assert_eq!(kept(&grains, 2), (vec!["original".into(), "b4x1x1".into(), "b8x1x1".into()], "b8x1x1".into()));
+        assert_eq!(kept(&grains, 8).0, ["original", "b2x1x1", "b4x1x1", "b8x1x1"]);
+        assert_eq!(kept(&["original"], 2), (vec!["original".into()], "original".into()));
+    }
+
+    #[test]
+    fn what_the_model_chooses_is_among_what_is_kept() {
+        // Another number of tasks has no code of its own, but where the model chooses it, it stays.
+        assert_eq!(
+            kept(&["original", "b4x1x1p200"], 1),
+            (vec!["original".into(), "b4x1x1p200".into()], "b4x1x1p200".into())
+        );
     }
 
     #[test]

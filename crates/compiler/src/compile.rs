@@ -31,6 +31,7 @@ use crate::relocatable;
 use crate::search::Searcher;
 use crate::source::{Sides, Source, read_bitcode};
 use crate::stages::Stages;
+use crate::versions::Choosing;
 
 /// What `__CUDA_ARCH__` stands for where no target says so.
 const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
@@ -261,12 +262,15 @@ impl<'s> Compilation<'s> {
             if side.versions.is_empty() {
                 continue;
             }
-            let profiled = self.source.options.profile_generate.then_some(side.record_name.as_str());
+            let options = self.source.options;
+            let is_adaptive = options.adaptive && !options.profile_generate;
+            let choosing = Choosing { target: side.record_name.as_str(), is_adaptive };
+            let choosing = Some(choosing).filter(|_| options.profile_generate || is_adaptive);
             let names: Vec<&str> = group.archs.iter().map(|arch| arch.name.as_str()).collect();
             let threads = group.target.launch_limits(&names, group.chips[0])?.threads;
             let show = |module: &melior::ir::Module<'_>| crate::stages::show(&self.dump, "dispatch", module);
             let (module, mut found) =
-                side.versions.host_functions(context, threads, &side.most_threads, profiled, show)?;
+                side.versions.host_functions(context, threads, &side.most_threads, choosing, show)?;
             if several {
                 dispatch::for_device(&module, &mut found, group.target.device());
             }
@@ -274,7 +278,6 @@ impl<'s> Compilation<'s> {
             dispatchers.extend(found);
             // Versions have no coroutine form but in a round trip and where a chip is emulated: whoever asks for that form gets
             // the kernel that the program wrote.
-            let options = self.source.options;
             asks |= matches!(side.code, Code::Object { .. }) && !options.round_trip && options.emulate.is_none();
         }
         if !modules.is_empty() {

@@ -22,6 +22,8 @@ pub enum Decision {
     ChosenByProfile,
     /// It is in the program, which chooses among all that are.
     Profiled,
+    /// It is in the program, which settles on one of those that are by itself.
+    Adaptive,
     /// Another is better, or not enough worse.
     Passed,
     /// It needs too much of something.
@@ -36,6 +38,7 @@ impl Decision {
             Self::ChosenByModel => "chosen by the model",
             Self::ChosenByProfile => "chosen by the profile",
             Self::Profiled => "to be timed",
+            Self::Adaptive => "left to the program to choose",
             Self::Passed => "passed over",
             Self::Pruned => "pruned",
             Self::Declined => "declined",
@@ -44,7 +47,7 @@ impl Decision {
 
     fn option(self) -> &'static str {
         match self {
-            Self::ChosenByModel | Self::ChosenByProfile | Self::Profiled => "-Rpass=regrain",
+            Self::ChosenByModel | Self::ChosenByProfile | Self::Profiled | Self::Adaptive => "-Rpass=regrain",
             Self::Passed => "-Rpass-analysis=regrain",
             Self::Pruned | Self::Declined => "-Rpass-missed=regrain",
         }

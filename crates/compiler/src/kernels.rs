@@ -76,7 +76,7 @@ fn say_again(stages: &Stages<'_>, found: Found, images: Vec<Image>) -> Result<Ma
     }
     let options = stages.source.options;
     publish(&found.statements, options.remarks, options.report.as_deref())?;
-    let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new() };
+    let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new(), firsts: found.firsts };
     Ok(Made { images, versions, static_shared: 0 })
 }
 
@@ -93,6 +93,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     if matches!(stages.grains, Grains::Search(_)) {
         wholes = choose(stages, searcher, chips, &units, &mut versions)?;
         statements = searcher.publish()?;
+        versions.firsts = searcher.firsts();
     }
     // A version that could not be assembled once may be another time.
     let known = known.filter(|_| wholes.as_ref().is_none_or(|wholes| wholes.all_assembled));
@@ -123,8 +124,8 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
         images.push(image);
     }
     if let Some(known) = known {
-        let Versions { kernels, host, .. } = versions.clone();
-        known.keep(&Found { missed: stages.missed.said(), statements, kernels, host, images: keys });
+        let Versions { kernels, host, firsts, .. } = versions.clone();
+        known.keep(&Found { missed: stages.missed.said(), statements, kernels, host, firsts, images: keys });
     }
     Ok(Made { images, versions, static_shared })
 }

@@ -86,6 +86,8 @@ pub struct Options {
     pub budget: Budget,
     /// `-fregrain-profile-generate`: the program tries alternatives and times them.
     pub profile_generate: bool,
+    /// `-fregrain-adaptive`: the program chooses among a few alternatives by itself.
+    pub adaptive: bool,
     /// `-fregrain-profile-use=`: a tuning database to choose by.
     pub profile_use: Option<PathBuf>,
     /// `-fregrain-dump-ir=`
@@ -143,6 +145,7 @@ mod tests {
             Options { level: Some(3), ..plain.clone() },
             Options { alternatives: Some("blocks=1,2".parse().expect("a space")), ..plain.clone() },
             Options { profile_generate: true, ..plain.clone() },
+            Options { adaptive: true, ..plain.clone() },
             Options { round_trip: true, ..plain.clone() },
             Options { lines: true, ..plain.clone() },
             Options { assembler: vec!["--maxrregcount=32".into()], ..plain.clone() },

@@ -30,6 +30,8 @@
 //! - `-fregrain-profile-generate` keeps all that is not pruned: `regrain-profile-alternatives` makes the host code ask the profiler.
 //!   `-fregrain-profile-use` selects before anything is assembled. A record fits by the hash of the kernel in parallel form
 //!   (`regrain-hash-kernels`), its block shape, target and version; else the model decides and a remark says why.
+//! - `-fregrain-adaptive` keeps the original and up to three more, the best by the model, and `regrain-profile-alternatives` makes the host
+//!   code ask the profiler's crate, which settles on one (`profiler::adaptive`). What the model would have chosen runs first.
 //! - Where the user states no space and measures nothing, the search has a *budget* (`-fregrain-search-budget=`): as long as clang took
 //!   for the device side, at least three seconds. The largest kernels come first; launches that are not reached keep their grain, with
 //!   one remark.
@@ -60,6 +62,9 @@ use crate::options::Options;
 /// Alternatives of a kernel that are assembled where nobody said which to try, beside the original.
 const MOST_ASSEMBLED: usize = 3;
 
+/// Alternatives that a program chooses among by itself, beside the original.
+const MOST_ADAPTIVE: usize = 3;
+
 /// A search, with what it found out so far.
 pub struct Searcher<'s> {
     options: &'s Options,
@@ -71,6 +76,7 @@ pub struct Searcher<'s> {
     database: Option<Database>,
     deadline: Option<Instant>,
     rows: RefCell<Vec<Row>>,
+    firsts: RefCell<BTreeMap<String, Grain>>,
 }
 
 impl<'s> Searcher<'s> {
@@ -95,8 +101,8 @@ impl<'s> Searcher<'s> {
             }
             Ok::<_, crate::error::Error>(database)
         });
-        let (source, rows) = (source.display().to_string(), RefCell::default());
-        Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows })
+        let (source, rows, firsts) = (source.display().to_string(), RefCell::default(), RefCell::default());
+        Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows, firsts })
     }
 
     /// When the search ends.
@@ -148,6 +154,10 @@ impl<'s> Searcher<'s> {
         for launch in launches {
             let (numbers, rows) = if self.options.profile_generate {
                 choice::to_be_timed(launch, &chips)
+            } else if self.options.adaptive {
+                let (kept, chosen, rows) = choice::to_be_kept(launch, &chips, MOST_ADAPTIVE);
+                self.firsts.borrow_mut().insert(launch.symbol.clone(), launch.candidates[chosen].grain);
+                (kept, rows)
             } else {
                 let (at, rows) = choice::by_model(launch, &chips);
                 (vec![at], rows)
@@ -156,6 +166,11 @@ impl<'s> Searcher<'s> {
             kept.insert(launch.symbol.clone(), numbers.into_iter().map(|at| launch.candidates[at].grain).collect());
         }
         kept
+    }
+
+    /// What programs that choose by themselves run before they know anything, by the host function's name.
+    pub fn firsts(&self) -> BTreeMap<String, Grain> {
+        self.firsts.borrow().clone()
     }
 
     /// The measured times that it chooses by, all of them.

@@ -4,11 +4,13 @@
 //! and of the measured times, besides what every key of the cache holds. What comes back is all that the search leads to: the images,
 //! the host code that launches versions, and everything that was said on the way, so that a rebuild says and makes the same.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::image::Image;
 use regrain_targets::{Arch, Cache, Key};
+use regrain_tuning::Grain;
 use serde::{Deserialize, Serialize};
 
 use crate::chips::Chips;
@@ -34,6 +36,8 @@ pub struct Found {
     pub kernels: Vec<Version>,
     /// The host code that launches them, as MLIR.
     pub host: String,
+    /// What they run before anything is known, where programs choose by themselves.
+    pub firsts: BTreeMap<String, Grain>,
     /// Keys of the images in the cache, for each chip.
     pub images: Vec<String>,
 }

@@ -31,7 +31,7 @@
 //! `REGRAIN_CPU_MODE=coroutine` keeps the original (`__regrain_keeps_grain`); with `-fregrain-round-trip` the very kernels and host
 //! code that NVIDIA gets run as coroutines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -55,6 +55,17 @@ pub struct Versions {
     pub host: String,
     /// The launches that have alternatives.
     pub launches: Vec<LaunchCandidates>,
+    /// Where programs choose by themselves: what the host functions run before anything is known.
+    pub firsts: BTreeMap<String, Grain>,
+}
+
+/// What the program does with the alternatives that are left.
+#[derive(Clone, Copy, Debug)]
+pub struct Choosing<'s> {
+    /// What the target is called in a tuning database.
+    pub target: &'s str,
+    /// Whether it settles on one by itself; else it measures all of them.
+    pub is_adaptive: bool,
 }
 
 /// Host functions beside the module that they were taken from.
@@ -69,7 +80,7 @@ impl Versions {
     pub(crate) fn of(host: Option<Host<'_>>, names: &HashSet<String>) -> Self {
         let Some(Host { module, versions, launches }) = host else { return Self::default() };
         isolate_launches::keep_kernels(module_op(&module), names);
-        let mut all = Self { kernels: versions, host: String::new(), launches };
+        let mut all = Self { kernels: versions, launches, ..Self::default() };
         all.follow(module_op(&module));
         all
     }
@@ -120,7 +131,7 @@ impl Versions {
     }
 
     /// The host functions as LLVM IR, and what they are. `most_threads` says how many threads a block of a version may have where
-    /// that is fewer than `limit`; `profiled` names the target whose times are taken; `show` gets the functions as MLIR.
+    /// that is fewer than `limit`; `choosing` is for programs that choose; `show` gets the functions as MLIR.
     ///
     /// # Errors
     /// The host functions cannot be lowered.
@@ -129,15 +140,17 @@ impl Versions {
         context: &'ctx Context,
         limit: u32,
         most_threads: &HashMap<String, u32>,
-        profiled: Option<&str>,
+        choosing: Option<Choosing<'_>>,
         show: impl FnOnce(&melior::ir::Module<'_>),
     ) -> Result<(Module<'ctx>, Vec<Dispatcher>)> {
         let failed = |message: String| Error::internal(format!("no host code for versions of kernels: {message}"));
         let mlir = mlir_context();
         let module = read_host(&mlir, &self.host)?;
         show(&module);
-        if let Some(target) = profiled {
-            profile_alternatives::profile_all(module_op(&module), target, VERSION);
+        if let Some(Choosing { target, is_adaptive }) = choosing {
+            let first = is_adaptive.then_some(&self.firsts);
+            let program = profile_alternatives::Program { target, version: VERSION, first };
+            profile_alternatives::profile_all(module_op(&module), &program);
         }
         let threads = |name: &String| {
             let version = self.kernels.iter().find(|version| version.name == *name);

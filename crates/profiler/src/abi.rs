@@ -1,9 +1,9 @@
 //! The binary interface between compiled programs and the profiler.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicPtr;
 
-use crate::kernel::{Choice, Kernel};
+use crate::kernel::{Choice, Identity};
 
 /// A place in a program where candidates of one kernel are launched. In writable memory; all strings end with NUL.
 #[repr(C)]
@@ -18,12 +18,32 @@ pub struct Site {
     pub version: *const c_char,
     /// Length of `grains`.
     pub count: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// What runs before anything is known, by its number, where the program chooses by itself; else zero.
+    pub first: u32,
     /// Names of the candidates.
     pub grains: *const *const c_char,
     /// The profiler's own; null at first.
-    pub state: AtomicPtr<Kernel>,
+    pub state: AtomicPtr<c_void>,
+}
+
+impl Site {
+    /// What a site says; `None` if it is none, or has nothing to choose.
+    ///
+    /// # Safety
+    /// The site's strings are null or C strings, and `grains` has `count` of them.
+    pub unsafe fn identity(&self) -> Option<Identity> {
+        if self.count < 2 || self.grains.is_null() {
+            return None;
+        }
+        // SAFETY: by the contract.
+        unsafe {
+            let names = std::slice::from_raw_parts(self.grains, self.count as usize);
+            let grains = names.iter().map(|name| text(*name).parse().ok()).collect::<Option<Vec<_>>>()?;
+            let [kernel, hash, target, version] =
+                [self.kernel, self.hash, self.target, self.version].map(|part| text(part));
+            Some(Identity { kernel, hash, target, version, grains })
+        }
+    }
 }
 
 /// Text of a site; what is no UTF-8 is replaced.
@@ -60,11 +80,11 @@ impl Kind {
 pub struct Token {
     /// How the launch is timed.
     pub kind: Kind,
-    /// Whether it is the candidate's first launch in this process.
+    /// Whether it is the candidate's first launch in this process; where the program chooses by itself, the round.
     pub cold: u16,
     /// The candidate.
     pub candidate: u32,
-    /// Index of the launch shape within the kernel.
+    /// Index of the launch shape, or of the class of launches, within the kernel.
     pub shape: u32,
     /// The device of the events.
     pub device: i32,

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::abi::{Kind, Token};
-use crate::kernel::Choice;
 
 static RUNNING: AtomicU64 = AtomicU64::new(0);
 static STARTED: AtomicU64 = AtomicU64::new(0);
@@ -21,12 +20,12 @@ pub fn now() -> u64 {
     u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Enters a launch; a timed one starts its clock last of all.
-pub fn start(choice: &Choice) -> Token {
+/// Enters the launch that `token` is of; a timed one starts its clock last of all.
+pub fn start(token: Token, is_timed: bool) -> Token {
     let beside = RUNNING.fetch_add(1, Ordering::SeqCst) != 0;
     let number = STARTED.fetch_add(1, Ordering::SeqCst) + 1;
-    let kind = if choice.timed { Kind::CLOCK } else { Kind::UNTIMED };
-    Token { kind, extra: if beside { number | BESIDE } else { number }, start: now(), ..Token::of(choice) }
+    let kind = if is_timed { Kind::CLOCK } else { Kind::UNTIMED };
+    Token { kind, extra: if beside { number | BESIDE } else { number }, start: now(), ..token }
 }
 
 /// Leaves a launch that is not timed.

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::abi::Token;
-use crate::kernel::{Choice, Kernel};
 
 const SUCCESS: u32 = 0;
 const NOT_READY: u32 = 600;
@@ -29,6 +29,7 @@ unsafe extern "C" {
     fn cudaEventQuery(event: *mut c_void) -> u32;
     fn cudaEventElapsedTime(milliseconds: *mut f32, start: *mut c_void, end: *mut c_void) -> u32;
     fn cudaGetDevice(device: *mut i32) -> u32;
+    fn cudaGetDeviceCount(count: *mut i32) -> u32;
     fn cudaGetLastError() -> u32;
     fn cudaPeekAtLastError() -> u32;
     fn cudaStreamIsCapturing(stream: *mut c_void, status: *mut u32) -> u32;
@@ -69,12 +70,19 @@ impl Drop for Quiet {
     }
 }
 
+/// What hears the times of launches.
+pub trait Sink: Sync {
+    /// What the launch of a token took, in nanoseconds.
+    fn add(&self, token: &Token, time: u64);
+
+    /// What it took is not known, and will not be.
+    fn void(&self, token: &Token);
+}
+
 /// A launch whose time is not known yet.
 struct Pending {
-    kernel: &'static Kernel,
-    choice: Choice,
-    device: i32,
-    start: u64,
+    sink: &'static dyn Sink,
+    token: Token,
     end: u64,
 }
 
@@ -84,6 +92,24 @@ static FREE: Mutex<Option<HashMap<i32, Vec<u64>>>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The current device. Where the machine has just one, nobody is asked.
+pub fn current() -> i32 {
+    static COUNT: AtomicI32 = AtomicI32::new(-1);
+    let mut count = COUNT.load(Ordering::Relaxed);
+    if count == 1 {
+        return 0;
+    }
+    let _quiet = Quiet::new();
+    let mut device = 0;
+    // SAFETY: both are valid for a write.
+    unsafe {
+        if count < 0 && cudaGetDeviceCount(&raw mut count) == SUCCESS {
+            COUNT.store(count, Ordering::Relaxed);
+        }
+        if cudaGetDevice(&raw mut device) == SUCCESS { device } else { -1 }
+    }
 }
 
 /// The current device, if a launch on `stream` can be timed: the stream is not being captured.
@@ -132,13 +158,13 @@ pub fn start(device: i32, stream: *mut c_void) -> Option<u64> {
 }
 
 /// Records the end of a launch that `token` began.
-pub fn stop(kernel: &'static Kernel, token: &Token, choice: Choice) {
+pub fn stop(sink: &'static dyn Sink, token: &Token) {
     let _quiet = Quiet::new();
     match record(token.device, token.extra as *mut c_void) {
-        Some(end) => lock(&PENDING).push(Pending { kernel, choice, device: token.device, start: token.start, end }),
+        Some(end) => lock(&PENDING).push(Pending { sink, token: *token, end }),
         None => {
             give_back(token.device, token.start);
-            kernel.void(&choice);
+            sink.void(token);
         }
     }
 }
@@ -170,7 +196,8 @@ pub fn collect() {
 
 /// Whether a launch is over; then its time, if there is one, is the kernel's.
 fn finish(pending: &Pending) -> bool {
-    let (start, end) = (pending.start as *mut c_void, pending.end as *mut c_void);
+    let token = &pending.token;
+    let (start, end) = (token.start as *mut c_void, pending.end as *mut c_void);
     // SAFETY: events made by `cudaEventCreate`. If the program reset the device behind our back they are stale, which
     // CUDA answers with an error.
     let answer = unsafe { cudaEventQuery(end) };
@@ -181,12 +208,12 @@ fn finish(pending: &Pending) -> bool {
     // SAFETY: as above; valid for a write.
     let known = answer == SUCCESS && unsafe { cudaEventElapsedTime(&raw mut milliseconds, start, end) } == SUCCESS;
     if known {
-        pending.kernel.add(&pending.choice, (f64::from(milliseconds) * 1e6).round() as u64);
-        give_back(pending.device, pending.start);
-        give_back(pending.device, pending.end);
+        pending.sink.add(token, (f64::from(milliseconds) * 1e6).round() as u64);
+        give_back(token.device, token.start);
+        give_back(token.device, pending.end);
     } else {
         // Not given back: they may be stale.
-        pending.kernel.void(&pending.choice);
+        pending.sink.void(token);
     }
     true
 }
@@ -206,7 +233,7 @@ pub fn drain() {
 /// All events are gone with the device's state.
 pub fn forget_events() {
     for pending in std::mem::take(&mut *lock(&PENDING)) {
-        pending.kernel.void(&pending.choice);
+        pending.sink.void(&pending.token);
     }
     lock(&FREE).get_or_insert_default().clear();
 }

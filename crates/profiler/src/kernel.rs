@@ -276,6 +276,7 @@ impl Kernel {
                 launches: shape.launches,
                 space: space_checksum(candidates.keys()),
                 candidates,
+                settled: None,
             }
         };
         state.shapes.iter().filter(worth).map(record).collect()

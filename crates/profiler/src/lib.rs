@@ -1,5 +1,6 @@
 //! The profiler: linked into programs that are built with `-fregrain-profile-generate`, it chooses which candidate of a
-//! kernel a launch runs, times it, and writes the tuning database.
+//! kernel a launch runs, times it, and writes the tuning database. Programs that are built with `-fregrain-adaptive` choose by
+//! themselves for good: [`adaptive`], by the same means.
 //!
 //! ```text
 //! n = __regrain_profile_begin(&site, grid, block, shared, stream, &token)
@@ -18,6 +19,8 @@
 //! | `REGRAIN_TUNING_SAMPLES` | samples of each candidate, over all grids, and at least three of each grid (default: 5) |
 
 pub mod abi;
+pub mod adaptive;
+mod book;
 mod clock;
 mod device;
 pub mod kernel;
@@ -27,7 +30,8 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use abi::{Kind, Site, Token};
-use kernel::Launch;
+use device::Sink;
+use kernel::{Kernel, Launch};
 
 /// Chooses the candidate that this launch runs, and starts to time it. Returns its index in the site's list.
 ///
@@ -66,7 +70,7 @@ fn begin(site: &Site, launch: Launch, stream: *mut c_void) -> (i32, Token) {
     let original = kernel.original() as i32;
     if kernel.on_cpu {
         let choice = kernel.choose(launch, session.samples, &session.known);
-        return (choice.candidate as i32, clock::start(&choice));
+        return (choice.candidate as i32, clock::start(Token::of(&choice), choice.timed));
     }
     device::collect();
     session.write_now_and_then();
@@ -123,7 +127,7 @@ fn end(site: &Site, token: &Token, error: i32, now: u64) {
             }
             session.write_now_and_then();
         }
-        Kind::EVENT if error == 0 => device::stop(kernel, token, choice),
+        Kind::EVENT if error == 0 => device::stop(kernel, token),
         Kind::EVENT => {
             device::give_back(token.device, token.start);
             kernel.void(&choice);
@@ -133,13 +137,21 @@ fn end(site: &Site, token: &Token, error: i32, now: u64) {
     }
 }
 
+impl Sink for Kernel {
+    fn add(&self, token: &Token, time: u64) {
+        Kernel::add(self, &token.choice(), time);
+    }
+
+    fn void(&self, token: &Token) {
+        Kernel::void(self, &token.choice());
+    }
+}
+
 /// The device's state is about to go: collects what can be collected and forgets its events.
 #[unsafe(no_mangle)]
 pub extern "C" fn __regrain_profile_reset() {
     let _ = catch_unwind(|| {
-        if session::current().is_some() {
-            device::drain();
-            device::forget_events();
-        }
+        device::drain();
+        device::forget_events();
     });
 }

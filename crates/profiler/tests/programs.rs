@@ -7,38 +7,13 @@ use std::sync::OnceLock;
 
 use regrain_tuning::database::{Database, Shape};
 
-/// The static library of this test's own build: the newest in `deps`, as `cargo test` does not copy it up.
-fn library() -> PathBuf {
-    let exe = std::env::current_exe().expect("path of the test");
-    let deps = exe.parent().expect("target folder").read_dir().expect("readable target folder");
-    let archives = deps.filter_map(|entry| {
-        let entry = entry.ok()?;
-        let name = entry.file_name().into_string().ok()?;
-        (name.starts_with("libregrain_profiler") && name.ends_with(".a"))
-            .then_some((entry.metadata().ok()?.modified().ok()?, entry.path()))
-    });
-    archives.max().expect("the static library is built with the tests").1
-}
+mod common;
 
-fn build(name: &str, options: &[&str]) -> PathBuf {
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("regrain-profiled-{name}"));
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let done = Command::new("/usr/lib/llvm-22/bin/clang++")
-        .args(["-O1", "-std=c++17", "-fuse-ld=lld"])
-        .args(options)
-        .args([sources.join("profiled.cpp"), sources.join("reset.cpp")])
-        .arg(library())
-        .args(["-lpthread", "-ldl", "-lm", "-o"])
-        .arg(&out)
-        .output()
-        .expect("clang++ runs");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    out
-}
+use common::build;
 
 fn program() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("program", &["-Wl,--wrap=cudaDeviceReset"]))
+    BUILT.get_or_init(|| build("profiled.cpp", "program", &["-Wl,--wrap=cudaDeviceReset"]))
 }
 
 /// A database of its own for each test.
@@ -187,7 +162,7 @@ fn a_reset_of_the_device_loses_nothing() {
     assert_eq!(run.only_shape().candidates.values().map(|times| times.samples()).sum::<usize>(), 6);
     // Without the linker's option it loses what was on its way, and no more.
     let run = Run::new();
-    assert_eq!(run.with(&build("unwrapped", &[]), &["reset"], &[]).1, "");
+    assert_eq!(run.with(&build("profiled.cpp", "unwrapped", &[]), &["reset"], &[]).1, "");
     assert!(run.only_shape().candidates.values().map(|times| times.samples()).sum::<usize>() <= 3);
 }
 

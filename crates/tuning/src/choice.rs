@@ -9,6 +9,7 @@ use std::fmt;
 use crate::database::{Database, Shape};
 use crate::grain::Grain;
 use crate::record::Summary;
+use crate::settled::{self, Settled};
 
 /// How many standard errors of a difference are noise: the best of many candidates is a lucky one.
 const SIGMAS: f64 = 2.0;
@@ -214,6 +215,9 @@ fn choose_among(
     let failed =
         |grain: &Grain| shapes.iter().any(|shape| shape.candidates.get(grain).is_some_and(|times| times.failed));
     grains.retain(|grain| grain.is_original() || is_candidate(grain) && !failed(grain));
+    if let Some(Settled { grain, time, original, shapes }) = settled::choose(&shapes, &grains) {
+        return Ok(Choice { grain, time, original, shapes, candidates: grains.len() });
+    }
     for shape in &mut shapes {
         shape.candidates.retain(|grain, _| grains.contains(grain));
         for grain in &grains {
@@ -280,7 +284,7 @@ mod tests {
             version: "1".into(),
         };
         let space = space_checksum(candidates.keys());
-        Record { kernel: "k".into(), key, run: "r".into(), date: 1, launches, space, candidates }
+        Record { kernel: "k".into(), key, run: "r".into(), date: 1, launches, space, candidates, settled: None }
     }
 
     fn database(records: impl IntoIterator<Item = Record>) -> Database {

@@ -14,6 +14,9 @@
 //! name: moving or renaming things loses nothing. A record further has the name of its run. Merging is the union by key and run, the
 //! fuller record staying where both have one; so it is commutative, associative and idempotent, and no sample counts twice.
 //!
+//! A program that chooses by itself (`-fregrain-adaptive`) measures no more than it needs, and says in a record what it settled on:
+//! `"settled":"b2x1x1"`. That counts, where there is one, before the times (`settled.rs`).
+//!
 //! *Writing.* Under an advisory lock of the file itself: read, merge, write a new file beside it, rename. Who waited for the lock of
 //! a file that has been replaced starts again. A line that cannot be read is passed over with a warning and written back as it was;
 //! a file of another kind, or of a newer format, is an error and left alone. A program never fails because of its profile.
@@ -249,11 +252,14 @@ pub struct Shape {
     pub space: String,
     /// Every candidate of every run.
     pub candidates: BTreeMap<Grain, Times>,
+    /// What the latest run that settled on something settled on.
+    pub settled: Option<Grain>,
 }
 
 impl Shape {
     fn of<'r>(key: &Key, records: impl Iterator<Item = &'r Record> + Clone) -> Option<Self> {
         let latest = records.clone().max_by_key(|record| record.date)?;
+        let settled = records.clone().filter(|record| record.settled.is_some()).max_by_key(|record| record.date);
         let mut shape = Self {
             key: key.clone(),
             kernel: latest.kernel.clone(),
@@ -262,6 +268,7 @@ impl Shape {
             date: latest.date,
             space: latest.space.clone(),
             candidates: BTreeMap::new(),
+            settled: settled.and_then(|record| record.settled),
         };
         for record in records {
             shape.runs += 1;

@@ -15,6 +15,7 @@ pub mod polynomial;
 pub mod prune;
 pub mod record;
 pub mod rows;
+pub mod settled;
 pub mod space;
 pub mod statistics;
 pub mod store;

@@ -81,6 +81,9 @@ pub struct Record {
     pub space: String,
     /// Every candidate, also those without a sample so far.
     pub candidates: BTreeMap<Grain, Times>,
+    /// What the program settled on, where it chooses by itself (`-fregrain-adaptive`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Grain>,
 }
 
 impl Record {
@@ -101,6 +104,7 @@ impl Record {
             self.candidates.entry(*grain).or_default().add(times);
         }
         self.launches += other.launches;
+        self.settled = self.settled.or(other.settled);
         self.date = self.date.max(other.date);
         self.space = space_checksum(self.candidates.keys());
     }

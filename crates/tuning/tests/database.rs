@@ -24,7 +24,16 @@ fn record(run: &str, grid: u32, warm: &[u64]) -> Record {
     };
     let candidates = BTreeMap::from([(Grain::ORIGINAL, Times { warm: warm.to_vec(), ..Times::default() })]);
     let space = space_checksum(candidates.keys());
-    Record { kernel: "k\"\\\n\u{e9}".into(), key, run: run.into(), date: 7, launches: 1, space, candidates }
+    Record {
+        kernel: "k\"\\\n\u{e9}".into(),
+        key,
+        run: run.into(),
+        date: 7,
+        launches: 1,
+        space,
+        candidates,
+        settled: None,
+    }
 }
 
 fn grains() -> impl Strategy<Value = Grain> {

@@ -9,9 +9,14 @@
 //!   llvm.call @__regrain_profile_end(%site, %token, %e)
 //! ```
 //!
+//! With `adaptive` the program chooses for good: the functions are `__regrain_adapt_begin` and `__regrain_adapt_end`, and the site says which
+//! alternative runs before anything is known (`Program::first`; as a pass, the original).
+//!
 //! `%site` is the address of a global that tells the profiler (`crates/profiler`) what is timed: the kernel, a hash of its
 //! content (`content_hash.rs`), target, version, and the names of the grains. What it holds it is given as options.
 //! Only alternatives with one i32 result in such a function are taken; others stay.
+
+use std::collections::BTreeMap;
 
 use mlir_bridge::{
     ir::{Block, Builder, Ctx, Op, Type, Value},
@@ -21,6 +26,7 @@ use regrain_dialects::{
     attributes::{self, CONTENT, HOST},
     ops::Alternatives,
 };
+use regrain_tuning::Grain;
 
 use crate::launch::launch_function::kernel_of;
 
@@ -32,40 +38,73 @@ pub const PASS: PassInfo = PassInfo {
     options: &[
         PassOption { name: "target", default: "", description: "the target that times are for, as in sm_80" },
         PassOption { name: "version", default: "", description: "the version of this compiler" },
+        PassOption {
+            name: "adaptive",
+            default: "false",
+            description: "the program settles on an alternative by itself",
+        },
     ],
     dialects: &["arith", "scf", "llvm"],
     run,
 };
 
-const BEGIN: &str = "__regrain_profile_begin";
-const END: &str = "__regrain_profile_end";
+/// What the program that is compiled does with alternatives.
+#[derive(Clone, Copy)]
+pub struct Program<'p> {
+    /// The target that times are for, as in `sm_80`.
+    pub target: &'p str,
+    /// The version of this compiler.
+    pub version: &'p str,
+    /// Where it settles on one by itself: what host functions run before anything is known, by their names; the original where
+    /// nothing is said.
+    pub first: Option<&'p BTreeMap<String, Grain>>,
+}
+
+impl Program<'_> {
+    /// The functions around a launch.
+    fn functions(&self) -> [&'static str; 2] {
+        match self.first {
+            Some(_) => ["__regrain_adapt_begin", "__regrain_adapt_end"],
+            None => ["__regrain_profile_begin", "__regrain_profile_end"],
+        }
+    }
+}
+
+/// Says to the profiler's start-up code that the program is built to measure.
+const PROFILED: &str = "__regrain_profiled";
 
 /// Bytes of a token, which the profiler keeps between the two calls.
 const TOKEN_SIZE: i64 = 32;
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    profile_all(module, pass.option("target"), pass.option("version"));
+    let originals = BTreeMap::new();
+    let first = pass.option_bool("adaptive")?.then_some(&originals);
+    profile_all(module, &Program { target: pass.option("target"), version: pass.option("version"), first });
     Ok(())
 }
 
 /// Lowers the alternatives of every launch function of a module.
-pub fn profile_all(module: Op<'_>, target: &str, version: &str) {
+pub fn profile_all(module: Op<'_>, program: &Program<'_>) {
     for alternatives in Alternatives::all(module) {
         let op = alternatives.op();
         let function = op.parent_of_name("llvm.func").filter(|function| function.body().num_args() == 9);
         if let Some(function) = function.filter(|_| op.num_results() == 1 && op.result(0).ty().is_int(32)) {
-            lower(module, function, alternatives, target, version);
+            lower(module, function, alternatives, program);
         }
     }
 }
 
-fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, target: &str, version: &str) {
+fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, program: &Program<'_>) {
     let name = function.symbol_name().unwrap_or_default();
     let kernel = kernel_of(function).unwrap_or(name);
     let content = attributes::text(function, CONTENT).unwrap_or_default();
     let globals = Globals { module, site: format!("__regrain_site.{name}") };
-    declare(module);
-    globals.make(&[kernel, content, target, version], &alternatives.descriptions());
+    let functions = program.functions();
+    declare(module, functions, &globals, program.first.is_none());
+    let grains = alternatives.descriptions();
+    let first = program.first.and_then(|firsts| firsts.get(name)).map(Grain::to_string);
+    let first = grains.iter().position(|grain| first.as_deref() == Some(grain)).unwrap_or(0);
+    globals.make(&[kernel, content, program.target, program.version], &grains, first);
     let op = alternatives.op();
     let b = Builder::before(op);
     let ptr = b.ctx().ptr(0);
@@ -80,9 +119,9 @@ fn lower<'c>(module: Op<'c>, function: Op<'c>, alternatives: Alternatives<'c>, t
     let mut arguments = vec![site];
     arguments.extend_from_slice(&function.body().args()[1..9]);
     arguments.push(token);
-    let choice = b.llvm_call(BEGIN, &arguments, &[b.ctx().int(32)]).result(0);
+    let choice = b.llvm_call(functions[0], &arguments, &[b.ctx().int(32)]).result(0);
     let error = switch(b, choice, alternatives);
-    Builder::before(op).llvm_call(END, &[site, token, error], &[]);
+    Builder::before(op).llvm_call(functions[1], &[site, token, error], &[]);
     op.replace_with(&[error]);
 }
 
@@ -104,17 +143,21 @@ fn switch<'c>(b: Builder<'c>, choice: Value<'c>, alternatives: Alternatives<'c>)
     made.result(0)
 }
 
-fn declare(module: Op<'_>) {
-    if module.lookup_symbol(BEGIN).is_some() {
+fn declare(module: Op<'_>, [begin, end]: [&str; 2], globals: &Globals<'_>, measures: bool) {
+    if module.lookup_symbol(begin).is_some() {
         return;
     }
     let ctx = module.ctx();
     let (ptr, word, long) = (ctx.ptr(0), ctx.int(32), ctx.int(64));
     let b = Builder::at_end(module.body(), ctx.unknown_loc());
-    let begin = b.llvm_func(BEGIN, word, &[ptr, word, word, word, word, word, word, long, ptr, ptr]);
-    let end = b.llvm_func(END, ctx.llvm_void(), &[ptr, ptr, word]);
+    let begin = b.llvm_func(begin, word, &[ptr, word, word, word, word, word, word, long, ptr, ptr]);
+    let end = b.llvm_func(end, ctx.llvm_void(), &[ptr, ptr, word]);
     for function in [begin, end] {
         function.set_attr(HOST, ctx.unit_attr());
+    }
+    if measures {
+        let mark = globals.text(PROFILED, "");
+        mark.set_attr("linkage", ctx.parse_attr("#llvm.linkage<weak_odr>").expect("the llvm dialect"));
     }
 }
 
@@ -132,7 +175,7 @@ struct Globals<'c> {
 }
 
 impl<'c> Globals<'c> {
-    fn make(&self, strings: &[&str], grains: &[&str]) {
+    fn make(&self, strings: &[&str], grains: &[&str], first: usize) {
         let ctx = self.module.ctx();
         for (number, text) in strings.iter().chain(grains).enumerate() {
             self.text(&self.part(number), text);
@@ -149,8 +192,11 @@ impl<'c> Globals<'c> {
         let empty = b.op("llvm.mlir.zero").result(site_type(ctx)).build().result(0);
         let named = (0..strings.len())
             .fold(empty, |all, number| b.llvm_insertvalue(b.llvm_addressof(&self.part(number)), all, number));
-        let count = b.op("llvm.mlir.constant").attr("value", ctx.i32_attr(grains.len() as i32)).result(ctx.int(32));
-        let counted = b.llvm_insertvalue(count.build().result(0), named, strings.len());
+        let numbers = [grains.len(), first].into_iter().enumerate();
+        let counted = numbers.fold(named, |all, (at, number)| {
+            let number = b.op("llvm.mlir.constant").attr("value", ctx.i32_attr(number as i32)).result(ctx.int(32));
+            b.llvm_insertvalue(number.build().result(0), all, strings.len() + at)
+        });
         self.finish(end, b.llvm_insertvalue(b.llvm_addressof(&table), counted, strings.len() + 2));
     }
 
@@ -159,10 +205,11 @@ impl<'c> Globals<'c> {
         format!("{}.{number}", self.site)
     }
 
-    fn text(&self, name: &str, text: &str) {
+    fn text(&self, name: &str, text: &str) -> Op<'c> {
         let ctx = self.module.ctx();
         let global = self.global(name, ctx.llvm_array(ctx.int(8), text.len() as u32 + 1), true);
         global.set_attr("value", ctx.str_attr(&format!("{text}\0")));
+        global
     }
 
     fn global(&self, name: &str, ty: Type<'c>, constant: bool) -> Op<'c> {

@@ -51,8 +51,9 @@ fn heading(shape: &Shape) -> String {
     let key = &shape.key;
     let shared =
         if key.shared == 0 { String::new() } else { format!(", {} bytes of dynamic shared memory", key.shared) };
+    let settled = shape.settled.map_or_else(String::new, |grain| format!("; the program settled on {grain}"));
     format!(
-        "{}: {} blocks of {} threads{shared}, on {}, version {}; {} in {}",
+        "{}: {} blocks of {} threads{shared}, on {}, version {}; {} in {}{settled}",
         name(&shape.kernel),
         dims(key.grid),
         dims(key.block),

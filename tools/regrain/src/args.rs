@@ -175,6 +175,8 @@ OPTIONS OF REGRAIN:
                              (REGRAIN_TUNING_DB, else beside the program)
   -fregrain-profile-use=<file>
                              choose by the times in a tuning database
+  -fregrain-adaptive         make a program that chooses among up to four versions of each kernel by the times of its own first
+                             launches, and remembers what it settled on where REGRAIN_TUNING_DB names a tuning database
   -Rpass=regrain             which grain was chosen
   -Rpass-missed=regrain      why a kernel was not raised, not split, or kept from a grain
   -Rpass-analysis=regrain    the numbers behind the choice of a grain
@@ -310,10 +312,14 @@ impl Args {
                 "-Rpass-missed=regrain" => self.options.remarks.missed = true,
                 "-Rpass-analysis=regrain" => self.options.remarks.analysis = true,
                 "-fregrain-profile-generate" => self.options.profile_generate = true,
+                "-fregrain-adaptive" => self.options.adaptive = true,
+                "-fno-regrain-adaptive" => self.options.adaptive = false,
                 "-fregrain-specialize" => self.options.specialize = true,
                 "-fregrain-resource-usage" => self.options.resource_usage = true,
                 "-fregrain-round-trip" => self.options.round_trip = true,
-                _ if text.starts_with("-fregrain-") => bail!("unknown argument: '{text}'"),
+                _ if text.starts_with("-fregrain-") || text.starts_with("-fno-regrain-") => {
+                    bail!("unknown argument: '{text}'")
+                }
                 _ => return Ok(false),
             }
         }

@@ -59,7 +59,7 @@ fn command(
     if ours {
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
-        if args.options.profile_generate || found.profiled {
+        if args.options.profile_generate || args.options.adaptive || found.profiled {
             // Before the CUDA runtime, which it uses. A reset of the device would lose times that are on their way.
             command.arg(library("profiler", "libregrain_profiler.a")?).args([
                 "-Wl,--wrap=cudaDeviceReset",
@@ -113,7 +113,7 @@ struct Found {
     ours: bool,
     /// Device code that a runtime of its maker runs.
     theirs: bool,
-    /// Calls of the profiler: compiled with `-fregrain-profile-generate`.
+    /// Calls of the profiler: compiled with `-fregrain-profile-generate` or `-fregrain-adaptive`.
     profiled: bool,
 }
 
@@ -122,7 +122,7 @@ impl Found {
         let holds = |mark: &str| holds(&member.bytes, mark.as_bytes());
         self.ours |= holds("__regrain_cpu_image.") || holds(".llvm.offloading");
         self.theirs |= holds(".nv_fatbin");
-        self.profiled |= holds("__regrain_profile_begin");
+        self.profiled |= holds("__regrain_profile_begin") || holds("__regrain_adapt_begin");
     }
 }
 

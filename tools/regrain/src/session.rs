@@ -117,6 +117,7 @@ impl Session {
                 "--offload-arch=",
                 "--cuda-gpu-arch=",
                 "-fregrain-",
+                "-fno-regrain-",
                 "--cuda-path=",
                 "--rocm-",
                 "-mcode-object-version=",
@@ -205,6 +206,9 @@ fn emulated(name: &str, archs: &[Arch], args: &Args) -> Result<Arch> {
     }
     if args.options.profile_generate {
         return Err(not_allowed("-fregrain-profile-generate", "the times would be those of the CPU"));
+    }
+    if args.options.adaptive {
+        return Err(not_allowed("-fregrain-adaptive", "the times would be those of the CPU"));
     }
     Ok(found)
 }

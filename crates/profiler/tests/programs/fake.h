@@ -20,6 +20,8 @@ struct Site {
 struct Token {
   alignas(8) char bytes[32];
 };
+extern "C" int __regrain_adapt_begin(Site *, int, int, int, int, int, int, uint64_t, void *, Token *);
+extern "C" void __regrain_adapt_end(Site *, Token *, int);
 extern "C" int __regrain_profile_begin(Site *, int, int, int, int, int, int, uint64_t, void *, Token *);
 extern "C" void __regrain_profile_end(Site *, Token *, int);
 
@@ -35,6 +37,7 @@ inline std::set<FakeEvent *> events;
 inline std::atomic<bool> finished{true};    // whether the device has caught up
 inline std::atomic<int> recordFails{0};
 inline std::atomic<int> captureCalls{0};
+inline int devices = 1, currentDevice = 0;
 inline thread_local unsigned lastError = 0, captureMode = 0;
 
 inline unsigned fail(unsigned error) { return lastError = error; }
@@ -67,7 +70,8 @@ __attribute__((used)) inline unsigned cudaEventElapsedTime(float *milliseconds, 
   *milliseconds = float(static_cast<FakeEvent *>(end)->at - static_cast<FakeEvent *>(start)->at);
   return 0;
 }
-__attribute__((used)) inline unsigned cudaGetDevice(int *device) { *device = 0; return 0; }
+__attribute__((used)) inline unsigned cudaGetDevice(int *device) { *device = currentDevice; return 0; }
+__attribute__((used)) inline unsigned cudaGetDeviceCount(int *count) { *count = devices; return 0; }
 __attribute__((used)) inline unsigned cudaGetLastError() { unsigned error = lastError; lastError = 0; return error; }
 __attribute__((used)) inline unsigned cudaPeekAtLastError() { return lastError; }
 __attribute__((used)) inline unsigned cudaStreamIsCapturing(void *stream, unsigned *status) {
