@@ -101,6 +101,7 @@ constexpr Row rows[] = {
     {"regrain.kernel_arg", OnValue, Holds::Count},
     {"regrain.unchanging", OnLoad, Holds::Nothing},
     {"regrain.reused", OnAlloca, Holds::Nothing},
+    {"regrain.interleaved", OnAlloca, Holds::Count},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
 };

@@ -74,6 +74,8 @@ pub const KERNEL_ARG: &str = "regrain.kernel_arg";
 pub const UNCHANGING: &str = "regrain.unchanging";
 /// On stack memory that the threads of a block use in turn.
 pub const REUSED: &str = "regrain.reused";
+/// On stack memory of which each element lies beside those of the other threads of the block: the bytes of an element.
+pub const INTERLEAVED: &str = "regrain.interleaved";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -109,6 +111,7 @@ pub const ALL: &[&str] = &[
     KERNEL_ARG,
     UNCHANGING,
     REUSED,
+    INTERLEAVED,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

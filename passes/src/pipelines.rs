@@ -45,8 +45,10 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 /// Block loops split at their barriers, where that is proven right.
 pub const SPLIT: &str = "regrain-split-barriers";
 
-/// Split launches to functions that run one block.
-pub const TO_BLOCKS: &str = "regrain-lower-cpu";
+/// Split launches to functions that run one block, for a processor whose vector registers have so many bits.
+pub fn to_blocks(register_bits: u32) -> String {
+    format!("regrain-lower-cpu{{register-bits={register_bits}}}")
+}
 
 /// Launches to kernels.
 pub const TO_KERNELS: &str = "regrain-outline-kernels";
@@ -59,7 +61,7 @@ pub const LOWER_GPU: &str = "lower-affine,convert-scf-to-cf,convert-cf-to-llvm,c
     convert-ub-to-llvm,reconcile-unrealized-casts";
 
 /// Likewise in block functions, which hold no affine maps.
-pub const LOWER_CPU: &str = "convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
+pub const LOWER_CPU: &str = "convert-vector-to-llvm,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,\
     convert-ub-to-llvm,reconcile-unrealized-casts";
 
 /// All pipelines.

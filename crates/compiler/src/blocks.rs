@@ -35,7 +35,9 @@ pub(crate) fn device_side(
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     let splits = options.level > 0 && !source.options.round_trip;
-    let (split, mut versions) = if splits { stages.split_form(&context, &device) } else { (None, Versions::default()) };
+    let register_bits = target.vector_register_bits(&options)?;
+    let (split, mut versions) =
+        if splits { stages.split_form(&context, &device, register_bits) } else { (None, Versions::default()) };
     let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
     // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
     let back = if source.options.round_trip { stages.round_trip(&context, &device) } else { None };

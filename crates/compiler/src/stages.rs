@@ -57,11 +57,13 @@ impl Stages<'_> {
     }
 
     /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain, and the launches that
-    /// have versions. These may do without block functions: where they only say how many blocks a task has.
+    /// have versions. These may do without block functions: where they only say how many blocks a task has. `register_bits` is the width
+    /// of a vector register.
     pub fn split_form<'ctx>(
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
+        register_bits: u32,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
@@ -69,7 +71,7 @@ impl Stages<'_> {
             self.show("optimized", module);
             run(module_op(module), pipelines::SPLIT)?;
             self.show("split", module);
-            let lowered = run(module_op(module), pipelines::TO_BLOCKS);
+            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));

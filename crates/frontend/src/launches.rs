@@ -29,6 +29,10 @@ pub type BlockShape = [u32; 3];
 
 /// More distinct shapes of one kernel than this are not worth a version each.
 const MAX_SHAPES: usize = 4;
+/// Nor are more guessed ones.
+const MOST_GUESSES: usize = 2;
+const WARP: u64 = 32;
+const DIM3_CONSTRUCTORS: [&str; 2] = ["_ZN4dim3C1Ejjj", "_ZN4dim3C2Ejjj"];
 
 /// The functions by which stubs launch, without and with a default stream for each thread.
 pub(crate) const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
@@ -54,7 +58,11 @@ impl Default for Survey {
 }
 
 /// Looks at `host`, which is not optimised yet.
+///
+/// A kernel that is launched with a shape that is not followed, as when a lambda holds the `dim3`, is taken to have the shapes of the
+/// constant `dim3`s of the unit, if those are few.
 pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Error> {
+    let guesses = constant_shapes(host);
     let copy = host.clone();
     let kernels = kernels_of_stubs(&copy);
     let no_inline = copy.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id("noinline"), 0);
@@ -67,10 +75,14 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     for function in copy.get_functions() {
         for (kernel, shape) in launches(function, &kernels) {
-            shapes.entry(kernel).or_default().insert(shape);
+            let shapes = shapes.entry(kernel).or_default();
+            match shape {
+                Some(shape) => drop(shapes.insert(shape)),
+                None => shapes.extend(&guesses),
+            }
         }
     }
-    shapes.retain(|_, set| set.len() <= MAX_SHAPES);
+    shapes.retain(|_, set| (1..=MAX_SHAPES).contains(&set.len()));
     let shapes = shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect();
     Ok(Survey { shapes, attributed: attributed(&copy, &kernels) })
 }
@@ -107,17 +119,34 @@ pub(crate) fn kernels_of_stubs(module: &Module<'_>) -> BTreeMap<String, String> 
         .collect()
 }
 
-/// The kernels that `function` launches with a constant block shape. Between the configuration of a launch and the call of the
+/// The shapes that constant `dim3`s of a host would give blocks, if they are few; what is smaller than a warp is a grid rather.
+fn constant_shapes(host: &Module<'_>) -> BTreeSet<BlockShape> {
+    let shape = |call: InstructionValue<'_>| {
+        let sizes = [1, 2, 3].map(|index| integer(call, index));
+        let [Some(x), Some(y), Some(z)] = sizes else { return None };
+        let threads = x.checked_mul(y)?.checked_mul(z)?;
+        (WARP..=1024).contains(&threads).then_some([x as u32, y as u32, z as u32])
+    };
+    let constructed = host
+        .get_functions()
+        .flat_map(calls)
+        .filter(|call| callee_name(*call).is_some_and(|name| DIM3_CONSTRUCTORS.contains(&name.as_str())));
+    let found: BTreeSet<_> = constructed.filter_map(shape).collect();
+    if found.len() <= MOST_GUESSES { found } else { BTreeSet::new() }
+}
+
+/// The kernels that `function` launches, with the block shape if that is constant. Between the configuration of a launch and the call of the
 /// stub stands what computes the arguments, which may launch in turn.
-fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> Vec<(String, BlockShape)> {
+fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> Vec<(String, Option<BlockShape>)> {
     let mut found = Vec::new();
     let mut pending = Vec::new();
     for call in calls(function) {
         let Some(name) = callee_name(call) else { continue };
+        let is_launch = LAUNCH_FUNCTIONS.contains(&name.as_str());
         let (stub, shape) = if name == "__cudaPushCallConfiguration" {
             pending.push(block_shape(call, 2));
             continue;
-        } else if LAUNCH_FUNCTIONS.contains(&name.as_str()) {
+        } else if is_launch {
             let stub = pointer(call, 0).map(|stub| stub.get_name().to_string_lossy().into_owned());
             (stub.unwrap_or_default(), block_shape(call, 3))
         } else if kernels.contains_key(&name) {
@@ -125,7 +154,8 @@ fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> 
         } else {
             continue;
         };
-        if let (Some(kernel), Some(shape)) = (kernels.get(&stub), shape) {
+        // The stub's own launch has what its caller configured.
+        if let Some(kernel) = kernels.get(&stub).filter(|_| shape.is_some() || !is_launch) {
             found.push((kernel.clone(), shape));
         }
     }
@@ -196,7 +226,7 @@ declare void @inner(i32)
 declare i32 @__gxx_personality_v0(...)
 "#;
 
-    fn found(body: &str) -> Vec<(String, BlockShape)> {
+    fn found(body: &str) -> Vec<(String, Option<BlockShape>)> {
         let context = Context::create();
         let text = format!("{STUBS}define void @f(ptr %args) personality ptr @__gxx_personality_v0 {{\n{body}}}\n");
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
@@ -221,7 +251,18 @@ pad:
   %p = landingpad { ptr, i32 } cleanup
   resume { ptr, i32 } %p
 "#;
-        assert_eq!(found(body), [("k".to_owned(), [32, 2, 1]), ("k".to_owned(), [7, 1, 1])]);
+        assert_eq!(found(body), [("k".to_owned(), Some([32, 2, 1])), ("k".to_owned(), Some([7, 1, 1]))]);
+    }
+
+    #[test]
+    fn shapes_of_constant_dim3s_are_guessed() {
+        let context = Context::create();
+        let text = "declare void @_ZN4dim3C2Ejjj(ptr, i32, i32, i32)\ndefine void @f(ptr %d, i32 %n) {\n\
+            call void @_ZN4dim3C2Ejjj(ptr %d, i32 16, i32 8, i32 1)\ncall void @_ZN4dim3C2Ejjj(ptr %d, i32 %n, i32 8, i32 1)\n\
+            call void @_ZN4dim3C2Ejjj(ptr %d, i32 4, i32 1, i32 1)\nret void\n}\n";
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        assert_eq!(constant_shapes(&module), BTreeSet::from([[16, 8, 1]]));
     }
 
     #[test]
@@ -233,6 +274,6 @@ pad:
   call void @stub(i32 1)
   ret void
 "#;
-        assert_eq!(found(body), [("j".to_owned(), [64, 1, 1]), ("k".to_owned(), [32, 1, 1])]);
+        assert_eq!(found(body), [("j".to_owned(), Some([64, 1, 1])), ("k".to_owned(), Some([32, 1, 1]))]);
     }
 }

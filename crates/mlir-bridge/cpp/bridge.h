@@ -100,7 +100,7 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * debug_info.cpp, clone_function.cpp, float_flags.cpp: single functions
+ * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp: functions and their instructions
  *===----------------------------------------------------------------------------===*/
 
 /* Gives an `llvm.func` a subprogram of its own if its operations have one of another function. */
@@ -111,6 +111,8 @@ void regrainKeepLineTables(LLVMModuleRef module);
 LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 /* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */
 void regrainForbidContraction(LLVMValueRef function);
+/* Makes loads and stores of atomic operations of scope `singlethread`. */
+void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
 
 /*===----------------------------------------------------------------------------===*
  * small_pointers.cpp: pointers of 32 bits on a host with 64
@@ -281,6 +283,8 @@ bool regrainAmdgpuAssemble(MlirStringRef text, const RegrainAmdgpuOptions *optio
 /* Runs a pipeline in the textual form of `opt -passes=`; false on failure, and the sink gets the reason. */
 bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTargetMachineRef machine, RegrainSink sink,
                             void *user);
+/* The width of the vector registers that code for a processor had best use. */
+unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine);
 
 /*===----------------------------------------------------------------------------===*
  * structure.cpp: what operations are, as bytes

@@ -15,6 +15,7 @@
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -123,6 +124,17 @@ void setOptionsOnce() {
 }
 
 } // namespace
+
+unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine) {
+  auto *target = reinterpret_cast<TargetMachine *>(machine);
+  LLVMContext context;
+  Module module("", context);
+  module.setDataLayout(target->createDataLayout());
+  auto *type = FunctionType::get(Type::getVoidTy(context), false);
+  auto *function = Function::Create(type, GlobalValue::ExternalLinkage, "f", module);
+  TargetTransformInfo info = target->getTargetTransformInfo(*function);
+  return info.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+}
 
 bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMTargetMachineRef machine,
                             RegrainSink sink, void *user) {

@@ -313,6 +313,12 @@ pub fn forbid_contraction(function: FunctionValue<'_>) {
     unsafe { ffi::regrainForbidContraction(function.as_value_ref()) }
 }
 
+/// Makes loads and stores of the atomic operations of a module that say (scope `singlethread`) that no other thread sees them.
+pub fn lower_single_thread_atomics(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
+}
+
 /// Makes what is done with pointers of address space `space`, which have 32 bits and the null pointer -1, right for the layout of a
 /// host with pointers of 64 bits. `near` is a variable within 2 GiB of all memory of the space; without one that is the stack.
 ///

@@ -5,6 +5,12 @@ use inkwell::targets::TargetMachine;
 
 use crate::ffi;
 
+/// The width, in bits, of the vector registers that code for a processor had best use.
+pub fn vector_register_bits(machine: &TargetMachine) -> u32 {
+    // SAFETY: a live machine, which is asked and not changed.
+    unsafe { ffi::regrainVectorRegisterBits(machine.as_mut_ptr()) }
+}
+
 /// Runs a pipeline in the textual form of `opt -passes=`, with all kinds of vectorisation and unrolling, and with what
 /// LLVM's vectoriser gets wrong kept from it.
 pub fn optimise_for_host(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<(), String> {

@@ -188,6 +188,12 @@ pub trait Blocks: Sync {
 
     /// LLVM's name of what the code is for.
     fn triple(&self) -> String;
+
+    /// The width, in bits, of the vector registers that code had best use.
+    ///
+    /// # Errors
+    /// A processor that is not known.
+    fn vector_register_bits(&self, options: &BlockOptions) -> Result<u32, Error>;
 }
 
 /// Block functions made from the parallel form.

@@ -10,6 +10,11 @@ pub fn constant(value: Value<'_>) -> Option<i64> {
         .flatten()
 }
 
+/// Whether nothing is said of what a value is.
+pub fn is_undefined(value: Value<'_>) -> bool {
+    value.defining_op().is_some_and(|op| matches!(op.name(), "ub.poison" | "llvm.mlir.undef" | "llvm.mlir.poison"))
+}
+
 /// The width of an integer type of at most 64 bits, or of an index.
 pub fn width(ty: Type<'_>) -> Option<u32> {
     if ty.is_index() { Some(64) } else { ty.int_width().filter(|bits| (1..=64).contains(bits)) }

@@ -117,6 +117,15 @@ pub fn is_outside(value: Value<'_>, loop_: Op<'_>) -> bool {
 
 /// Proves that a loop counts.
 pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, Refusal> {
+    count_with(parts, false)
+}
+
+/// As [`count`], taking it that the step is positive and that adding it to the bound does not wrap, which the caller asks before the loop.
+pub fn count_unless_wrapping<'c>(parts: &While<'c>) -> Result<Counted<'c>, Refusal> {
+    count_with(parts, true)
+}
+
+fn count_with<'c>(parts: &While<'c>, never_wraps: bool) -> Result<Counted<'c>, Refusal> {
     let compare = parts.test.defining_op().ok_or(Refusal::NoComparison)?;
     if !matches!(compare.name(), "llvm.icmp" | "arith.cmpi") {
         return Err(Refusal::NoComparison);
@@ -133,7 +142,7 @@ pub fn count<'c>(parts: &While<'c>) -> Result<Counted<'c>, Refusal> {
         return Err(Refusal::TooWide);
     }
     let advance = advance_of(parts, index)?;
-    prove(parts, Proof { index, bound, advance, predicate })
+    prove(parts, Proof { index, bound, advance, predicate, never_wraps })
 }
 
 /// Which loop-carried value an argument of the test region is.
@@ -201,6 +210,7 @@ struct Proof<'c> {
     bound: Value<'c>,
     advance: Advance<'c>,
     predicate: i64,
+    never_wraps: bool,
 }
 
 fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, Refusal> {
@@ -214,6 +224,15 @@ fn prove<'c>(parts: &While<'c>, proof: Proof<'c>) -> Result<Counted<'c>, Refusal
     let change = constant(step).and_then(|step| if subtracts { step.checked_neg() } else { Some(step) });
     if let (SGT | SGE, Some(change)) = (proof.predicate, change.filter(|change| *change < 0)) {
         return prove_down(&proof, &start, &end, change);
+    }
+    if proof.never_wraps && !subtracts {
+        let kind = match proof.predicate {
+            SLT => Kind::Exclusive,
+            SLE => Kind::Inclusive,
+            ULT => Kind::Unsigned,
+            _ => return Err(Refusal::Unbounded),
+        };
+        return Ok(Counted { add, index, bound, step, kind });
     }
     if stride.low <= 0 || subtracts {
         return Err(Refusal::Step);

@@ -26,8 +26,10 @@
 //! block function.
 
 mod address_spaces;
+mod atomics;
 mod clamps;
 mod failures;
+mod narrow;
 mod thread_loops;
 
 use std::collections::{HashMap, HashSet};
@@ -54,6 +56,7 @@ use crate::{
     analysis::functions,
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
+    lower::vectorize_threads::{self, Machine},
     pipelines::LOWER_CPU,
 };
 
@@ -75,27 +78,27 @@ const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const SHARED_ALIGNMENT: i64 = 64;
 
 /// Dialects whose operations the pass makes.
-pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf"];
+pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
     name: "regrain-lower-cpu",
     summary: "lower split launches to functions that run one block",
     anchor: Anchor::Module,
-    options: &[],
+    options: &[vectorize_threads::REGISTER_BITS],
     dialects: DIALECTS,
     run,
 };
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    make_blocks(module, common())?;
+    make_blocks(module, common(), Machine::of(pass)?)?;
     pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations) -> PassResult {
+fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, machine: Machine) -> PassResult {
     let mut made = Vec::new();
     for (launch, name, shape) in launch_function::launches(module) {
         let wrappers: Vec<_> = GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect();
@@ -103,7 +106,8 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations) -> PassResult 
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
-            make_block((module, operations), launch, wrapper, &symbol).map_err(|reason| launch.error(reason))?;
+            make_block((module, operations, machine), launch, wrapper, &symbol)
+                .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
             made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, version });
         }
@@ -219,7 +223,7 @@ fn finish(module: Op<'_>) {
 }
 
 fn make_block<'c>(
-    (module, operations): (Op<'c>, &dyn DeviceOperations),
+    (module, operations, machine): (Op<'c>, &dyn DeviceOperations, Machine),
     launch: Op<'c>,
     wrapper: Op<'c>,
     symbol: &str,
@@ -233,11 +237,14 @@ fn make_block<'c>(
     let number = |axis| start.index_castui(operations.place(start, Place::Block, axis), start.ctx().index());
     inline_wrapper(function, &Axis::ALL.map(number))?;
     copy_structs(module, wrapper, function)?;
+    atomics::of_block(function);
     place_shared(module, function);
     drop_unused_size(function, operations);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
+    narrow::narrow(function);
     clamps::specialise(function);
+    vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
     thread_loops::lower(function);
     Ok(())
 }

@@ -1,3 +1,8 @@
 //! From the parallel form to what targets take: functions that run one block, or kernels.
 
-crate::table::passes! { split_barriers, lower_cpu, outline_kernels, scope_debug_info }
+mod stack;
+
+/// The runtime's function that a thread calls before it may fail, with its number in x, y and z.
+const SET_THREAD: &str = "__regrain_set_thread";
+
+crate::table::passes! { split_barriers, vectorize_threads, lower_cpu, outline_kernels, scope_debug_info }

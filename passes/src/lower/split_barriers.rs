@@ -17,8 +17,7 @@
 //! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask
 //! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`).
 //!
-//! Loops that hold no barrier, but sum up in the same rounds for all threads, move outside too (`plan.rs`): only the loop over
-//! the threads can vectorise such sums.
+//! Where the rows of a block are going to be its warps (`vectorize_threads`), operations of warps stay in the thread loops.
 //!
 //! A wrapper that cannot be split stays as it is, with a remark and the attribute `regrain.not_split`; `legality.rs` holds the
 //! closed list of reasons.
@@ -47,6 +46,10 @@ use crate::analysis::{
 use regrain_dialects::ops::{GpuWrapper, LaneId, WarpBarrier, is_lane_or_warp};
 use regrain_targets::device_language::library;
 
+use super::{
+    stack,
+    vectorize_threads::{self, Rows},
+};
 use emit::Emitter;
 pub use legality::Refusal;
 use plan::Plan;
@@ -56,6 +59,9 @@ pub use regrain_dialects::attributes::NOT_SPLIT;
 
 /// On stack memory that all threads of a block use one after the other.
 pub use regrain_dialects::attributes::REUSED;
+
+/// On stack memory whose elements lie beside those of the other threads: the size of an element in bytes.
+use regrain_dialects::attributes::INTERLEAVED;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
@@ -114,7 +120,11 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     }
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
-    let plan = Plan::new(block);
+    let rows = vectorize_threads::takes(block);
+    let mut plan = Plan::new(block, rows == Rows::Warps);
+    if rows != Rows::None && interleave_locals(&plan, block) {
+        plan = Plan::new(block, rows == Rows::Warps);
+    }
     if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
         return Err(Refusal::TooMuchState.into());
     }
@@ -125,6 +135,20 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     }
     block.erase();
     Ok(())
+}
+
+/// Lays out the arrays of threads that several thread loops use so that rows of threads read consecutive memory.
+fn interleave_locals(plan: &Plan<'_>, block: Op<'_>) -> bool {
+    let mut any = false;
+    let mut count = None;
+    for alloca in &plan.shared_locals {
+        let Some(size) = stack::element_size(*alloca) else { continue };
+        let count = *count.get_or_insert_with(|| emit::thread_count(Builder::before(block), block));
+        stack::interleave(*alloca, count);
+        alloca.set_attr(INTERLEAVED, alloca.ctx().i64_attr(size.cast_signed()));
+        any = true;
+    }
+    any
 }
 
 /// Code older than `__syncwarp` reduces within a warp through volatile shared memory and counts on its lanes going in step:

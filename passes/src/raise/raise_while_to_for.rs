@@ -100,7 +100,8 @@ fn reads_constant_memory(op: Op<'_>) -> bool {
     false
 }
 
-fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
+/// Makes an `scf.for` of a loop that counts.
+pub fn rewrite<'c>(parts: &While<'c>, counted: &Counted<'c>) {
     let (op, index) = (parts.op, counted.index);
     let builder = Builder::before(op);
     let start = op.operand(index);

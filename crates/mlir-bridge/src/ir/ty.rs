@@ -84,6 +84,13 @@ impl<'c> Ctx<'c> {
         })
     }
 
+    /// The one-dimensional `vector<lanes x element>`.
+    pub fn vector(self, element: Type<'c>, lanes: u32) -> Type<'c> {
+        let shape = [i64::from(lanes)];
+        // SAFETY: the shape is read during the call.
+        Type::wrap(unsafe { mlir_sys::mlirVectorTypeGet(1, shape.as_ptr(), element.raw) })
+    }
+
     /// A memref with static or dynamic (`None`) sizes, identity layout, default memory space.
     pub fn memref(self, shape: &[Option<u64>], element: Type<'c>) -> Option<Type<'c>> {
         let sizes: String = shape.iter().map(|size| size.map_or("?x".into(), |size| format!("{size}x"))).collect();
@@ -181,6 +188,18 @@ impl<'c> Type<'c> {
             (length >= 0).then(|| {
                 let element = mlir_sys::mlirLLVMArrayTypeGetElementType(self.raw);
                 (Type::wrap(element), length as u64)
+            })
+        }
+    }
+
+    /// Element type and count of a one-dimensional `vector`.
+    pub fn vector_parts(self) -> Option<(Type<'c>, u32)> {
+        // SAFETY: asked of vector types only.
+        unsafe {
+            let plain = mlir_sys::mlirTypeIsAVector(self.raw) && mlir_sys::mlirShapedTypeGetRank(self.raw) == 1;
+            plain.then(|| {
+                let element = mlir_sys::mlirShapedTypeGetElementType(self.raw);
+                (Type::wrap(element), mlir_sys::mlirShapedTypeGetDimSize(self.raw, 0) as u32)
             })
         }
     }

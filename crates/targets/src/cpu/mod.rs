@@ -24,7 +24,8 @@
 //! *Split form.* The block loop is split at barriers and warp operations; conditionals and loops around them are interchanged
 //! with the thread loops where they are uniform over the block, and masked where not; values that live across a split are
 //! recomputed or kept in an array over the threads. What is not proven is declined with a reason from a closed list
-//! (`split_barriers/legality.rs` of the passes), and the kernel runs in the coroutine form.
+//! (`split_barriers/legality.rs` of the passes), and the kernel runs in the coroutine form. Rows of threads go through the thread loops as
+//! vectors (`vectorize_threads.rs`); where rows are warps, operations of warps need no split. Atomics on shared memory are loads and stores.
 //!
 //! Both give the same bits: `tools/regrain/tests/random_kernels.rs` compares them on random kernels.
 //!
@@ -88,6 +89,7 @@ pub fn lower<'ctx>(
     symbols::rename(&device, options, symbols::Role::Original);
     let blocks = match split {
         Some(form) => {
+            mlir_bridge::llvm::lower_single_thread_atomics(&form.module);
             retarget(&form.module, options)?;
             symbols::rename(&form.module, options, symbols::Role::Split);
             device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use mlir_bridge::vector_register_bits;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
@@ -88,6 +89,10 @@ impl Blocks for Cpu {
 
     fn image_symbol(&self, unit: &str) -> String {
         image_symbol(unit)
+    }
+
+    fn vector_register_bits(&self, options: &BlockOptions) -> Result<u32, Error> {
+        Ok(vector_register_bits(&codegen::machine(options)?))
     }
 
     fn triple(&self) -> String {

@@ -66,6 +66,24 @@ pub fn integer_operation(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The operation of the llvm dialect that a floating-point function is, on scalars and on vectors alike.
+pub fn elementwise_intrinsic(name: &str) -> Option<&'static str> {
+    Some(match name.strip_prefix(LIBDEVICE)? {
+        "fmaxf" | "fmax" => "llvm.intr.maxnum",
+        "fminf" | "fmin" => "llvm.intr.minnum",
+        "fabsf" | "fabs" => "llvm.intr.fabs",
+        "sqrtf" | "sqrt" => "llvm.intr.sqrt",
+        "floorf" | "floor" => "llvm.intr.floor",
+        "ceilf" | "ceil" => "llvm.intr.ceil",
+        "truncf" | "trunc" => "llvm.intr.trunc",
+        "rintf" | "rint" => "llvm.intr.rint",
+        "nearbyintf" | "nearbyint" => "llvm.intr.nearbyint",
+        "copysignf" | "copysign" => "llvm.intr.copysign",
+        "fmaf" | "fma" => "llvm.intr.fma",
+        _ => return None,
+    })
+}
+
 include!(concat!(env!("OUT_DIR"), "/vector_forms.rs"));
 
 /// Beginning of the names of vector forms.

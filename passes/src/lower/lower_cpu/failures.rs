@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Builder, Op};
 use regrain_targets::device_language::library;
 
-const SET_THREAD: &str = "__regrain_set_thread";
+use crate::lower::SET_THREAD;
 
 /// Marks the thread before each operation of a block function's thread loops that may fail.
 pub fn name_threads(module: Op<'_>, function: Op<'_>) {

@@ -16,6 +16,7 @@ use super::{
     emit::{Emitted, Emitter},
     memory::Cells,
 };
+use crate::analysis::constants::is_undefined;
 
 pub fn last<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
     block.terminator().ok_or_else(|| "a block without a terminator".to_owned())
@@ -414,10 +415,6 @@ fn holds_barrier(block: Block<'_>) -> bool {
 }
 
 /// Whether any value will do.
-fn is_undefined(value: Value<'_>) -> bool {
-    value.defining_op().is_some_and(|op| matches!(op.name(), "ub.poison" | "llvm.mlir.undef" | "llvm.mlir.poison"))
-}
-
 fn copy_attrs(from: Op<'_>, to: Op<'_>) {
     for (name, attr) in from.attrs() {
         if name != "operandSegmentSizes" {

@@ -13,6 +13,7 @@ use super::{
     plan::Plan,
 };
 use crate::analysis::uniformity::{free_values, may_trap, repeatable};
+use regrain_dialects::attributes::{self, INTERLEAVED};
 
 /// Why the rewriting of a block loop was given up; a mistake of ours, as legality is asked before.
 pub type Emitted<T> = Result<T, String>;
@@ -62,9 +63,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
     /// Prepares for code before `old`, the block loop.
     pub fn new(plan: &'p Plan<'c>, old: Op<'c>) -> Self {
         let b = Builder::before(old);
-        let sizes = &old.operands()[3..6];
-        let count = b.arith("muli", b.arith("muli", sizes[0], sizes[1]), sizes[2]);
-        let count64 = b.index_cast(count, b.ctx().int(64));
+        let count64 = thread_count(b, old);
         let anchor = count64.defining_op().and_then(Op::next).unwrap_or(old);
         let anchor = Builder::before(anchor).const_index(0).defining_op().unwrap_or(anchor);
         Self {
@@ -357,6 +356,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
         let bytes = b.arith("muli", self.count64, b.const_int(self.i64(), stride as i64));
         let base = memory::alloca(b, b.ctx().int(8), bytes, alignment.max(64) as i64);
         let base = cast_like(b, base, op.result(0));
+        let stride = attributes::count(op, INTERLEAVED).unwrap_or(stride);
         self.places.insert(op.result(0), Place::Stack { base, stride });
         Ok(())
     }
@@ -385,6 +385,13 @@ impl<'c, 'p> Emitter<'c, 'p> {
         }
         result
     }
+}
+
+/// The threads of a block, an i64.
+pub fn thread_count<'c>(b: Builder<'c>, block: Op<'c>) -> Value<'c> {
+    let sizes = &block.operands()[3..6];
+    let count = b.arith("muli", b.arith("muli", sizes[0], sizes[1]), sizes[2]);
+    b.index_cast(count, b.ctx().int(64))
 }
 
 fn thread_number<'c>(open: &mut Open<'c>) -> Value<'c> {

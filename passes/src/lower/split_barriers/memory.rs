@@ -9,6 +9,8 @@
 
 use mlir_bridge::ir::{Attr, Builder, Ctx, Type, Value};
 
+use crate::lower::stack::cell_type;
+
 /// Alignment of the arrays: a cache line, and the widest vector register.
 const ALIGNMENT: i64 = 64;
 const DYNAMIC_INDEX: i32 = i32::MIN;
@@ -19,17 +21,6 @@ pub struct Cells<'c> {
     pub base: Value<'c>,
     /// The type of the value.
     pub ty: Type<'c>,
-}
-
-/// The type that a value has in memory: LLVM knows no index, and vectorises bytes better than bits.
-pub fn cell_type<'c>(ctx: Ctx<'c>, ty: Type<'c>) -> Type<'c> {
-    if ty == ctx.index() {
-        ctx.int(64)
-    } else if ty == ctx.int(1) {
-        ctx.int(8)
-    } else {
-        ty
-    }
 }
 
 /// `llvm.alloca` of `count` (i64) elements.

@@ -4,14 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Value};
-use regrain_dialects::ops::is_synchronising;
+use regrain_dialects::ops::{is_barrier, is_synchronising};
 
-use crate::analysis::{
-    facts::constant,
-    loops::Counting,
-    synchronisation::decisive,
-    uniformity::{Trust, Uniformity, computes, free_values},
-};
+use crate::analysis::uniformity::{Trust, Uniformity, free_values};
 
 /// The most that a recomputed value may cost; above, it is kept in memory.
 const INTEGER_LIMIT: u32 = 40;
@@ -49,9 +44,9 @@ struct Segments<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Analyses `parallel`, the loop over the threads of a block.
-    pub fn new(parallel: Op<'c>) -> Self {
-        let syncing = syncing(parallel);
+    /// Analyses `parallel`, the loop over the threads of a block. With `rows_are_warps` operations of warps stay in its thread loops.
+    pub fn new(parallel: Op<'c>, rows_are_warps: bool) -> Self {
+        let syncing = syncing(parallel, |op| if rows_are_warps { is_barrier(op) } else { is_synchronising(op) });
         let mut plan = Self {
             uniformity: uniformity(parallel, syncing.clone()),
             syncing,
@@ -61,7 +56,6 @@ impl<'c> Plan<'c> {
             inside: values_inside(parallel),
             segments: Segments::default(),
         };
-        plan.turn_outside(parallel);
         plan.number(parallel.body());
         plan.choose(parallel);
         plan.place_locals(parallel);
@@ -79,46 +73,6 @@ impl<'c> Plan<'c> {
 
     pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {
         self.uniformity.all_uniform(values)
-    }
-
-    /// Chooses loops that are as good outside of the thread loops, although nothing in them synchronises: all threads make
-    /// the same rounds, and what each carries is a sum that only the loop over the threads can vectorise.
-    fn turn_outside(&mut self, parallel: Op<'c>) {
-        let synchronising = self.syncing.clone();
-        let mut candidates = parallel.find_all(|op| matches!(op.name(), "scf.for" | "scf.while"));
-        candidates.retain(|op| !synchronising.contains(op) && is_worth_turning(*op, parallel));
-        candidates.retain(|op| self.path(*op, parallel).is_some());
-        if candidates.is_empty() {
-            return;
-        }
-        self.add_structures(&candidates, parallel);
-        candidates.retain(|op| self.all_uniform(&decisive(*op)));
-        self.syncing = synchronising;
-        self.add_structures(&candidates, parallel);
-    }
-
-    /// The structures around a plain operation that hold nothing that synchronises; `None` if one of them must stay whole.
-    fn path(&self, op: Op<'c>, parallel: Op<'c>) -> Option<Vec<Op<'c>>> {
-        let mut found = Vec::new();
-        let mut at = op.parent();
-        while let Some(parent) = at.filter(|parent| *parent != parallel && !self.syncing.contains(parent)) {
-            if !parent.is("scf.if") {
-                return None;
-            }
-            found.push(parent);
-            at = parent.parent();
-        }
-        Some(found)
-    }
-
-    /// Makes structures of loops and of the branches around them, and finds again what varies.
-    fn add_structures(&mut self, loops: &[Op<'c>], parallel: Op<'c>) {
-        for op in loops {
-            let around = self.path(*op, parallel).unwrap_or_default();
-            self.syncing.extend(around);
-            self.syncing.insert(*op);
-        }
-        self.uniformity = uniformity(parallel, self.syncing.clone());
     }
 
     /// Numbers the thread loops to be and notes in which of them each value is made and used.
@@ -298,33 +252,9 @@ fn own_cost(op: Op<'_>) -> u32 {
     }
 }
 
-/// Rounds up to which the optimiser unrolls a loop, which serves as well.
-const UNROLLED: i64 = 32;
-/// Threads in a row from which vectorising over them pays.
-const ROW: i64 = 8;
-
-fn is_worth_turning<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
-    let rounds = Counting::of(op).and_then(|counting| counting.rounds());
-    let row = Counting::dimensions(parallel).first().and_then(|x| constant(x.upper));
-    if rounds.is_some_and(|rounds| rounds <= UNROLLED) || row.is_some_and(|row| row < ROW) {
-        return false;
-    }
-    let carried = op.results();
-    let sums = carried.iter().any(|value| value.ty().is_float()) && carried.len() <= 5;
-    sums && !op.contains(|inner| {
-        inner != op
-            && match inner.name() {
-                "scf.for" | "scf.while" | "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.inline_asm" | "llvm.alloca" => true,
-                "llvm.call" => !computes(inner),
-                "llvm.load" | "llvm.store" => inner.has_attr("volatile_"),
-                _ => false,
-            }
-    })
-}
-
-fn syncing<'c>(parallel: Op<'c>) -> HashSet<Op<'c>> {
+fn syncing<'c>(parallel: Op<'c>, synchronises: impl Fn(Op<'c>) -> bool) -> HashSet<Op<'c>> {
     let mut found = HashSet::new();
-    for op in parallel.find_all(is_synchronising) {
+    for op in parallel.find_all(synchronises) {
         let mut at = Some(op);
         while let Some(op) = at.filter(|op| *op != parallel) {
             if !found.insert(op) {

@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s --regrain-split-barriers --regrain-lower-cpu | FileCheck %s
+// RUN: %regrain-opt %s --regrain-split-barriers --regrain-lower-cpu="register-bits=0" | FileCheck %s
 
 // CHECK-LABEL: llvm.func @__regrain_block.k(%arg0: !llvm.ptr)
 // CHECK-DAG: nvvm.read.ptx.sreg.ntid.x
@@ -25,7 +25,9 @@ llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %b
       %dyn = regrain.dynamic_shared %bytes : i64 -> !llvm.ptr<3>
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
         %t = arith.index_cast %x : index to i64
-        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %n = arith.index_cast %i : index to i64
+        %sum = llvm.add %t, %n : i64
+        %a = llvm.getelementptr %p[%sum] : (!llvm.ptr, i64) -> !llvm.ptr, f32
         %v = llvm.load %a : !llvm.ptr -> f32
         %s = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
         llvm.store %v, %s : f32, !llvm.ptr<3>

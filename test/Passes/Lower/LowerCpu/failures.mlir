@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s --regrain-lower-cpu | FileCheck %s
+// RUN: %regrain-opt %s --regrain-lower-cpu="register-bits=0" | FileCheck %s
 
 // CHECK-LABEL: llvm.func @__regrain_block.k
 // CHECK: llvm.call @__regrain_set_thread(%{{.*}}, %{{.*}}, %{{.*}}) : (i32, i32, i32) -> ()

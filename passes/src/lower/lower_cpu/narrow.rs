@@ -1,0 +1,260 @@
+//! Conditions that select threads become loops over just those threads.
+//!
+//! ```mlir
+//! scf.parallel (%x, ...) = ... to (%nx, ...) { A ; scf.if %x < %half { B } }
+//! ```
+//! becomes
+//! ```mlir
+//! scf.parallel (%x, ...) = ... to (%nx, ...) { A }
+//! scf.parallel (%x, ...) = ... to (min(%nx, %half), ...) { scf.if %x < %half { B } }
+//! ```
+//! The threads of a loop do not wait for one another, so that one part may come behind the other for all of them. A loop is taken apart
+//! only where the parts share nothing but what is computed again, and memory that threads use one after the other stays in one part.
+
+use mlir_bridge::ir::{Builder, Mapping, Op, Value};
+
+use crate::analysis::{
+    facts::constant,
+    loops::Counting,
+    uniformity::{free_values, repeatable},
+};
+use regrain_dialects::attributes::REUSED;
+
+/// How far a bound is followed.
+const DEPTH: u32 = 8;
+
+/// The threads that can take a branch.
+#[derive(Clone, Copy)]
+struct Selection<'c> {
+    axis: usize,
+    bound: Value<'c>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Below the bound, read as a signed or unsigned number, or up to it.
+    Below { signed: bool, including: bool },
+    /// At the bound.
+    At,
+}
+
+/// Narrows the thread loops of a block function.
+pub fn narrow(function: Op<'_>) {
+    for parallel in function.find_named("scf.parallel") {
+        let dimensions = Counting::dimensions(parallel);
+        if dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0 {
+            for part in take_apart(parallel) {
+                restrict(part);
+            }
+        }
+    }
+}
+
+/// What a branch selects that has nothing else to say.
+fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
+    let empty = |op: Op<'c>| op.region(1).first_block().is_none_or(|block| block.ops().len() == 1);
+    if !op.is("scf.if") || op.num_results() > 0 || !empty(op) {
+        return None;
+    }
+    conjuncts(op.operand(0)).into_iter().find_map(|condition| compared(parallel, condition))
+}
+
+/// The conditions that all hold where `condition` does.
+fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
+    let Some(op) = condition.defining_op() else { return vec![condition] };
+    let both = match op.name() {
+        "llvm.and" | "arith.andi" => true,
+        "llvm.select" | "arith.select" => constant(op.operand(2)) == Some(0),
+        _ => false,
+    };
+    if !both {
+        return vec![condition];
+    }
+    let mut found = conjuncts(op.operand(0));
+    found.extend(conjuncts(op.operand(1)));
+    found
+}
+
+fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>> {
+    let op = condition.defining_op().filter(|op| matches!(op.name(), "llvm.icmp" | "arith.cmpi"))?;
+    let predicate = op.attr("predicate")?.as_int()?;
+    let (left, right) = (op.operand(0), op.operand(1));
+    // eq ne slt sle sgt sge ult ule ugt uge
+    let below = |signed, including| Kind::Below { signed, including };
+    let (thread, bound, kind) = match predicate {
+        0 if index(parallel, left).is_some() => (left, right, Kind::At),
+        0 => (right, left, Kind::At),
+        2 | 3 | 6 | 7 => (left, right, below(predicate < 6, matches!(predicate, 3 | 7))),
+        4 | 5 | 8 | 9 => (right, left, below(predicate < 8, matches!(predicate, 5 | 9))),
+        _ => return None,
+    };
+    let axis = index(parallel, thread)?;
+    is_outside(parallel, bound, DEPTH).then_some(Selection { axis, bound, kind })
+}
+
+/// The dimension whose number a value is.
+fn index<'c>(parallel: Op<'c>, value: Value<'c>) -> Option<usize> {
+    let mut at = value;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "arith.index_cast" | "arith.index_castui" | "llvm.trunc" | "llvm.sext" | "llvm.zext" | "arith.trunci"
+            | "arith.extsi" | "arith.extui" => at = op.operand(0),
+            _ => return None,
+        }
+    }
+    // Numbers of threads fit into 16 bits, so that no cast changes them.
+    parallel.body().args().into_iter().position(|iv| iv == at)
+}
+
+/// Whether a value is known before the loop, or computed of what is.
+fn is_outside(parallel: Op<'_>, value: Value<'_>, depth: u32) -> bool {
+    let Some(op) = value.defining_op() else {
+        let owner = value.block_arg().and_then(|(block, _)| block.parent_op());
+        return owner.is_none_or(|owner| !parallel.is_ancestor_of(owner));
+    };
+    if !parallel.is_proper_ancestor_of(op) {
+        return true;
+    }
+    let computes = depth > 0 && op.num_regions() == 0 && op.is_pure();
+    computes && op.operands().into_iter().all(|operand| is_outside(parallel, operand, depth - 1))
+}
+
+/// Loops whose effects are one branch that selects threads, or hold none such; in order.
+fn take_apart(parallel: Op<'_>) -> Vec<Op<'_>> {
+    let ops: Vec<_> = parallel.body().ops().into_iter().filter(|op| !op.is_terminator()).collect();
+    let mut groups: Vec<Vec<Op<'_>>> = Vec::new();
+    let mut after_branch = true;
+    for op in ops.iter().copied().filter(|op| !is_repeated(*op)) {
+        let selects = selection(parallel, op).is_some();
+        if selects || after_branch {
+            groups.push(Vec::new());
+        }
+        after_branch = selects;
+        if let Some(group) = groups.last_mut() {
+            group.push(op);
+        }
+    }
+    if groups.len() < 2 || !are_apart(&groups) {
+        return vec![parallel];
+    }
+    let made = groups.iter().map(|group| part(parallel, &ops, group)).collect();
+    parallel.erase();
+    made
+}
+
+/// Whether an operation is made in each part that wants it.
+fn is_repeated(op: Op<'_>) -> bool {
+    op.num_regions() == 0 && repeatable(op)
+}
+
+/// Whether no part needs what another has computed, or memory that another uses too.
+fn are_apart(groups: &[Vec<Op<'_>>]) -> bool {
+    let mut reused: Vec<(Value<'_>, usize)> = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        for op in group {
+            let elsewhere = op.results().iter().flat_map(|result| result.users()).any(|user| used_outside(user, group));
+            if elsewhere {
+                return false;
+            }
+            for value in op.find_all(|_| true).into_iter().flat_map(Op::operands).flat_map(roots) {
+                match reused.iter().find(|(known, _)| *known == value) {
+                    Some((_, part)) if *part != number => return false,
+                    Some(_) => (),
+                    None => reused.push((value, number)),
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Whether an operation, or one computed from it, is in another part.
+fn used_outside(user: Op<'_>, group: &[Op<'_>]) -> bool {
+    if group.iter().any(|op| op.is_ancestor_of(user)) {
+        return false;
+    }
+    if !is_repeated(user) {
+        return true;
+    }
+    // What is repeated in another part would need the value there.
+    user.results().iter().flat_map(|result| result.users()).any(|next| used_outside(next, group))
+}
+
+/// The memory that threads use one after the other in which an address may lie.
+fn roots(value: Value<'_>) -> Option<Value<'_>> {
+    let mut at = value;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
+            "llvm.alloca" if op.has_attr(REUSED) => return Some(at),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// A loop with the operations of one part, and those that they are computed from.
+fn part<'c>(parallel: Op<'c>, ops: &[Op<'c>], group: &[Op<'c>]) -> Op<'c> {
+    let operands = parallel.operands();
+    let made = Builder::before(parallel).scf_parallel(&operands[..3], &operands[3..6], &operands[6..9]);
+    let mut wanted: Vec<Op<'c>> = group.to_vec();
+    let mut at = 0;
+    while let Some(op) = wanted.get(at).copied() {
+        at += 1;
+        for source in free_values(op).into_iter().filter_map(Value::defining_op) {
+            if ops.contains(&source) && !wanted.contains(&source) {
+                wanted.push(source);
+            }
+        }
+    }
+    let mut mapping = Mapping::new();
+    mapping.map_all(&parallel.body().args(), &made.body().args());
+    let b = Builder::before_terminator(made.body(), parallel.loc());
+    for op in ops.iter().filter(|op| wanted.contains(op)) {
+        b.clone_op(*op, &mut mapping);
+    }
+    made
+}
+
+/// Leaves a loop the threads that can take its only branch.
+fn restrict(parallel: Op<'_>) {
+    let effects: Vec<_> =
+        parallel.body().ops().into_iter().filter(|op| !op.is_terminator() && !is_repeated(*op)).collect();
+    let [only] = effects[..] else { return };
+    let Some(selected) = selection(parallel, only) else { return };
+    let b = Builder::before(parallel);
+    let bound = computed(b, parallel, selected.bound, &mut Mapping::new());
+    let (lower, upper) = (parallel.operand(selected.axis), parallel.operand(3 + selected.axis));
+    let index = b.ctx().index();
+    let unsigned = matches!(selected.kind, Kind::Below { signed: false, .. });
+    let number = match bound.ty().is_index() {
+        true => bound,
+        false if unsigned => b.index_castui(bound, index),
+        false => b.index_cast(bound, index),
+    };
+    let after = i64::from(!matches!(selected.kind, Kind::Below { including: false, .. }));
+    let within = |offset: i64| match (constant(bound).filter(|number| !unsigned || *number >= 0), constant(upper)) {
+        (Some(number), Some(upper)) => b.const_index(number.saturating_add(offset).clamp(0, upper)),
+        _ => {
+            let number = if offset == 0 { number } else { b.arith("addi", number, b.const_index(offset)) };
+            b.arith("maxsi", b.arith("minsi", number, upper), lower)
+        }
+    };
+    parallel.set_operand(3 + selected.axis, within(after));
+    if selected.kind == Kind::At {
+        parallel.set_operand(selected.axis, within(0));
+    }
+}
+
+/// A value that is known before the loop.
+fn computed<'c>(b: Builder<'c>, parallel: Op<'c>, value: Value<'c>, mapping: &mut Mapping<'c>) -> Value<'c> {
+    let inside = value.defining_op().filter(|op| parallel.is_proper_ancestor_of(*op));
+    let Some(op) = inside.filter(|_| mapping.get(value).is_none()) else { return mapping.get_or_self(value) };
+    for operand in op.operands() {
+        let now = computed(b, parallel, operand, mapping);
+        mapping.map(operand, now);
+    }
+    b.clone_op(op, mapping);
+    mapping.get_or_self(value)
+}

@@ -1,0 +1,456 @@
+//! `regrain-vectorize-threads`: rows of threads go through a thread loop together.
+//!
+//! ```mlir
+//! scf.parallel (%x, %y, %z) = (0, 0, 0) to (%nx, %ny, %nz) {
+//!   %s = scf.for %k = ... iter_args(%sum = %zero) { %v = llvm.load %a[%k * n + %x] ; %sum + %v }
+//! }
+//! ```
+//! becomes, with rows of 16 threads,
+//! ```mlir
+//! scf.for %z { scf.for %y { scf.for %x = 0 to %whole step 16 {
+//!   %s = scf.for %k = ... iter_args(%sum = %zeros) { %v = llvm.load %a[%k * n + %x] : vector<16xf32> ; %sum + %v }
+//! } } }
+//! scf.parallel (%x, %y, %z) = (%whole, 0, 0) to (%nx, %ny, %nz) { the rest, thread by thread }
+//! ```
+//! So a thread's serial loops stand inside of the row, and what is consecutive from thread to thread is consecutive in memory. Values are
+//! scalars where lanes agree or differ evenly (`shapes.rs`), vectors elsewhere; conditions become masks (`control.rs`); what has no form on
+//! vectors runs lane by lane (`lanes.rs`). After Karrenberg and Hack, Whole-function vectorization (CGO 2011), Moll and Hack, Partial
+//! control-flow linearization (PLDI 2018), and Pharr and Mark, ispc (InPar 2012).
+//!
+//! The threads of a loop do not wait for one another, so any order of them is right; this one keeps each thread's own order of
+//! operations, floating-point ones above all: results are the same bits.
+
+mod classify;
+mod control;
+mod counted;
+mod emit;
+mod lanes;
+mod loops;
+mod memory;
+mod parts;
+mod shapes;
+mod slots;
+mod warp;
+
+use std::collections::HashMap;
+
+use mlir_bridge::{
+    ir::{Builder, Mapping, Op, Value},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
+};
+
+use crate::analysis::{facts::constant, loops::Counting};
+use regrain_dialects::{
+    attributes::REUSED,
+    ops::{is_barrier, is_lane_or_warp},
+};
+
+use super::stack;
+use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
+use counted::Advances;
+use emit::{Emitter, Row};
+use shapes::{Shape, Shapes};
+use slots::Slots;
+use warp::WARP;
+
+/// Dialects whose operations the pass makes.
+pub const DIALECTS: &[&str] = &["llvm", "scf", "arith", "vector", "ub"];
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-vectorize-threads",
+    summary: "let rows of threads go through thread loops together, as vectors",
+    anchor: Anchor::Module,
+    options: &[REGISTER_BITS],
+    dialects: DIALECTS,
+    run,
+};
+
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    Ok(vectorise(module, Machine::of(pass)?).map_err(|why| why.to_string())?)
+}
+
+/// The option that says how wide vector registers are.
+pub const REGISTER_BITS: PassOption =
+    PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
+
+/// What is known of the processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// Width of a vector register.
+    pub register_bits: u32,
+}
+
+impl Machine {
+    /// As a pass is told.
+    ///
+    /// # Errors
+    /// An option that is no number.
+    pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
+        let bits = pass.option(REGISTER_BITS.name);
+        let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
+        Ok(Self { register_bits })
+    }
+}
+
+/// Why the threads of a loop stay apart.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Apart {
+    /// Loops over selected threads, say.
+    #[error("its loop has not three dimensions from 0 with step 1")]
+    Shape,
+    #[error("its rows are too short")]
+    Narrow,
+    #[error("it holds {0}, which has no form for rows")]
+    Operation(String),
+    /// Our mistake: what was found possible could not be made.
+    #[error("internal error while vectorising threads: {0}")]
+    Internal(String),
+}
+
+/// Vectorises all thread loops below `root`. Fails where a loop holds operations of warps and cannot be vectorised, which
+/// [`takes`] is there to ask before.
+pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
+    let mut memory = LaneMemory::default();
+    for parallel in root.find_named("scf.parallel") {
+        let done = Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory));
+        match done {
+            Err(why) if matches!(why, Apart::Internal(_)) || parallel.contains(is_of_warp) => return Err(why),
+            Err(why @ Apart::Operation(_)) => parallel.remark(format!("its threads run one by one: {why}")),
+            _ => (),
+        }
+    }
+    Ok(())
+}
+
+/// How rows of threads will go through the thread loops of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Thread by thread.
+    None,
+    Some,
+    /// Rows are the warps: whole ones, or the one partial one of a block of one row.
+    Warps,
+}
+
+/// What will be made of the thread loops of a block loop, before it is split at its barriers.
+pub fn takes(block: Op<'_>) -> Rows {
+    let sizes: Vec<_> = Counting::dimensions(block).iter().map(|dimension| constant(dimension.upper)).collect();
+    let narrow = sizes.first().copied().flatten().is_some_and(|width| width < i64::from(FEWEST));
+    if narrow || check(block, |op| is_barrier(op) || op.is("llvm.alloca") || is_lane_or_warp(op)).is_err() {
+        return Rows::None;
+    }
+    match sizes[..] {
+        [Some(x), Some(y), Some(z)] if x % i64::from(WARP) == 0 || y * z == 1 => Rows::Warps,
+        _ => Rows::Some,
+    }
+}
+
+/// Whether all operations of a loop have forms for rows, but for those that `apart` says go before.
+fn check<'c>(parallel: Op<'c>, apart: impl Fn(Op<'c>) -> bool) -> Result<(), Apart> {
+    for op in parallel.find_all(|op| op != parallel && !op.is_terminator()) {
+        let regions_fit = op.regions().into_iter().all(|region| region.is_empty() || region.single_block().is_some());
+        let results_fit = op.results().into_iter().all(|result| lane_types(result.ty()).is_some());
+        let fits = match kind(op) {
+            _ if apart(op) => true,
+            Kind::Structure => regions_fit && results_fit,
+            Kind::Elementwise if op.is("llvm.getelementptr") => is_known_address(op),
+            Kind::Aggregate => {
+                op.attr("position").and_then(|p| p.as_i64_array()).is_none_or(|p| p.len() == 1) && results_fit
+            }
+            Kind::Serial => op.num_regions() == 0 && results_fit && !op.is("llvm.alloca"),
+            _ => true,
+        };
+        if !fits {
+            return Err(Apart::Operation(op.name().to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Stack memory that threads use one after the other, with room for each lane of a row. A thread on its own uses the first lane's.
+#[derive(Default)]
+struct LaneMemory<'c> {
+    /// Bytes from lane to lane.
+    strides: HashMap<Value<'c>, i64>,
+}
+
+impl<'c> LaneMemory<'c> {
+    /// The bytes between the memory of neighbouring lanes; makes room for them when first asked.
+    fn stride(&mut self, memory: Value<'c>) -> Option<i64> {
+        if let Some(stride) = self.strides.get(&memory) {
+            return Some(*stride);
+        }
+        let alloca = memory.defining_op()?;
+        let element = alloca.attr("elem_type")?.as_type()?;
+        let count = constant(alloca.operand(0))?;
+        let b = Builder::before(alloca);
+        let ty = alloca.operand(0).ty();
+        let (size, alignment) = element.layout(alloca);
+        let stride = match stack::element_size(alloca).filter(|_| count == 1) {
+            Some(beside) => {
+                stack::interleave(alloca, b.const_int(b.ctx().int(64), WARP.into()));
+                beside.cast_signed()
+            }
+            None => (size.next_multiple_of(alignment.max(1)) * count.cast_unsigned()).cast_signed(),
+        };
+        alloca.set_operand(0, b.const_int(ty, count * i64::from(WARP)));
+        self.strides.insert(memory, stride);
+        Some(stride)
+    }
+}
+
+/// What becomes of threads that are in no row of the first form.
+enum Second<'c, 's> {
+    /// There are none, but for a last row that is known to be partial.
+    None,
+    /// They go one by one; the thread loop as it was.
+    Threads(Op<'c>),
+    /// They go in rows of which nothing is taken that is not proven.
+    Rows(&'s Nest<'c>, &'s Shapes<'c>),
+}
+
+/// A thread loop and the rows that it gets.
+#[derive(Clone, Copy)]
+struct Nest<'c> {
+    parallel: Op<'c>,
+    lanes: u32,
+    /// Threads in x, if that is constant.
+    width: Option<i64>,
+    /// The rows are warps.
+    of_warps: bool,
+}
+
+/// Rows of fewer threads do not pay.
+const FEWEST: u32 = 4;
+
+impl<'c> Nest<'c> {
+    fn of(parallel: Op<'c>, machine: Machine) -> Result<Self, Apart> {
+        let dimensions = Counting::dimensions(parallel);
+        if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
+            return Err(Apart::Shape);
+        }
+        let width = constant(dimensions[0].upper);
+        check(parallel, |_| false)?;
+        if parallel.contains(is_of_warp) {
+            return Ok(Self { parallel, lanes: WARP, width, of_warps: true });
+        }
+        let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
+        let wanted = machine.register_bits / if wide { 64 } else { 32 };
+        let fitting = width.map_or(wanted, |width| wanted.min(1 << (63 - width.max(1).leading_zeros())));
+        if fitting < FEWEST {
+            return Err(Apart::Narrow);
+        }
+        Ok(Self { parallel, lanes: fitting, width, of_warps: false })
+    }
+
+    /// The memory that threads use one after the other.
+    fn reused_memory(&self) -> Vec<Value<'c>> {
+        let mut found: Vec<Value<'c>> = Vec::new();
+        for value in self.parallel.find_all(|_| true).into_iter().flat_map(Op::operands) {
+            let reused = value.defining_op().is_some_and(|op| op.is("llvm.alloca") && op.has_attr(REUSED));
+            if reused && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+
+    /// Makes the rows. What is taken of numbers without proof is asked before each row; where it does not hold, and for threads
+    /// that are in no whole row, there is a second way: the threads of the row on their own, or where rows are warps the row with
+    /// nothing taken.
+    fn vectorise(self, memory: &mut LaneMemory<'c>) -> Result<(), Apart> {
+        let mut seeds = Vec::new();
+        for reused in self.reused_memory() {
+            seeds.push((
+                reused,
+                Shape::linear(memory.stride(reused).ok_or(Apart::Operation("stack memory of no known size".into()))?),
+            ));
+        }
+        let plain = Self { parallel: self.parallel.clone_with(&mut Mapping::new()), ..self };
+        let advances = counted::raise(self.parallel);
+        let taken = Shapes::new(self.parallel, self.lanes, &seeds, true);
+        let asks = !taken.assumed().is_empty() || !advances.is_empty();
+        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, &seeds, false));
+        let second = match &proven {
+            Some(shapes) => Second::Rows(&plain, shapes),
+            None if !self.of_warps && (asks || self.width.is_none()) => Second::Threads(plain.parallel),
+            None => Second::None,
+        };
+        let made = self.emit(&taken, &advances, second);
+        plain.parallel.erase();
+        made.map_err(Apart::Internal)?;
+        self.parallel.erase();
+        Ok(())
+    }
+
+    /// Makes the loops over rows before the thread loop.
+    fn emit(&self, shapes: &Shapes<'c>, advances: &[Advances<'c>], second: Second<'c, '_>) -> Result<(), String> {
+        let operands = self.parallel.operands();
+        let mut b = Builder::before(self.parallel);
+        let whole = self.whole(b);
+        let mut ivs = Vec::new();
+        let mut nest = None;
+        for axis in [2, 1] {
+            let made = b.scf_for(operands[axis], operands[3 + axis], operands[6 + axis], &[]);
+            Builder::at_end(made.body(), b.loc).scf_yield(&[]);
+            b = Builder::before_terminator(made.body(), b.loc);
+            ivs.insert(0, made.body().arg(0));
+            nest = nest.or(Some(made));
+        }
+        let mut end = self.asked(b, shapes, &ivs, whole);
+        for advance in advances {
+            end = b.value("arith.select", &[advance.holds(b), end, b.const_index(0)], end.ty());
+        }
+        let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
+            Second::None => self.partial_row(b, shapes, &ivs, whole),
+            Second::Threads(alone) => {
+                self.rest(b, alone, end, &ivs);
+                Ok(())
+            }
+            Second::Rows(plain, shapes) => {
+                plain.rows(b, shapes, &ivs, [end, whole])?;
+                plain.partial_row(b, shapes, &ivs, whole)
+            }
+        });
+        if done.is_err() {
+            nest.into_iter().for_each(discard);
+        }
+        done
+    }
+
+    /// The loop over the whole rows from a thread to a thread.
+    fn rows(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>], ends: [Value<'c>; 2]) -> Result<(), String> {
+        let made = b.scf_for(ends[0], ends[1], b.const_index(self.lanes.into()), &[]);
+        let inside = Builder::at_end(made.body(), b.loc);
+        self.row(inside, shapes, ivs, made.body().arg(0), |_| None)?;
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// One row, from its first thread, for the lanes of `mask`.
+    fn row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        first: Value<'c>,
+        mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+    ) -> Result<(), String> {
+        let slots = Slots::new(self.function_start());
+        let mut emitter = Emitter { shapes, lanes: self.lanes, b, mask: None, known: HashMap::new(), depth: 0, slots };
+        emitter.mask = mask(&emitter);
+        let old = self.parallel.body().args();
+        for (old, new) in old.iter().zip([first, ivs[0], ivs[1]]) {
+            emitter.set(*old, Row::Scalar(new));
+        }
+        emitter.block(self.parallel.body())
+    }
+
+    /// Where memory is allocated once for each call of the function.
+    fn function_start(&self) -> Builder<'c> {
+        let function = self.parallel.parent_of_name("llvm.func").unwrap_or(self.parallel);
+        Builder::at_start(function.region(0).entry(), self.parallel.loc())
+    }
+
+    /// The threads in whole rows.
+    fn whole(&self, b: Builder<'c>) -> Value<'c> {
+        let upper = self.parallel.operand(3);
+        match self.width {
+            Some(width) => b.const_index(width - width % i64::from(self.lanes)),
+            None => b.arith("andi", upper, b.const_index(-i64::from(self.lanes))),
+        }
+    }
+
+    /// `whole`, or none if a number wraps between the first and the last thread of the row that was taken not to.
+    fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>], whole: Value<'c>) -> Value<'c> {
+        let old = self.parallel.body().args();
+        let zero = b.const_index(0);
+        let last = b.arith("addi", self.parallel.operand(3), b.const_index(-1));
+        let mut ends = [zero, last].map(|x| {
+            let mut mapping = Mapping::new();
+            mapping.map_all(&old, &[x, ivs[0], ivs[1]]);
+            mapping
+        });
+        let i64 = b.ctx().int(64);
+        let mut end = whole;
+        for assumption in shapes.assumed() {
+            let name = if assumption.signed { "arith.extsi" } else { "arith.extui" };
+            let [first, final_one] = ends.each_mut().map(|mapping| {
+                let value = self.evaluated(b, assumption.value, mapping);
+                b.value(name, &[value], i64)
+            });
+            let steps = b.index_cast(last, i64);
+            let distance = b.arith("muli", steps, b.const_int(i64, assumption.stride));
+            let even = b.cmpi("eq", b.arith("subi", final_one, first), distance);
+            end = b.value("arith.select", &[even, end, zero], end.ty());
+        }
+        end
+    }
+
+    /// Computes a value of a thread before the row.
+    fn evaluated(&self, b: Builder<'c>, value: Value<'c>, mapping: &mut Mapping<'c>) -> Value<'c> {
+        let inside = value.defining_op().filter(|op| self.parallel.is_proper_ancestor_of(*op));
+        let Some(op) = inside.filter(|_| mapping.get(value).is_none()) else { return mapping.get_or_self(value) };
+        for operand in op.operands() {
+            let now = self.evaluated(b, operand, mapping);
+            mapping.map(operand, now);
+        }
+        b.clone_op(op, mapping);
+        mapping.get_or_self(value)
+    }
+
+    /// The row that not all lanes are in, where it is known that there is one.
+    fn partial_row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        whole: Value<'c>,
+    ) -> Result<(), String> {
+        let Some(width) = self.width else { return self.unknown_partial_row(b, shapes, ivs, whole) };
+        let rest = width % i64::from(self.lanes);
+        if rest == 0 {
+            return Ok(());
+        }
+        self.row(b, shapes, ivs, whole, |emitter| {
+            let lanes = (0..i64::from(self.lanes)).map(|lane| i64::from(lane < rest));
+            Some(emitter.constants(emitter.i1(), lanes))
+        })
+    }
+
+    /// The row that not all lanes are in, if there is one.
+    fn unknown_partial_row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        whole: Value<'c>,
+    ) -> Result<(), String> {
+        let rest = b.arith("subi", self.parallel.operand(3), whole);
+        let some = b.scf_if(b.cmpi("sgt", rest, b.const_index(0)), &[], false);
+        let inside = Builder::at_end(some.body(), b.loc);
+        self.row(inside, shapes, ivs, whole, |emitter| {
+            let lanes = emitter.constants(b.ctx().index(), 0..i64::from(self.lanes));
+            Some(emitter.compare("slt", lanes, emitter.splat(rest)))
+        })?;
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// A thread loop for the threads of a row from `end` on.
+    fn rest(&self, b: Builder<'c>, alone: Op<'c>, end: Value<'c>, ivs: &[Value<'c>]) {
+        let operands = self.parallel.operands();
+        let one = b.const_index(1);
+        let above = [ivs[0], ivs[1]].map(|iv| b.arith("addi", iv, one));
+        let made = b.scf_parallel(&[end, ivs[0], ivs[1]], &[operands[3], above[0], above[1]], &operands[6..9]);
+        let mut mapping = Mapping::new();
+        mapping.map_all(&alone.body().args(), &made.body().args());
+        Builder::before_terminator(made.body(), b.loc).clone_body(alone.body(), &mut mapping);
+    }
+}
+
+fn discard(nest: Op<'_>) {
+    nest.drop_all_references();
+    nest.erase();
+}

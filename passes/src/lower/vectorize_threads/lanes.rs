@@ -1,0 +1,206 @@
+//! One lane after the other, for what has no form on vectors.
+//!
+//! ```mlir
+//! %old = llvm.atomicrmw add %p, %v        // %p varying
+//! ```
+//! becomes
+//! ```mlir
+//! %ps, %vs, %olds = llvm.alloca            // at the start of the function, a cell for each lane
+//! llvm.store %p, %ps ; llvm.store %v, %vs
+//! scf.while (%bits = %mask) { %bits != 0 } do {
+//!   %lane = llvm.intr.cttz(%bits)
+//!   %olds[%lane] = llvm.atomicrmw add %ps[%lane], %vs[%lane]
+//!   scf.yield %bits & (%bits - 1)
+//! }
+//! %old = llvm.load %olds
+//! ```
+//! Lanes come in the order of their threads. Where all take part the loop counts.
+
+use mlir_bridge::ir::{Builder, Mapping, Op, Type, Value};
+
+use super::{
+    classify::lane_types,
+    emit::{Emitted, Emitter, Row},
+    parts::{assemble, part},
+    shapes::Shape,
+};
+use crate::{analysis::uniformity::free_values, lower::stack::cell_type};
+
+/// A value that a loop over lanes reads or writes, in memory.
+struct Kept<'c> {
+    /// For each scalar of the value: its type and its slot.
+    parts: Vec<(Type<'c>, Value<'c>)>,
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// Runs `op`, with what is nested in it, for one lane after the other.
+    pub fn serial(&mut self, op: Op<'c>) -> Emitted<()> {
+        self.serial_group(&[op])
+    }
+
+    /// Runs operations that follow one another for one lane after the other; the last one may have results.
+    pub fn serial_group(&mut self, ops: &[Op<'c>]) -> Emitted<()> {
+        let op = *ops.last().ok_or("no operation")?;
+        self.slots.release();
+        let mut inputs = Vec::new();
+        for value in ops.iter().flat_map(|op| free_values(*op)) {
+            let kept = match self.known.get(&value) {
+                Some(Row::Vectors(vectors)) => Some(self.store_lanes(&vectors.clone())),
+                _ => None,
+            };
+            inputs.push((value, kept));
+        }
+        let mut outputs = Vec::new();
+        for result in op.results() {
+            let parts = lane_types(result.ty()).ok_or("a result without lanes")?;
+            let parts = parts.into_iter().map(|ty| (ty, self.slots.take(cell_type(self.b.ctx(), ty), self.lanes)));
+            outputs.push(Kept { parts: parts.collect() });
+        }
+        self.for_each_lane(|this, lane| {
+            let mut mapping = Mapping::new();
+            for (value, kept) in &inputs {
+                let now = match kept {
+                    Some(kept) => this.lane_of_kept(value.ty(), kept, lane),
+                    None => this.of_lane(*value, lane),
+                };
+                mapping.map(*value, now);
+            }
+            let Some(made) = ops.iter().map(|op| this.b.clone_op(*op, &mut mapping)).last() else { return Ok(()) };
+            for (result, kept) in made.results().into_iter().zip(&outputs) {
+                for (number, (ty, slot)) in kept.parts.iter().enumerate() {
+                    let scalar = part(this.b, result, number, *ty);
+                    this.store_lane(scalar, *slot, lane);
+                }
+            }
+            Ok(())
+        })?;
+        for (result, kept) in op.results().into_iter().zip(outputs) {
+            let vectors: Vec<_> = kept.parts.iter().map(|(ty, slot)| self.load_lanes(*ty, *slot)).collect();
+            match self.shape(result) {
+                Shape::Varying => self.set(result, Row::Vectors(vectors)),
+                _ => return Err(format!("{} gives the same in all lanes", op.name())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `work` with the number (i32) of each lane that takes part.
+    pub fn for_each_lane(&mut self, work: impl FnOnce(&mut Self, Value<'c>) -> Emitted<()>) -> Emitted<()> {
+        let i32 = self.b.ctx().int(32);
+        let Some(mask) = self.mask else {
+            let [low, high, step] = [0, self.lanes as i32, 1].map(|number| self.b.const_i32(number));
+            let made = self.b.scf_for(low, high, step, &[]);
+            return self.within(made.body(), None, |this| {
+                work(this, made.body().arg(0))?;
+                this.b.scf_yield(&[]);
+                Ok(())
+            });
+        };
+        let bits = self.bits(mask);
+        let word = bits.ty();
+        let made = self.b.scf_while(&[bits], &[word]);
+        let before = made.region(0).entry();
+        let b = Builder::at_end(before, self.b.loc);
+        let more = b.cmpi("ne", before.arg(0), b.const_int(word, 0));
+        b.scf_condition(more, &before.args());
+        let after = made.region(1).entry();
+        self.within(after, None, |this| {
+            let bits = after.arg(0);
+            let number = this.first_lane(bits);
+            let lane = match this.lanes {
+                32 => number,
+                lanes if lanes < 32 => this.b.value("arith.extui", &[number], i32),
+                _ => this.b.value("arith.trunci", &[number], i32),
+            };
+            work(this, lane)?;
+            let b = this.b;
+            b.scf_yield(&[b.arith("andi", bits, b.arith("addi", bits, b.const_int(word, -1)))]);
+            Ok(())
+        })
+    }
+
+    /// The number of the lowest bit that is set; there is one.
+    pub fn first_lane(&self, bits: Value<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.intr.cttz").operands(&[bits]).attr("is_zero_poison", ctx.int_attr(ctx.int(1), 1));
+        spec.result(bits.ty()).build().result(0)
+    }
+
+    fn store_lanes(&mut self, vectors: &[Value<'c>]) -> Kept<'c> {
+        let ctx = self.b.ctx();
+        let mut parts = Vec::new();
+        for vector in vectors {
+            let (ty, _) = vector.ty().vector_parts().expect("a vector of the row");
+            let cell = cell_type(ctx, ty);
+            let slot = self.slots.take(cell, self.lanes);
+            self.store_vector(*vector, ty, slot);
+            parts.push((ty, slot));
+        }
+        Kept { parts }
+    }
+
+    /// Writes a vector to memory of its lanes.
+    pub fn store_vector(&self, vector: Value<'c>, ty: Type<'c>, slot: Value<'c>) {
+        let ctx = self.b.ctx();
+        let cell = cell_type(ctx, ty);
+        let raw = match () {
+            () if cell == ty => vector,
+            () if ty.is_index() => self.lanewise("arith.index_cast", &[vector], cell),
+            () => self.lanewise("arith.extui", &[vector], cell),
+        };
+        let spec = self.b.op("llvm.store").operands(&[raw, slot]).attr("ordering", ctx.i64_attr(0));
+        spec.attr("alignment", ctx.i64_attr(64)).build();
+    }
+
+    fn load_lanes(&self, ty: Type<'c>, slot: Value<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let cell = cell_type(ctx, ty);
+        let spec = self.b.op("llvm.load").operands(&[slot]).attr("ordering", ctx.i64_attr(0));
+        let raw = spec.attr("alignment", ctx.i64_attr(64)).result(self.vector(cell)).build().result(0);
+        match () {
+            () if cell == ty => raw,
+            () if ty.is_index() => self.lanewise("arith.index_cast", &[raw], ty),
+            () => self.lanewise("arith.trunci", &[raw], ty),
+        }
+    }
+
+    /// The address of a lane's cell; `lane` is an i32, or a vector of them.
+    pub fn cell(&self, slot: Value<'c>, element: Type<'c>, lane: Value<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let result = match lane.ty().vector_parts() {
+            Some(_) => self.vector(slot.ty()),
+            None => slot.ty(),
+        };
+        let spec = self.b.op("llvm.getelementptr").operands(&[slot, lane]).attr("elem_type", ctx.type_attr(element));
+        spec.attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN])).result(result).build().result(0)
+    }
+
+    fn store_lane(&self, scalar: Value<'c>, slot: Value<'c>, lane: Value<'c>) {
+        let ctx = self.b.ctx();
+        let (ty, cell) = (scalar.ty(), cell_type(ctx, scalar.ty()));
+        let raw = match () {
+            () if cell == ty => scalar,
+            () if ty.is_index() => self.b.index_cast(scalar, cell),
+            () => self.b.value("arith.extui", &[scalar], cell),
+        };
+        let address = self.cell(slot, cell, lane);
+        self.b.op("llvm.store").operands(&[raw, address]).attr("ordering", ctx.i64_attr(0)).build();
+    }
+
+    fn lane_of_kept(&self, ty: Type<'c>, kept: &Kept<'c>, lane: Value<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let load = |(ty, slot): &(Type<'c>, Value<'c>)| {
+            let cell = cell_type(ctx, *ty);
+            let address = self.cell(*slot, cell, lane);
+            let spec = self.b.op("llvm.load").operands(&[address]).attr("ordering", ctx.i64_attr(0));
+            let raw = spec.result(cell).build().result(0);
+            match () {
+                () if cell == *ty => raw,
+                () if ty.is_index() => self.b.index_cast(raw, *ty),
+                () => self.b.value("arith.trunci", &[raw], *ty),
+            }
+        };
+        let parts: Vec<_> = kept.parts.iter().map(load).collect();
+        assemble(self.b, ty, &parts)
+    }
+}

@@ -1,0 +1,249 @@
+//! Loads and stores of a row.
+//!
+//! ```mlir
+//! %v = llvm.load %p : !llvm.ptr -> f32          // %p linear with 4 bytes
+//! %w = llvm.load %q : !llvm.ptr -> f32          // %q varying
+//! ```
+//! becomes, in all lanes and in those of a mask,
+//! ```mlir
+//! %v = llvm.load %p0 {alignment = 4} : !llvm.ptr -> vector<16xf32>
+//! %w = llvm.intr.masked.gather %q, %mask, %none {alignment = 4} : (vector<16x!llvm.ptr>, ...) -> vector<16xf32>
+//! ```
+//! The scalars of structs and short vectors are accessed one after the other.
+
+use mlir_bridge::ir::{Attr, Op, Type, Value};
+
+use super::{
+    classify::{lane_types, reads_unordered},
+    emit::{Emitted, Emitter, Row},
+    shapes::Shape,
+};
+
+/// One scalar of an access.
+struct Scalar<'c> {
+    ty: Type<'c>,
+    /// From the address of the access.
+    offset: i64,
+    alignment: i64,
+}
+
+/// Whether vectors of such elements lie in memory as arrays of them do.
+fn lies_as_array(ty: Type<'_>) -> bool {
+    ty.ptr_space().is_some()
+        || ty.float_width().is_some_and(|bits| matches!(bits, 16 | 32 | 64))
+        || ty.int_width().is_some_and(|bits| matches!(bits, 8 | 16 | 32 | 64))
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// The scalars of an accessed type, and how they are aligned.
+    fn scalars(&self, access: Op<'c>, ty: Type<'c>) -> Emitted<Vec<Scalar<'c>>> {
+        let natural = ty.layout(access).1 as i64;
+        let known = access.attr("alignment").and_then(Attr::as_int).filter(|known| *known > 0).unwrap_or(natural);
+        let mut offset = 0u64;
+        let mut made = Vec::new();
+        for part in lane_types(ty).ok_or("a type without lanes")? {
+            let (size, alignment) = part.layout(access);
+            if ty.llvm_struct_fields().is_some() {
+                offset = offset.next_multiple_of(alignment.max(1));
+            }
+            let at = offset as i64;
+            let alignment = if at == 0 { known } else { known.min(1 << at.trailing_zeros()) };
+            made.push(Scalar { ty: part, offset: at, alignment });
+            offset += size;
+        }
+        Ok(made)
+    }
+
+    fn moved(&self, pointer: Value<'c>, bytes: i64) -> Value<'c> {
+        if bytes == 0 {
+            return pointer;
+        }
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.getelementptr").operands(&[pointer]).attr("elem_type", ctx.type_attr(ctx.int(8)));
+        spec.attr("rawConstantIndices", ctx.i32_array_attr(&[bytes as i32])).result(pointer.ty()).build().result(0)
+    }
+
+    pub fn load(&mut self, op: Op<'c>) -> Emitted<()> {
+        let (address, result) = (op.operand(0), op.result(0));
+        if self.shape(result) == Shape::Uniform {
+            let attrs = op.attrs();
+            let spec = self.b.op("llvm.load").operands(&[self.scalar(address)]).attrs(&attrs);
+            let made = spec.result(result.ty()).build().result(0);
+            self.set(result, Row::Scalar(made));
+            return Ok(());
+        }
+        if !reads_unordered(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
+            return self.serial(op);
+        }
+        let mut vectors = Vec::new();
+        for scalar in self.scalars(op, result.ty())? {
+            vectors.push(self.load_scalar(op, address, &scalar));
+        }
+        self.set(result, Row::Vectors(vectors));
+        Ok(())
+    }
+
+    /// Whether the lanes' scalars follow one another in memory.
+    fn is_contiguous(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> bool {
+        self.even(address) == Some(scalar.ty.layout(access).0 as i64)
+    }
+
+    fn load_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let alignment = ctx.i64_attr(scalar.alignment);
+        let vector = self.vector(scalar.ty);
+        let kept = kept_attrs(op);
+        if self.even(address) == Some(0) {
+            let pointer = self.moved(self.scalar(address), scalar.offset);
+            let spec = self.b.op("llvm.load").operands(&[pointer]).attrs(&kept).attr("alignment", alignment);
+            let one = spec.attr("ordering", ctx.i64_attr(0)).result(scalar.ty).build().result(0);
+            return self.splat(one);
+        }
+        if self.is_contiguous(op, address, scalar) {
+            let pointer = self.moved(self.scalar(address), scalar.offset);
+            return self.load_lanes_at(op, pointer, self.mask, scalar);
+        }
+        if self.is_reversed(op, address, scalar) {
+            let pointer = self.moved(self.scalar(address), scalar.offset - self.last(op, scalar));
+            let loaded = self.load_lanes_at(op, pointer, self.mask.map(|mask| self.reversed(mask)), scalar);
+            return self.reversed(loaded);
+        }
+        let pointers = self.all_pointers(address, scalar.offset);
+        let none = self.poison(vector);
+        let spec = self.b.op("llvm.intr.masked.gather").operands(&[pointers, self.mask_vector(), none]);
+        spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).result(vector).build().result(0)
+    }
+
+    /// The lanes' scalars from consecutive memory.
+    fn load_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, mask: Option<Value<'c>>, scalar: &Scalar<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let vector = self.vector(scalar.ty);
+        match mask {
+            None => {
+                let spec = self.b.op("llvm.load").operands(&[pointer]).attrs(&kept_attrs(op));
+                let spec = spec.attr("alignment", ctx.i64_attr(scalar.alignment));
+                spec.attr("ordering", ctx.i64_attr(0)).result(vector).build().result(0)
+            }
+            Some(mask) => {
+                let none = self.poison(vector);
+                let spec = self.b.op("llvm.intr.masked.load").operands(&[pointer, mask, none]);
+                spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).result(vector).build().result(0)
+            }
+        }
+    }
+
+    /// Whether the lanes' scalars follow one another in memory from the last to the first.
+    fn is_reversed(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> bool {
+        self.even(address) == Some(-(scalar.ty.layout(access).0 as i64))
+    }
+
+    /// From the first lane's scalar to the last's, in bytes.
+    fn last(&self, access: Op<'c>, scalar: &Scalar<'c>) -> i64 {
+        i64::from(self.lanes - 1) * scalar.ty.layout(access).0 as i64
+    }
+
+    /// The lanes of a vector from the last to the first.
+    fn reversed(&self, vector: Value<'c>) -> Value<'c> {
+        let lanes: Vec<_> = (0..self.lanes as i32).rev().collect();
+        let spec = self.b.op("llvm.shufflevector").operands(&[vector, vector]);
+        spec.attr("mask", self.b.ctx().i32_array_attr(&lanes)).result(vector.ty()).build().result(0)
+    }
+
+    /// The addresses of all lanes, some bytes further on.
+    fn all_pointers(&self, address: Value<'c>, offset: i64) -> Value<'c> {
+        let pointers = self.lane_vector(address);
+        self.moved(pointers, offset)
+    }
+
+    pub fn store(&mut self, op: Op<'c>) -> Emitted<()> {
+        let (value, address) = (op.operand(0), op.operand(1));
+        if self.shapes.is_uniform(value) && self.shapes.is_uniform(address) {
+            let operands = [self.scalar(value), self.scalar(address)];
+            self.b.op("llvm.store").operands(&operands).attrs(&op.attrs()).build();
+            return Ok(());
+        }
+        let plain = lane_types(value.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array));
+        if !plain || self.even(address) == Some(0) {
+            return self.serial(op);
+        }
+        let vectors = self.vectors(value);
+        for (scalar, vector) in self.scalars(op, value.ty())?.iter().zip(vectors) {
+            self.store_scalar(op, address, scalar, vector);
+        }
+        Ok(())
+    }
+
+    fn store_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
+        let ctx = self.b.ctx();
+        if self.is_contiguous(op, address, scalar) {
+            let pointer = self.moved(self.scalar(address), scalar.offset);
+            match self.mask {
+                None => {
+                    let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attrs(&kept_attrs(op));
+                    spec.attr("alignment", ctx.i64_attr(scalar.alignment)).attr("ordering", ctx.i64_attr(0)).build();
+                }
+                Some(mask) => {
+                    let spec = self.b.op("llvm.intr.masked.store").operands(&[vector, pointer, mask]);
+                    spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
+                }
+            }
+            return;
+        }
+        let pointers = self.all_pointers(address, scalar.offset);
+        let spec = self.b.op("llvm.intr.masked.scatter").operands(&[vector, pointers, self.mask_vector()]);
+        spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
+    }
+}
+
+/// Reductions of integers that an atomic operation can be told to do once for all lanes: its number, the reduction and what changes nothing.
+fn reduction(op: Op<'_>) -> Option<(&'static str, i64)> {
+    let bits = op.operand(1).ty().int_width()?;
+    let (least, most) = (-1i64 << (bits - 1), !(-1i64 << (bits - 1)));
+    Some(match op.attr("bin_op")?.as_int()? {
+        1 => ("add", 0),
+        3 => ("and", -1),
+        5 => ("or", 0),
+        6 => ("xor", 0),
+        7 => ("smax", least),
+        8 => ("smin", most),
+        9 => ("umax", 0),
+        10 => ("umin", -1),
+        _ => return None,
+    })
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
+    pub fn combines(&self, op: Op<'c>) -> bool {
+        op.is("llvm.atomicrmw")
+            && !op.result(0).has_uses()
+            && self.shapes.is_uniform(op.operand(0))
+            && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
+            && reduction(op).is_some()
+    }
+
+    /// One atomic operation for all lanes.
+    pub fn combined(&mut self, op: Op<'c>) -> Emitted<()> {
+        let (name, neutral) = reduction(op).ok_or("an operation that is no reduction")?;
+        let value = op.operand(1);
+        let ty = value.ty();
+        let taken = match self.mask {
+            Some(mask) => self.select(mask, self.lane_vector(value), self.splat_int(ty, neutral)),
+            None => self.lane_vector(value),
+        };
+        let total = self.b.value(&format!("llvm.intr.vector.reduce.{name}"), &[taken], ty);
+        self.b
+            .op("llvm.atomicrmw")
+            .operands(&[self.scalar(op.operand(0)), total])
+            .attrs(&op.attrs())
+            .result(ty)
+            .build();
+        Ok(())
+    }
+}
+
+/// What is true of the access of all lanes as it is of one.
+fn kept_attrs<'c>(op: Op<'c>) -> Vec<(&'c str, Attr<'c>)> {
+    const KEPT: &[&str] = &["tbaa", "alias_scopes", "noalias_scopes", "nontemporal", "invariant"];
+    op.attrs().into_iter().filter(|(name, _)| KEPT.contains(name)).collect()
+}

@@ -1,0 +1,369 @@
+//! How a value differs between the threads of a row.
+//!
+//! ```mlir
+//! %i = llvm.add %base, %x : i32          // linear: one more in each lane
+//! %p = llvm.getelementptr %a[%i]         // linear: four bytes more in each lane
+//! %w = llvm.lshr %x, %five : i32         // uniform, if the row begins at a multiple of its lanes and has at most 32
+//! %v = llvm.load %p                      // varying
+//! ```
+//! The lattice is uniform < linear < varying; loops start optimistic and rise to a fixed point.
+//!
+//! A narrow integer that counts up the lanes may wrap between two of them. `signed` and `unsigned` say that it does not, read as such a number:
+//! then its extension to an address is linear too.
+
+mod arithmetic;
+mod zeros;
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Block, Op, Value};
+use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
+
+use super::classify::{Kind, kind, reads_unordered};
+use crate::analysis::{
+    constants::is_undefined,
+    facts::{constant, width},
+};
+
+/// A value that grows by the same in each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linear {
+    /// From one lane to the next; bytes for a pointer.
+    pub stride: i64,
+    signed: bool,
+    unsigned: bool,
+    /// What is known of wrapping comes from flags: it holds of the lanes that take part alone.
+    of_live: bool,
+}
+
+/// How a value differs between the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Uniform,
+    Linear(Linear),
+    Varying,
+}
+
+impl Shape {
+    /// A value that grows by `stride` and never wraps.
+    pub fn linear(stride: i64) -> Self {
+        match stride {
+            0 => Self::Uniform,
+            _ => Self::Linear(Linear { stride, signed: true, unsigned: true, of_live: false }),
+        }
+    }
+
+    fn stride(self) -> Option<i64> {
+        match self {
+            Self::Uniform => Some(0),
+            Self::Linear(linear) => Some(linear.stride),
+            Self::Varying => None,
+        }
+    }
+
+    /// Whether what is known of wrapping holds of the lanes that take part alone.
+    pub fn is_of_live(self) -> bool {
+        matches!(self, Self::Linear(Linear { of_live: true, .. }))
+    }
+
+    fn is_signed(self) -> bool {
+        matches!(self, Self::Uniform | Self::Linear(Linear { signed: true, .. }))
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self, Self::Uniform | Self::Linear(Linear { unsigned: true, .. }))
+    }
+
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Uniform, Self::Uniform) => Self::Uniform,
+            (Self::Linear(a), Self::Linear(b)) if a.stride == b.stride => Self::Linear(Linear {
+                stride: a.stride,
+                signed: a.signed && b.signed,
+                unsigned: a.unsigned && b.unsigned,
+                of_live: a.of_live || b.of_live,
+            }),
+            _ => Self::Varying,
+        }
+    }
+}
+
+/// The shapes of the values of a thread loop.
+pub struct Shapes<'c> {
+    lanes: i64,
+    known: HashMap<Value<'c>, Shape>,
+    /// Trailing zero bits of the first lane's value, as far as asked.
+    zeros: HashMap<Value<'c>, u32>,
+    parallel: Op<'c>,
+    /// Numbers that are taken not to wrap along a row; whoever runs the row asks first.
+    assumed: Vec<Assumption<'c>>,
+    may_assume: bool,
+}
+
+/// A narrow number that does not wrap between the first and the last thread of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assumption<'c> {
+    pub value: Value<'c>,
+    pub stride: i64,
+    /// Read as a signed number.
+    pub signed: bool,
+}
+
+/// The most numbers that are assumed not to wrap.
+const MOST_ASSUMED: usize = 12;
+/// How far a number is followed to what is known before the row.
+const DEPTH: u32 = 16;
+
+impl<'c> Shapes<'c> {
+    /// Analyses `parallel`, whose rows of `lanes` threads begin at multiples of `lanes`. `seeds` are values from outside that
+    /// differ between the lanes; without `may_assume` nothing is taken of numbers that is not proven.
+    pub fn new(parallel: Op<'c>, lanes: u32, seeds: &[(Value<'c>, Shape)], may_assume: bool) -> Self {
+        let mut made = Self {
+            lanes: lanes.into(),
+            known: seeds.iter().copied().collect(),
+            zeros: HashMap::new(),
+            parallel,
+            assumed: Vec::new(),
+            may_assume,
+        };
+        let ivs = parallel.body().args();
+        made.known.insert(ivs[0], Shape::linear(1));
+        made.zeros.insert(ivs[0], lanes.trailing_zeros());
+        for iv in &ivs[1..] {
+            made.known.insert(*iv, Shape::Uniform);
+        }
+        made.block(parallel.body());
+        made
+    }
+
+    /// The shape of a value; what comes from outside of the loop is uniform.
+    pub fn of(&self, value: Value<'c>) -> Shape {
+        self.known.get(&value).copied().unwrap_or(Shape::Uniform)
+    }
+
+    pub fn is_uniform(&self, value: Value<'c>) -> bool {
+        self.of(value) == Shape::Uniform
+    }
+
+    pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {
+        values.iter().all(|value| self.is_uniform(*value))
+    }
+
+    /// The stride of a value whose lanes lie evenly, 0 for a uniform one.
+    pub fn stride(&self, value: Value<'c>) -> Option<i64> {
+        self.of(value).stride()
+    }
+
+    /// What must hold of a row.
+    pub fn assumed(&self) -> &[Assumption<'c>] {
+        &self.assumed
+    }
+
+    /// Takes it that a narrow linear number does not wrap, if that can be asked before the row.
+    fn assume(&mut self, value: Value<'c>, signed: bool) -> bool {
+        let Shape::Linear(Linear { stride, .. }) = self.of(value) else { return false };
+        let assumption = Assumption { value, stride, signed };
+        if self.assumed.contains(&assumption) {
+            return true;
+        }
+        let possible = self.may_assume
+            && stride.abs() < 1 << 20
+            && self.assumed.len() < MOST_ASSUMED
+            && self.is_known_before(value, DEPTH);
+        if possible {
+            self.assumed.push(assumption);
+        }
+        possible
+    }
+
+    /// Whether a value only computes with numbers of threads and what is made outside of the thread loop.
+    fn is_known_before(&self, value: Value<'c>, depth: u32) -> bool {
+        if let Some((block, _)) = value.block_arg() {
+            let owner = block.parent_op();
+            return owner == Some(self.parallel) || owner.is_none_or(|owner| !self.parallel.is_ancestor_of(owner));
+        }
+        let Some(op) = value.defining_op() else { return false };
+        if !self.parallel.is_proper_ancestor_of(op) {
+            return true;
+        }
+        let computes = op.num_regions() == 0 && op.is_pure() && depth > 0;
+        computes && op.operands().into_iter().all(|operand| self.is_known_before(operand, depth - 1))
+    }
+
+    fn set(&mut self, value: Value<'c>, shape: Shape) {
+        self.known.insert(value, shape);
+    }
+
+    fn block(&mut self, block: Block<'c>) {
+        for op in block.ops() {
+            self.op(op);
+        }
+    }
+
+    fn op(&mut self, op: Op<'c>) {
+        match op.name() {
+            "scf.if" => self.branch(op),
+            "scf.for" => self.counted(op),
+            "scf.while" => self.general(op),
+            "scf.index_switch" => self.switch(op),
+            _ => {
+                let shape = self.result(op);
+                op.results().into_iter().for_each(|result| self.set(result, shape));
+            }
+        }
+    }
+
+    fn yields(op: Op<'c>) -> Vec<Op<'c>> {
+        op.regions().into_iter().filter_map(|region| region.first_block()?.terminator()).collect()
+    }
+
+    fn branch(&mut self, op: Op<'c>) {
+        for region in op.regions() {
+            region.blocks().into_iter().for_each(|block| self.block(block));
+        }
+        self.joined(op);
+    }
+
+    fn switch(&mut self, op: Op<'c>) {
+        self.branch(op);
+    }
+
+    /// The results of a conditional: what the taken branch yields, if all lanes take it. Where only one branch says what a result is,
+    /// that is it in every lane: in others it may be anything.
+    fn joined(&mut self, op: Op<'c>) {
+        let uniform = self.is_uniform(op.operand(0));
+        for (number, result) in op.results().into_iter().enumerate() {
+            let yields = Self::yields(op).into_iter().map(|last| last.operand(number));
+            let said: Vec<_> = yields.filter(|value| !is_undefined(*value)).collect();
+            let shapes = said.iter().map(|value| self.of(*value));
+            let joined = shapes.reduce(Shape::join).unwrap_or(Shape::Uniform);
+            self.set(result, if uniform || (op.is("scf.if") && said.len() < 2) { joined } else { Shape::Varying });
+        }
+    }
+
+    /// Analyses the body of a loop until nothing changes; `round` gives the shapes of arguments after it.
+    fn fixed_point(&mut self, args: &[Value<'c>], round: impl Fn(&mut Self) -> Vec<Shape>) {
+        loop {
+            let next = round(self);
+            let mut changed = false;
+            for (arg, shape) in args.iter().zip(next) {
+                let joined = self.of(*arg).join(shape);
+                changed |= joined != self.of(*arg);
+                self.set(*arg, joined);
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn counted(&mut self, op: Op<'c>) {
+        let args = op.body().args();
+        let bounds = op.operands();
+        let unsigned = op.has_attr("unsignedCmp");
+        let number = match self.exact(bounds[0], !unsigned) {
+            _ if !self.is_uniform(bounds[2]) => Shape::Varying,
+            // No lane that is within its bound has wrapped, read as the loop compares, and the first lane is behind them.
+            Shape::Linear(linear) if linear.stride > 0 => {
+                let wide = width(args[0].ty()) == Some(64);
+                let signed = linear.signed && (wide || !unsigned);
+                Shape::Linear(Linear { signed, unsigned: linear.unsigned && (wide || unsigned), ..linear })
+            }
+            Shape::Linear(_) => Shape::Varying,
+            other => other,
+        };
+        self.set(args[0], number);
+        for (arg, init) in args[1..].iter().zip(&bounds[3..]) {
+            let shape = self.of(*init);
+            self.set(*arg, shape);
+        }
+        let body = op.body();
+        self.fixed_point(&args[1..], |this| {
+            this.block(body);
+            body.terminator()
+                .map(|last| last.operands().iter().map(|value| this.of(*value)).collect())
+                .unwrap_or_default()
+        });
+        let together = self.all_uniform(&bounds[..3]);
+        for (arg, result) in args[1..].iter().zip(op.results()) {
+            let shape = if together { self.of(*arg) } else { Shape::Varying };
+            self.set(result, shape);
+        }
+    }
+
+    /// The shape of a number that a loop begins with, which is taken not to wrap if that can be asked.
+    fn exact(&mut self, value: Value<'c>, signed: bool) -> Shape {
+        let shape = self.of(value);
+        match shape {
+            Shape::Linear(linear) if signed && !linear.signed && self.assume(value, true) => {
+                Shape::Linear(Linear { signed: true, ..linear })
+            }
+            Shape::Linear(linear) if !signed && !linear.unsigned && self.assume(value, false) => {
+                Shape::Linear(Linear { unsigned: true, ..linear })
+            }
+            _ => shape,
+        }
+    }
+
+    fn general(&mut self, op: Op<'c>) {
+        let (before, after) = (op.region(0).entry(), op.region(1).entry());
+        for (arg, init) in before.args().iter().zip(op.operands()) {
+            let shape = self.exact(init, true);
+            self.set(*arg, shape);
+        }
+        let args = before.args();
+        self.fixed_point(&args, |this| {
+            this.block(before);
+            if let Some(condition) = before.terminator() {
+                for (arg, passed) in after.args().iter().zip(&condition.operands()[1..]) {
+                    let shape = this.of(*passed);
+                    this.set(*arg, shape);
+                }
+            }
+            this.block(after);
+            after
+                .terminator()
+                .map(|last| last.operands().iter().map(|value| this.of(*value)).collect())
+                .unwrap_or_default()
+        });
+        let Some(condition) = before.terminator() else { return };
+        let together = self.is_uniform(condition.operand(0));
+        for (result, passed) in op.results().into_iter().zip(&condition.operands()[1..]) {
+            let shape = if together { self.of(*passed) } else { Shape::Varying };
+            self.set(result, shape);
+        }
+    }
+
+    /// The shape of a result of an operation without regions that are looked into.
+    fn result(&mut self, op: Op<'c>) -> Shape {
+        if let Some(shape) = self.warp(op) {
+            return shape;
+        }
+        let operands = op.operands();
+        let uniform = self.all_uniform(&operands);
+        match kind(op) {
+            Kind::Elementwise | Kind::Constant | Kind::Math | Kind::Aggregate if uniform => Shape::Uniform,
+            Kind::Load if uniform && reads_unordered(op) => Shape::Uniform,
+            Kind::Elementwise => self.elementwise(op),
+            _ if uniform && op.num_regions() == 0 && op.is_pure() => Shape::Uniform,
+            _ => Shape::Varying,
+        }
+    }
+
+    fn warp(&self, op: Op<'c>) -> Option<Shape> {
+        let uniform_if = |condition: bool| Some(if condition { Shape::Uniform } else { Shape::Varying });
+        match op.name() {
+            Vote::NAME => uniform_if(self.is_uniform(Vote::of(op).mask())),
+            WarpReduce::NAME => uniform_if(self.is_uniform(WarpReduce::of(op).mask())),
+            ActiveMask::NAME => Some(Shape::Uniform),
+            Match::NAME => uniform_if(false),
+            Shuffle::NAME => {
+                let shuffle = Shuffle::of(op);
+                let whole = constant(shuffle.clamp()) == Some(31) && constant(shuffle.mask()) == Some(-1);
+                let one = shuffle.kind() == ShuffleKind::Idx && self.is_uniform(shuffle.offset());
+                uniform_if(whole && one)
+            }
+            _ => None,
+        }
+    }
+}

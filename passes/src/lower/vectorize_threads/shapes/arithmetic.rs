@@ -1,0 +1,232 @@
+//! Shapes of what is computed: sums, products, extensions, addresses, and parts of numbers.
+
+use mlir_bridge::ir::{Op, Type, Value};
+
+use super::{Linear, Shape, Shapes};
+use crate::analysis::{
+    addresses,
+    facts::{self, Range, constant, is_nsw, is_nuw, width},
+};
+
+/// Whether a result may wrap in some lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Wraps {
+    Never,
+    NotWhereLive,
+    Perhaps,
+}
+
+impl Wraps {
+    /// By what is proven and by the flag of the operation, given what is known of the operands.
+    fn of(operands: &[Shape], is_exact: impl Fn(Shape) -> bool, proven: bool, flag: bool) -> Self {
+        match () {
+            () if !operands.iter().all(|shape| is_exact(*shape)) || !(proven || flag) => Self::Perhaps,
+            () if proven && !operands.iter().any(|shape| shape.is_of_live()) => Self::Never,
+            () => Self::NotWhereLive,
+        }
+    }
+}
+
+impl<'c> Shapes<'c> {
+    /// The shape of an elementwise result of operands of which some are not uniform.
+    pub(super) fn elementwise(&mut self, op: Op<'c>) -> Shape {
+        let name = op.name();
+        let short = name.split_once('.').map_or(name, |(_, rest)| rest);
+        let (a, b) = (self.of(op.operand(0)), op.operands().get(1).map(|value| self.of(*value)));
+        let plain = op.result(0).ty().vector_parts().is_none();
+        let found = match (short, b) {
+            _ if !plain => None,
+            ("getelementptr", _) => self.address(op),
+            ("add" | "addi", Some(b)) => self.sum(op, a, b, 1),
+            ("sub" | "subi", Some(b)) => self.sum(op, a, b, -1),
+            ("mul" | "muli", Some(_)) => self.product(op),
+            ("shl" | "shli", Some(_)) => self.shifted(op),
+            ("or", Some(b)) if op.has_attr("isDisjoint") => self.sum(op, a, b, 1),
+            ("sext" | "extsi" | "index_cast", _) => self.extended(op, a, true),
+            ("zext" | "extui" | "index_castui", _) => self.extended(op, a, false),
+            ("trunc" | "trunci", _) => self.truncated(op, a),
+            ("bitcast" | "freeze" | "ptrtoint" | "inttoptr" | "addrspacecast", _) => self.same_bits(op, a),
+            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => self.low_bits(op, short, a),
+            ("lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi", Some(_)) => {
+                self.high_bits(op, short, a)
+            }
+            ("select", Some(yes)) if a == Shape::Uniform => Some(yes.join(self.of(op.operand(2)))),
+            _ => None,
+        };
+        found.unwrap_or(Shape::Varying)
+    }
+
+    /// What the lanes of a value with this stride span, from the first to the last.
+    fn span(&self, stride: i64) -> Option<i64> {
+        stride.checked_mul(self.lanes - 1)
+    }
+
+    /// A linear result with what is known of its wrapping: by flags, by ranges, or as the first lane has so many zero bits at its end that no
+    /// lane carries beyond them.
+    fn made(&mut self, op: Op<'c>, stride: i64, [signed, unsigned]: [Wraps; 2]) -> Option<Shape> {
+        if stride == 0 {
+            return Some(Shape::Uniform);
+        }
+        let value = op.result(0);
+        if width(value.ty())? >= 64 || self.carries_nothing(value, stride) {
+            return Some(Shape::linear(stride));
+        }
+        let of_live = [signed, unsigned].contains(&Wraps::NotWhereLive);
+        let (signed, unsigned) = (signed != Wraps::Perhaps, unsigned != Wraps::Perhaps);
+        Some(Shape::Linear(Linear { stride, signed, unsigned, of_live }))
+    }
+
+    /// Whether adding a lane's share to the first lane's value changes only bits that are zero there.
+    fn carries_nothing(&mut self, value: Value<'c>, stride: i64) -> bool {
+        let zeros = self.trailing_zeros(value);
+        self.span(stride).is_some_and(|span| span >= 0 && zeros < 63 && span < 1 << zeros)
+    }
+
+    fn sum(&mut self, op: Op<'c>, a: Shape, b: Shape, sign: i64) -> Option<Shape> {
+        let stride = a.stride()?.checked_add(sign.checked_mul(b.stride()?)?)?;
+        let disjoint = op.has_attr("isDisjoint");
+        let signed = Wraps::of(&[a, b], Shape::is_signed, fits(op, sign), disjoint || is_nsw(op));
+        let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), disjoint || is_nuw(op));
+        self.made(op, stride, [signed, unsigned])
+    }
+
+    fn product(&mut self, op: Op<'c>) -> Option<Shape> {
+        let (value, factor) = match (constant(op.operand(0)), constant(op.operand(1))) {
+            (_, Some(factor)) => (op.operand(0), factor),
+            (Some(factor), _) => (op.operand(1), factor),
+            _ => return None,
+        };
+        self.scaled(op, value, factor)
+    }
+
+    fn shifted(&mut self, op: Op<'c>) -> Option<Shape> {
+        let amount = constant(op.operand(1)).filter(|amount| (0..32).contains(amount))?;
+        self.scaled(op, op.operand(0), 1 << amount)
+    }
+
+    fn scaled(&mut self, op: Op<'c>, value: Value<'c>, factor: i64) -> Option<Shape> {
+        let shape = self.of(value);
+        let stride = shape.stride()?.checked_mul(factor)?;
+        let bits = width(op.result(0).ty())?;
+        let product = facts::range(value).and_then(|range| {
+            let ends = [range.low.checked_mul(factor.into())?, range.high.checked_mul(factor.into())?];
+            Some(Range { low: ends[0].min(ends[1]), high: ends[0].max(ends[1]) })
+        });
+        let fits = product.is_some_and(|range| within(range, bits));
+        let up = product.is_some_and(|range| fits && range.low >= 0);
+        let signed = Wraps::of(&[shape], Shape::is_signed, fits, is_nsw(op));
+        let unsigned = Wraps::of(&[shape], Shape::is_unsigned, up, is_nuw(op));
+        self.made(op, stride, [signed, unsigned])
+    }
+
+    fn extended(&mut self, op: Op<'c>, a: Shape, signed: bool) -> Option<Shape> {
+        let (from, to) = (width(op.operand(0).ty())?, width(op.result(0).ty())?);
+        if to < from {
+            return self.truncated(op, a);
+        }
+        let linear = match a {
+            Shape::Linear(linear) => linear,
+            _ => return Some(a),
+        };
+        let positive = || is_not_negative(op.operand(0)) || op.has_attr("nonNeg");
+        let exact = match signed {
+            true => linear.signed || (linear.unsigned && positive()),
+            false => linear.unsigned || (linear.signed && positive()),
+        };
+        if !exact && !self.assume(op.operand(0), signed) {
+            return None;
+        }
+        let bits = width(op.result(0).ty())?;
+        // The emission makes the first lane's number right where only lanes that take part do not wrap.
+        let sign = if signed && !positive() { Wraps::Perhaps } else { Wraps::Never };
+        if bits >= 64 { Some(Shape::linear(linear.stride)) } else { self.made(op, linear.stride, [Wraps::Never, sign]) }
+    }
+
+    fn truncated(&mut self, op: Op<'c>, a: Shape) -> Option<Shape> {
+        let bits = width(op.result(0).ty())?;
+        let fits = facts::range(op.operand(0)).is_some_and(|range| within(range, bits));
+        let up = fits && facts::range(op.operand(0)).is_some_and(|range| range.low >= 0);
+        let signed = Wraps::of(&[a], Shape::is_signed, fits, false);
+        let unsigned = Wraps::of(&[a], Shape::is_signed, up, false);
+        self.made(op, a.stride()?, [signed, unsigned])
+    }
+
+    fn same_bits(&mut self, op: Op<'c>, a: Shape) -> Option<Shape> {
+        let (from, to) = (op.operand(0).ty(), op.result(0).ty());
+        let pointer = |ty: Type<'c>| ty.ptr_space().is_some() || width(ty) == Some(64);
+        let same = from == to && width(from).is_some();
+        (same || pointer(from) && pointer(to)).then_some(a)
+    }
+
+    /// `value & (2^k - 1)`, `value & -2^k`, and remainders of powers of two.
+    fn low_bits(&mut self, op: Op<'c>, name: &str, a: Shape) -> Option<Shape> {
+        let stride = a.stride()?;
+        let number = constant(op.operand(1))?;
+        let mask = match name {
+            "and" | "andi" => number,
+            _ if number <= 0 || !number.cast_unsigned().is_power_of_two() => return None,
+            "srem" | "remsi" if !is_not_negative(op.operand(0)) => return None,
+            _ => number - 1,
+        };
+        let span = self.span(stride).filter(|_| self.carries_nothing(op.operand(0), stride))?;
+        let low = 64 - span.cast_unsigned().leading_zeros();
+        let below = (1i64 << low) - 1;
+        match mask & below {
+            0 => Some(Shape::Uniform),
+            kept if kept == below => Some(Shape::linear(stride)),
+            _ => None,
+        }
+    }
+
+    /// Shifts to the right, and divisions by powers of two: uniform where the lanes differ only in bits that go.
+    fn high_bits(&mut self, op: Op<'c>, name: &str, a: Shape) -> Option<Shape> {
+        let stride = a.stride()?;
+        let number = constant(op.operand(1)).filter(|number| *number >= 0)?;
+        let amount = match name {
+            "lshr" | "shrui" | "ashr" | "shrsi" => u32::try_from(number).ok()?,
+            _ if number == 0 || !number.cast_unsigned().is_power_of_two() => return None,
+            "sdiv" | "divsi" if !is_not_negative(op.operand(0)) => return None,
+            _ => number.trailing_zeros(),
+        };
+        let span = self.span(stride).filter(|_| self.carries_nothing(op.operand(0), stride))?;
+        (amount < 63 && span < 1 << amount).then_some(Shape::Uniform)
+    }
+
+    fn address(&mut self, op: Op<'c>) -> Option<Shape> {
+        let mut stride = self.of(op.operand(0)).stride()?;
+        for (index, bytes) in addresses::steps(op)?.indices {
+            let shape = self.of(index);
+            if width(index.ty())? < 64 && !shape.is_signed() && !self.assume(index, true) {
+                return None;
+            }
+            stride = stride.checked_add(shape.stride()?.checked_mul(bytes)?)?;
+        }
+        Some(Shape::linear(stride))
+    }
+}
+
+fn within(range: Range, bits: u32) -> bool {
+    let all = Range::of_width(bits);
+    all.low <= range.low && range.high <= all.high
+}
+
+/// Whether a sum or difference is exact, by the ranges of its operands.
+fn fits(op: Op<'_>, sign: i64) -> bool {
+    let range = || {
+        let (a, b) = (facts::range(op.operand(0))?, facts::range(op.operand(1))?);
+        Some(match sign {
+            1 => Range { low: a.low + b.low, high: a.high + b.high },
+            _ => Range { low: a.low - b.high, high: a.high - b.low },
+        })
+    };
+    range().zip(width(op.result(0).ty())).is_some_and(|(range, bits)| within(range, bits))
+}
+
+fn is_not_negative(value: Value<'_>) -> bool {
+    facts::range(value).is_some_and(|range| range.low >= 0)
+}
+
+/// Whether neither the operands of a sum nor the sum are negative.
+fn not_negative(op: Op<'_>, sign: i64) -> bool {
+    sign == 1 && is_not_negative(op.operand(0)) && is_not_negative(op.operand(1)) && fits(op, sign)
+}

@@ -1,0 +1,41 @@
+// RUN: %regrain-opt %s --regrain-lower-cpu="register-bits=0" | FileCheck %s
+
+// A branch that selects threads becomes a loop over just those; atomics on a block's own memory are seen by one thread alone.
+// CHECK-LABEL: llvm.func @__regrain_block.k
+// CHECK: llvm.store %{{.*}} {access_groups = {{.*}}} : f32, !llvm.ptr
+// CHECK: %[[HALF:.*]] = llvm.intr.smin(%{{.*}}, %{{.*}}) : (i64, i64) -> i64
+// CHECK: %[[END:.*]] = llvm.intr.smax(%[[HALF]], %{{.*}}) : (i64, i64) -> i64
+// CHECK: llvm.icmp "slt" %{{.*}}, %[[END]] : i64
+// CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("singlethread") monotonic
+llvm.func ptx_kernelcc @k(%p: !llvm.ptr, %half: i32)
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %half = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %count = regrain.shared : i32 -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+        %v = llvm.load %a : !llvm.ptr -> f32
+        %s = llvm.fadd %v, %v : f32
+        llvm.store %s, %a : f32, !llvm.ptr
+        %c = llvm.icmp "slt" %t, %half : i32
+        scf.if %c {
+          %old = llvm.atomicrmw add %count, %one monotonic : !llvm.ptr<3>, i32
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

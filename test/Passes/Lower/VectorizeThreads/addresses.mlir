@@ -1,0 +1,103 @@
+// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256" | FileCheck %s
+
+// What lies evenly but not side by side is gathered, what lies backwards is turned round.
+// CHECK-LABEL: llvm.func @layouts
+// CHECK: llvm.intr.masked.gather
+// CHECK: %[[BACK:.*]] = llvm.load {{.*}} -> vector<8xf32>
+// CHECK: llvm.shufflevector %[[BACK]], %[[BACK]] [7, 6, 5, 4, 3, 2, 1, 0]
+// CHECK: llvm.intr.masked.scatter
+llvm.func @layouts(%a: !llvm.ptr, %out: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %three = arith.constant 3 : i64
+  %last = arith.constant 31 : i64
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i64
+    %far = llvm.mul %t, %three : i64
+    %back = llvm.sub %last, %t : i64
+    %p = llvm.getelementptr %a[%far] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %q = llvm.getelementptr %a[%back] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    %w = llvm.load %q : !llvm.ptr -> f32
+    %s = llvm.fadd %v, %w : f32
+    %o = llvm.getelementptr %out[%far] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %s, %o : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
+// A number of 32 bits may wrap along the row: that is asked before, and if so the threads go on their own.
+// CHECK-LABEL: llvm.func @may_wrap
+// CHECK: %[[FIRST:.*]] = arith.extsi %{{.*}} : i32 to i64
+// CHECK: %[[LAST:.*]] = arith.extsi %{{.*}} : i32 to i64
+// CHECK: arith.subi %[[LAST]], %[[FIRST]] : i64
+// CHECK: %[[END:.*]] = arith.select
+// CHECK: scf.for {{.*}} to %[[END]] step %c8
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = (%[[END]],
+// CHECK-LABEL: llvm.func @cannot_wrap
+// CHECK-NOT: arith.select
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK-NOT: scf.parallel
+llvm.func @may_wrap(%out: !llvm.ptr, %base: i32, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %i = llvm.add %base, %t : i32
+    %wide = llvm.sext %i : i32 to i64
+    %o = llvm.getelementptr %out[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %o : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+llvm.func @cannot_wrap(%out: !llvm.ptr, %block: i32, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %size = arith.constant 32 : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %base = llvm.mul %block, %size : i32
+    %i = llvm.add %base, %t : i32
+    %wide = llvm.sext %i : i32 to i64
+    %o = llvm.getelementptr %out[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %o : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
+// A grid-stride loop counts if the step is positive and the bound plus the step does not wrap.
+// CHECK-LABEL: llvm.func @grid_stride
+// CHECK: arith.cmpi sgt, %arg3, %{{.*}} : i32
+// CHECK: arith.cmpi sle, %arg2, %{{.*}} : i32
+// CHECK: scf.for
+// CHECK: llvm.store {{.*}} : vector<8xf32>
+// CHECK: scf.parallel
+// CHECK: scf.while
+llvm.func @grid_stride(%out: !llvm.ptr, %v: f32, %n: i32, %step: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %e = scf.while (%i = %t) : (i32) -> i32 {
+      %c = llvm.icmp "slt" %i, %n : i32
+      scf.condition(%c) %i : i32
+    } do {
+    ^bb0(%i: i32):
+      %wide = llvm.sext %i : i32 to i64
+      %o = llvm.getelementptr %out[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.store %v, %o : f32, !llvm.ptr
+      %next = llvm.add %i, %step : i32
+      scf.yield %next : i32
+    }
+    scf.reduce
+  }
+  llvm.return
+}

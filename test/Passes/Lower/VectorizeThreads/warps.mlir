@@ -1,0 +1,40 @@
+// RUN: %regrain-opt %s --regrain-split-barriers --regrain-lower-cpu="register-bits=256" | FileCheck %s
+
+// Rows are warps where the program uses warps: a shuffle over a distance that all lanes have is one permutation of five, or
+// goes through memory; a vote is the mask's bits.
+// CHECK-LABEL: llvm.func @__regrain_block.k.b64x1x1
+// CHECK: llvm.shufflevector {{.*}} [1, 0, 3, 2, {{.*}}] : vector<32xf32>
+// CHECK: llvm.shufflevector {{.*}} [16, 17, {{.*}}] : vector<32xf32>
+// CHECK: llvm.bitcast %{{.*}} : vector<32xi1> to i32
+// CHECK-NOT: regrain.
+llvm.func ptx_kernelcc @k(%p: !llvm.ptr)
+llvm.func @__regrain_launch.k.b64x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k, regrain.block_shape = array<i64: 64, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %d = llvm.load %p : !llvm.ptr -> i32
+        %v = llvm.load %a : !llvm.ptr -> f32
+        %all = arith.constant -1 : i32
+        %clamp = arith.constant 31 : i32
+        %w, %ok = regrain.shuffle bfly %v, %d, %clamp mask %all(%x, %y, %z) : f32
+        %zero = arith.constant 0.0 : f32
+        %c = llvm.fcmp "ogt" %w, %zero : f32
+        %bits = regrain.vote ballot %c mask %all(%x, %y, %z) : i32
+        %f = llvm.sitofp %bits : i32 to f32
+        %s = llvm.fadd %w, %f : f32
+        llvm.store %s, %a : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
