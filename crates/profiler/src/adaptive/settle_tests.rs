@@ -1,3 +1,5 @@
+//! Settling, fed with times.
+
 use super::*;
 
 fn start(versions: usize) -> Start {

@@ -1,3 +1,5 @@
+//! The table of classes: what is kept, who tries, who is counted.
+
 use regrain_tuning::Database;
 
 use super::*;
