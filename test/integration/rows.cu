@@ -136,6 +136,16 @@ __global__ void parts(int *out, int n) {
   out[t] = found;
 }
 
+// Warps in a loop of which the compiler does not know that it counts.
+__global__ void warps(const int *numbers, int count, int *out) {
+  int sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    sum += numbers[i];
+  for (int d = 16; d > 0; d /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
 // Counters in shared memory that several lanes meet at, and what was there before.
 __global__ void counters(const int *numbers, int *out) {
   __shared__ int bins[8], order[128];
@@ -219,6 +229,16 @@ int main(int argc, char **) {
     for (int t = 0; t < 64; ++t)
       EXPECT_AT(t, static_cast<unsigned>(got[t]), t < width ? 0xaaaaaaaau & (0xffffffffu >> (32 - width)) : 0u);
     EXPECT_AT(width, got[64], 360);
+  }
+
+  warps<<<2, 64>>>(n, count, out);
+  cudaMemcpy(got, out, sizeof(got), cudaMemcpyDeviceToHost);
+  for (int t = 0; t < 128; ++t) {
+    int sum = 0;
+    for (int i = 0; i < count; ++i)
+      if ((i % 128) / 32 == t / 32)
+        sum += numbers[i];
+    EXPECT_AT(t, got[t], sum);
   }
 
   counters<<<1, 128>>>(n, out);

@@ -267,7 +267,9 @@ impl<'c> Nest<'c> {
                 Shape::linear(memory.stride(reused).ok_or(Apart::Operation("stack memory of no known size".into()))?),
             ));
         }
-        let plain = Self { parallel: self.parallel.clone_with(&mut Mapping::new()), ..self };
+        // It stands beside the loop for as long as rows are made of it: some of what they need is found by where it stands.
+        let copy = Builder::after(self.parallel).clone_op(self.parallel, &mut Mapping::new());
+        let plain = Self { parallel: copy, ..self };
         let advances = counted::raise(self.parallel);
         let taken = Shapes::new(self.parallel, self.lanes, &seeds, true);
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
