@@ -1,5 +1,6 @@
 //! From the parallel form to what targets take: functions that run one block, or kernels.
 
+mod before;
 mod stack;
 
 /// The runtime's function that a thread calls before it may fail, with its number in x, y and z.

@@ -45,7 +45,7 @@ use regrain_dialects::{
     ops::{is_barrier, is_lane_or_warp},
 };
 
-use super::stack;
+use super::{before::computed, stack};
 use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
 use counted::Advances;
 use emit::{Emitter, Row};
@@ -379,7 +379,7 @@ impl<'c> Nest<'c> {
         for assumption in shapes.assumed() {
             let name = if assumption.signed { "arith.extsi" } else { "arith.extui" };
             let [first, final_one] = ends.each_mut().map(|mapping| {
-                let value = self.evaluated(b, assumption.value, mapping);
+                let value = computed(b, self.parallel, assumption.value, mapping);
                 b.value(name, &[value], i64)
             });
             let steps = b.index_cast(last, i64);
@@ -388,18 +388,6 @@ impl<'c> Nest<'c> {
             end = b.value("arith.select", &[even, end, zero], end.ty());
         }
         end
-    }
-
-    /// Computes a value of a thread before the row.
-    fn evaluated(&self, b: Builder<'c>, value: Value<'c>, mapping: &mut Mapping<'c>) -> Value<'c> {
-        let inside = value.defining_op().filter(|op| self.parallel.is_proper_ancestor_of(*op));
-        let Some(op) = inside.filter(|_| mapping.get(value).is_none()) else { return mapping.get_or_self(value) };
-        for operand in op.operands() {
-            let now = self.evaluated(b, operand, mapping);
-            mapping.map(operand, now);
-        }
-        b.clone_op(op, mapping);
-        mapping.get_or_self(value)
     }
 
     /// The row that not all lanes are in, where it is known that there is one.

@@ -18,6 +18,7 @@ use crate::analysis::{
     loops::Counting,
     uniformity::{free_values, repeatable},
 };
+use crate::lower::before::{computed, is_known_before};
 use regrain_dialects::attributes::REUSED;
 
 /// How far a bound is followed.
@@ -90,7 +91,7 @@ fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>>
         _ => return None,
     };
     let axis = index(parallel, thread)?;
-    is_outside(parallel, bound, DEPTH).then_some(Selection { axis, bound, kind })
+    is_known_before(parallel, bound, &[], DEPTH).then_some(Selection { axis, bound, kind })
 }
 
 /// The dimension whose number a value is.
@@ -105,19 +106,6 @@ fn index<'c>(parallel: Op<'c>, value: Value<'c>) -> Option<usize> {
     }
     // Numbers of threads fit into 16 bits, so that no cast changes them.
     parallel.body().args().into_iter().position(|iv| iv == at)
-}
-
-/// Whether a value is known before the loop, or computed of what is.
-fn is_outside(parallel: Op<'_>, value: Value<'_>, depth: u32) -> bool {
-    let Some(op) = value.defining_op() else {
-        let owner = value.block_arg().and_then(|(block, _)| block.parent_op());
-        return owner.is_none_or(|owner| !parallel.is_ancestor_of(owner));
-    };
-    if !parallel.is_proper_ancestor_of(op) {
-        return true;
-    }
-    let computes = depth > 0 && op.num_regions() == 0 && op.is_pure();
-    computes && op.operands().into_iter().all(|operand| is_outside(parallel, operand, depth - 1))
 }
 
 /// Loops whose effects are one branch that selects threads, or hold none such; in order.
@@ -245,16 +233,4 @@ fn restrict(parallel: Op<'_>) {
     if selected.kind == Kind::At {
         parallel.set_operand(selected.axis, within(0));
     }
-}
-
-/// A value that is known before the loop.
-fn computed<'c>(b: Builder<'c>, parallel: Op<'c>, value: Value<'c>, mapping: &mut Mapping<'c>) -> Value<'c> {
-    let inside = value.defining_op().filter(|op| parallel.is_proper_ancestor_of(*op));
-    let Some(op) = inside.filter(|_| mapping.get(value).is_none()) else { return mapping.get_or_self(value) };
-    for operand in op.operands() {
-        let now = computed(b, parallel, operand, mapping);
-        mapping.map(operand, now);
-    }
-    b.clone_op(op, mapping);
-    mapping.get_or_self(value)
 }

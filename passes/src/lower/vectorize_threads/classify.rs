@@ -5,7 +5,7 @@ use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpR
 use regrain_targets::device_language::library;
 
 use crate::{
-    analysis::{addresses, uniformity::computes},
+    analysis::{addresses, synchronisation::STRUCTURES, uniformity::computes},
     lower::SET_THREAD,
 };
 
@@ -31,8 +31,6 @@ pub enum Kind {
     /// Runs for one lane after the other.
     Serial,
 }
-
-const STRUCTURES: &[&str] = &["scf.if", "scf.for", "scf.while", "scf.index_switch"];
 
 const ARITH: &[&str] = &[
     "addi",

@@ -7,7 +7,7 @@ use mlir_bridge::ir::{Builder, Op, Value};
 
 use crate::{
     analysis::{
-        counted_loop::{Kind, check_test, count_unless_wrapping, parts},
+        counted_loop::{Kind, check_test, count_unless_wrapping, is_outside, parts},
         facts::width,
     },
     raise::raise_while_to_for::rewrite,
@@ -27,10 +27,7 @@ pub fn raise<'c>(parallel: Op<'c>) -> Vec<Advances<'c>> {
     for op in parallel.find_named("scf.while").into_iter().rev() {
         let Some(parts) = parts(op).filter(|parts| check_test(parts).is_ok()) else { continue };
         let Ok(counted) = count_unless_wrapping(&parts) else { continue };
-        let before = |value: Value<'c>| value.defining_op().is_none_or(|op| !parallel.is_ancestor_of(op));
-        let argument =
-            |value: Value<'c>| value.block_arg().is_some_and(|(block, _)| is_within(block.parent_op(), parallel));
-        let known = [counted.bound, counted.step].into_iter().all(|value| before(value) && !argument(value));
+        let known = [counted.bound, counted.step].into_iter().all(|value| is_outside(value, parallel));
         if known {
             let unsigned = counted.kind == Kind::Unsigned;
             taken.push(Advances { bound: counted.bound, step: counted.step, unsigned });
@@ -38,10 +35,6 @@ pub fn raise<'c>(parallel: Op<'c>) -> Vec<Advances<'c>> {
         }
     }
     taken
-}
-
-fn is_within(op: Option<Op<'_>>, parallel: Op<'_>) -> bool {
-    op.is_some_and(|op| parallel.is_ancestor_of(op))
 }
 
 impl<'c> Advances<'c> {

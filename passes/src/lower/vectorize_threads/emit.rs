@@ -141,11 +141,6 @@ impl<'c> Emitter<'c, '_> {
         self.constants(element, (0..i64::from(self.lanes)).map(|lane| wrapped(lane.wrapping_mul(stride))))
     }
 
-    /// Whether a value is made in the thread loop.
-    fn is_inside(&self, value: Value<'c>) -> bool {
-        self.known.contains_key(&value)
-    }
-
     pub fn shape(&self, value: Value<'c>) -> Shape {
         self.shapes.of(value)
     }
@@ -289,17 +284,15 @@ impl<'c> Emitter<'c, '_> {
         if op.num_results() == 1 && self.extends_live(op) {
             return self.extend(op);
         }
-        let mut mapping = Mapping::new();
-        for operand in op.operands() {
-            if self.is_inside(operand) {
-                mapping.map(operand, self.scalar(operand));
-            }
-        }
         if self.mask.is_some() && op.num_results() == 1 && self.shape(op.result(0)) != Shape::Uniform {
             let operands: Vec<_> = op.operands().into_iter().map(|value| self.scalar(value)).collect();
             let made = self.without_flags(op, &operands, op.result(0).ty());
             self.set(op.result(0), Row::Scalar(made));
             return Ok(());
+        }
+        let mut mapping = Mapping::new();
+        for operand in op.operands() {
+            mapping.map(operand, self.scalar(operand));
         }
         let made = self.b.clone_op(op, &mut mapping);
         for (old, new) in op.results().into_iter().zip(made.results()) {
@@ -314,9 +307,8 @@ impl<'c> Emitter<'c, '_> {
             op.name(),
             "llvm.sext" | "llvm.zext" | "arith.extsi" | "arith.extui" | "arith.index_cast" | "arith.index_castui"
         );
-        let narrow = |index: usize| width(op.operand(index).ty()).is_some_and(|bits| bits < 64);
         let address = op.is("llvm.getelementptr") && (1..op.num_operands()).any(|index| self.is_live_only(op, index));
-        self.mask.is_some() && (widens && narrow(0) && self.is_live_only(op, 0) || address)
+        self.mask.is_some() && (widens && self.is_live_only(op, 0) || address)
     }
 
     fn is_live_only(&self, op: Op<'c>, index: usize) -> bool {

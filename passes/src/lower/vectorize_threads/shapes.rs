@@ -24,6 +24,7 @@ use crate::analysis::{
     constants::is_undefined,
     facts::{constant, width},
 };
+use crate::lower::before::is_known_before;
 
 /// A value that grows by the same in each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,25 +170,11 @@ impl<'c> Shapes<'c> {
         let possible = self.may_assume
             && stride.abs() < 1 << 20
             && self.assumed.len() < MOST_ASSUMED
-            && self.is_known_before(value, DEPTH);
+            && is_known_before(self.parallel, value, &self.parallel.body().args(), DEPTH);
         if possible {
             self.assumed.push(assumption);
         }
         possible
-    }
-
-    /// Whether a value only computes with numbers of threads and what is made outside of the thread loop.
-    fn is_known_before(&self, value: Value<'c>, depth: u32) -> bool {
-        if let Some((block, _)) = value.block_arg() {
-            let owner = block.parent_op();
-            return owner == Some(self.parallel) || owner.is_none_or(|owner| !self.parallel.is_ancestor_of(owner));
-        }
-        let Some(op) = value.defining_op() else { return false };
-        if !self.parallel.is_proper_ancestor_of(op) {
-            return true;
-        }
-        let computes = op.num_regions() == 0 && op.is_pure() && depth > 0;
-        computes && op.operands().into_iter().all(|operand| self.is_known_before(operand, depth - 1))
     }
 
     fn set(&mut self, value: Value<'c>, shape: Shape) {

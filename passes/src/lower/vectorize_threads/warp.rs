@@ -83,8 +83,9 @@ impl<'c> Emitter<'c, '_> {
 
     fn shuffle(&mut self, shuffle: Shuffle<'c>) -> Emitted<()> {
         let (value, ok) = (shuffle.op().result(0), shuffle.op().result(1));
-        if self.shapes.is_uniform(value) || self.shapes.is_uniform(ok) {
-            return self.broadcast(shuffle);
+        if self.shapes.is_uniform(value) {
+            self.broadcast(shuffle);
+            return Ok(());
         }
         let source = self.source(shuffle.kind(), self.lane_vector(shuffle.offset()), self.lane_vector(shuffle.clamp()));
         let vectors = self.vectors(shuffle.value());
@@ -120,25 +121,21 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// A shuffle that gives all lanes what one has.
-    fn broadcast(&mut self, shuffle: Shuffle<'c>) -> Emitted<()> {
+    fn broadcast(&mut self, shuffle: Shuffle<'c>) {
         let b = self.b;
         let (value, ok) = (shuffle.op().result(0), shuffle.op().result(1));
         self.set(ok, Row::Scalar(b.const_int(self.i1(), 1)));
         let lane = b.arith("andi", self.scalar(shuffle.offset()), b.const_i32(WARP as i32 - 1));
         let one = self.of_lane(shuffle.value(), lane);
-        if self.shapes.is_uniform(value) {
-            let live = match self.mask {
-                Some(mask) => {
-                    let shifted = b.arith("shrui", self.bits(mask), lane);
-                    b.value("arith.trunci", &[shifted], self.i1())
-                }
-                None => b.const_int(self.i1(), 1),
-            };
-            let zero = b.value("llvm.mlir.zero", &[], one.ty());
-            self.set(value, Row::Scalar(self.select(live, one, zero)));
-            return Ok(());
-        }
-        Err("a shuffle that is uniform in part".to_owned())
+        let live = match self.mask {
+            Some(mask) => {
+                let shifted = b.arith("shrui", self.bits(mask), lane);
+                b.value("arith.trunci", &[shifted], self.i1())
+            }
+            None => b.const_int(self.i1(), 1),
+        };
+        let zero = b.value("llvm.mlir.zero", &[], one.ty());
+        self.set(value, Row::Scalar(self.select(live, one, zero)));
     }
 
     /// `vector` with the lanes of `source`.
