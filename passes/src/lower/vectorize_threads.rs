@@ -22,6 +22,7 @@
 
 mod classify;
 mod control;
+mod cost;
 mod counted;
 mod emit;
 mod lanes;
@@ -47,6 +48,7 @@ use regrain_dialects::{
 
 use super::{before::computed, stack};
 use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
+use cost::{Costs, Estimate};
 use counted::Advances;
 use emit::{Emitter, Row};
 use shapes::{Shape, Shapes};
@@ -61,7 +63,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-vectorize-threads",
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS],
+    options: &[REGISTER_BITS, COST_MODEL],
     dialects: DIALECTS,
     run,
 };
@@ -74,22 +76,32 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 pub const REGISTER_BITS: PassOption =
     PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
 
-/// What is known of the processor.
+/// The option for rows wherever they can be made.
+pub const COST_MODEL: PassOption = PassOption {
+    name: "cost-model",
+    default: "true",
+    description: "whether only rows are made that cost less than their threads",
+};
+
+/// What is known of the processor, and what is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     /// Width of a vector register.
     pub register_bits: u32,
+    /// Whether rows are to cost less than their threads one by one.
+    pub cost_model: bool,
 }
 
 impl Machine {
     /// As a pass is told.
     ///
     /// # Errors
-    /// An option that is no number.
+    /// An option that is no number, or no truth value.
     pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
-        let bits = pass.option(REGISTER_BITS.name);
+        let (bits, model) = (pass.option(REGISTER_BITS.name), pass.option(COST_MODEL.name));
         let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
-        Ok(Self { register_bits })
+        let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
+        Ok(Self { register_bits, cost_model })
     }
 }
 
@@ -101,6 +113,8 @@ pub enum Apart {
     Shape,
     #[error("its rows are too short")]
     Narrow,
+    #[error("a row would cost {} slots, its threads one by one {}", .0.row, .0.alone)]
+    Expensive(Costs),
     #[error("it holds {0}, which has no form for rows")]
     Operation(String),
     /// Our mistake: what was found possible could not be made.
@@ -113,10 +127,13 @@ pub enum Apart {
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
     for parallel in root.find_named("scf.parallel") {
-        let done = Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory));
-        match done {
-            Err(why) if matches!(why, Apart::Internal(_)) || parallel.contains(is_of_warp) => return Err(why),
-            Err(why @ Apart::Operation(_)) => parallel.remark(format!("its threads run one by one: {why}")),
+        // The loop may be another one afterwards.
+        let (loc, of_warp) = (parallel.loc(), parallel.contains(is_of_warp));
+        match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {
+            Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
+            Err(why @ (Apart::Operation(_) | Apart::Expensive(_))) => {
+                loc.remark(format!("its threads run one by one: {why}"));
+            }
             _ => (),
         }
     }
@@ -189,7 +206,7 @@ impl<'c> LaneMemory<'c> {
         let (size, alignment) = element.layout(alloca);
         let stride = match stack::element_size(alloca).filter(|_| count == 1) {
             Some(beside) => {
-                stack::interleave(alloca, b.const_int(b.ctx().int(64), WARP.into()));
+                stack::interleave(alloca, beside, b.const_int(b.ctx().int(64), WARP.into()));
                 beside.cast_signed()
             }
             None => (size.next_multiple_of(alignment.max(1)) * count.cast_unsigned()).cast_signed(),
@@ -219,6 +236,7 @@ struct Nest<'c> {
     width: Option<i64>,
     /// The rows are warps.
     of_warps: bool,
+    machine: Machine,
 }
 
 /// Rows of fewer threads do not pay.
@@ -233,7 +251,7 @@ impl<'c> Nest<'c> {
         let width = constant(dimensions[0].upper);
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, of_warps: true });
+            return Ok(Self { parallel, lanes: WARP, width, of_warps: true, machine });
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
@@ -241,7 +259,7 @@ impl<'c> Nest<'c> {
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, of_warps: false })
+        Ok(Self { parallel, lanes: fitting, width, of_warps: false, machine })
     }
 
     /// The memory that threads use one after the other.
@@ -272,6 +290,12 @@ impl<'c> Nest<'c> {
         let plain = Self { parallel: copy, ..self };
         let advances = counted::raise(self.parallel);
         let taken = Shapes::new(self.parallel, self.lanes, &seeds, true);
+        let estimate = Estimate { shapes: &taken, lanes: self.lanes, register_bits: self.machine.register_bits };
+        let costs = estimate.of(self.parallel);
+        if self.machine.cost_model && !self.of_warps && costs.row >= costs.alone {
+            self.parallel.erase();
+            return Err(Apart::Expensive(costs));
+        }
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
         let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, &seeds, false));
         let second = match &proven {
@@ -340,7 +364,16 @@ impl<'c> Nest<'c> {
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
     ) -> Result<(), String> {
         let slots = Slots::new(self.function_start());
-        let mut emitter = Emitter { shapes, lanes: self.lanes, b, mask: None, known: HashMap::new(), depth: 0, slots };
+        let mut emitter = Emitter {
+            shapes,
+            lanes: self.lanes,
+            b,
+            mask: None,
+            known: HashMap::new(),
+            depth: 0,
+            slots,
+            register_bits: self.machine.register_bits,
+        };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();
         for (old, new) in old.iter().zip([first, ivs[0], ivs[1]]) {

@@ -227,7 +227,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
                 let thread = self.thread();
                 let b = self.inside();
                 let offset = b.arith("muli", thread, b.const_int(self.i64(), stride as i64));
-                memory::element(b, base, b.ctx().int(8), offset)
+                b.llvm_byte_at(base, offset)
             }
             None if self.is_made_beside(value) => self.uniform(value)?,
             None if self.plan.is_uniform(value) && !self.certain && value.defining_op().is_some_and(may_trap) => {
