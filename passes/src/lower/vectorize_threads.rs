@@ -289,21 +289,53 @@ impl<'c> Nest<'c> {
         let copy = Builder::after(self.parallel).clone_op(self.parallel, &mut Mapping::new());
         let plain = Self { parallel: copy, ..self };
         let advances = counted::raise(self.parallel);
-        let taken = Shapes::new(self.parallel, self.lanes, &seeds, true);
-        let estimate = Estimate { shapes: &taken, lanes: self.lanes, register_bits: self.machine.register_bits };
-        let costs = estimate.of(self.parallel);
+        let (this, taken, costs) = self.cheapest(&seeds);
         if self.machine.cost_model && !self.of_warps && costs.row >= costs.alone {
             self.parallel.erase();
             return Err(Apart::Expensive(costs));
         }
+        this.make(plain, &taken, &advances, &seeds)
+    }
+
+    /// Rows of one register of lanes; of several where a thread costs clearly less in them, because a round waits for the one before.
+    fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
+        let of = |lanes: u32| {
+            let shapes = Shapes::new(self.parallel, lanes, seeds, true);
+            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits };
+            let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
+            (Self { lanes, ..self }, shapes, costs, fits)
+        };
+        let (mut this, mut shapes, mut costs, _) = of(self.lanes);
+        while this.lanes < WARP
+            && self.machine.cost_model
+            && self.width.is_some_and(|width| width % i64::from(2 * this.lanes) == 0)
+        {
+            let wider = of(2 * this.lanes);
+            let pays = 8 * wider.2.row < 2 * 7 * costs.row;
+            if !wider.3 || !pays {
+                break;
+            }
+            (this, shapes, costs, _) = wider;
+        }
+        (this, shapes, costs)
+    }
+
+    /// Makes what was decided on; `plain` is the loop without what is taken of numbers.
+    fn make(
+        self,
+        plain: Self,
+        taken: &Shapes<'c>,
+        advances: &[Advances<'c>],
+        seeds: &[(Value<'c>, Shape)],
+    ) -> Result<(), Apart> {
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
-        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, &seeds, false));
+        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
             None if !self.of_warps && (asks || self.width.is_none()) => Second::Threads(plain.parallel),
             None => Second::None,
         };
-        let made = self.emit(&taken, &advances, second);
+        let made = self.emit(taken, advances, second);
         plain.parallel.erase();
         made.map_err(Apart::Internal)?;
         self.parallel.erase();

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
+use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
@@ -22,8 +23,6 @@ const MOST_ROUNDS: u64 = 1 << 12;
 const MISPREDICTED: u64 = 60;
 /// Of branches that go differently from thread to thread, so many are predicted wrongly: one of four.
 const PREDICTED: u64 = 4;
-/// The longest of a row's loops beside the mean.
-const WASTE: u64 = 2;
 /// What masks cost in each round, and at each branch.
 const MASKING: u64 = 8;
 /// A lane of a gather and of a scatter: two cycles, as measured on Zen 4 from the second-level cache.
@@ -31,6 +30,8 @@ const GATHERED: u64 = 8;
 const SCATTERED: u64 = 8;
 /// What one lane's operation costs in a loop over the lanes beside the operation itself.
 const BY_LANE: u64 = 12;
+/// Of 32 registers, the most that loops may carry in rows of several registers.
+const MOST_CARRIED: u64 = 12;
 /// Cycles until a result is there, in slots.
 const FLOAT_LATENCY: u64 = 16;
 const LOAD_LATENCY: u64 = 20;
@@ -65,6 +66,22 @@ impl<'c> Estimate<'c, '_> {
     pub fn of(&self, parallel: Op<'c>) -> Costs {
         let once = self.block(parallel.body(), false);
         once.times(1, self.lanes.into())
+    }
+
+    /// Whether what loops carry, and the arrays that may become registers, leave most registers for all else.
+    pub fn fits_registers(&self, parallel: Op<'c>) -> bool {
+        let array = |op: Op<'c>| op.operands().into_iter().any(is_private_array);
+        !parallel.contains(array) && self.carried(parallel.body()) <= MOST_CARRIED
+    }
+
+    /// The most registers that loops in `block` carry.
+    fn carried(&self, block: Block<'c>) -> u64 {
+        let of = |block: Block<'c>| {
+            let varying = block.args().into_iter().filter(|arg| self.shapes.of(*arg) == Shape::Varying);
+            varying.map(|arg| self.parts(arg.ty())).sum::<u64>() + self.carried(block)
+        };
+        let inner = block.ops().into_iter().flat_map(|op| op.regions()).filter_map(|region| region.first_block());
+        inner.map(of).max().unwrap_or(0)
     }
 
     fn block(&self, block: Block<'c>, masked: bool) -> Costs {
@@ -183,11 +200,17 @@ impl<'c> Estimate<'c, '_> {
     fn repeated(&self, body: Costs, chain: u64, rounds: Option<u64>, together: bool, even: bool) -> Costs {
         let count = rounds.unwrap_or(ROUNDS).min(MOST_ROUNDS);
         let masking = if together { 2 } else { MASKING };
-        let round = Costs { row: body.row + masking, alone: (body.alone + 2).max(chain) };
-        let waste = if even { 1 } else { WASTE };
+        let round = Costs { row: (body.row + masking).max(chain), alone: (body.alone + 2).max(chain) };
         let left = if even { 0 } else { MISPREDICTED };
-        round.times(count.saturating_mul(waste), count).plus(Costs { row: 0, alone: left })
+        // The longest of the lanes' loops beside the mean, in quarters: it grows with their logarithm, to twice for 16.
+        let waste = if even { 4 } else { 4 + u64::from(self.lanes.ilog2()) };
+        round.times(count.saturating_mul(waste) / 4, count).plus(Costs { row: 0, alone: left })
     }
+}
+
+/// Whether a value is the address of a thread's array on the stack.
+fn is_private_array(value: Value<'_>) -> bool {
+    value.defining_op().is_some_and(|op| op.is("llvm.alloca") && (op.has_attr(REUSED) || op.has_attr(INTERLEAVED)))
 }
 
 /// What an operation costs one thread.
