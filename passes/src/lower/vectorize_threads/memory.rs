@@ -14,7 +14,7 @@
 use mlir_bridge::ir::{Attr, Op, Type, Value};
 
 use super::{
-    classify::{lane_types, reads_unordered},
+    classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
     shapes::Shape,
 };
@@ -76,7 +76,7 @@ impl<'c> Emitter<'c, '_> {
             self.set(result, Row::Scalar(made));
             return Ok(());
         }
-        if !reads_unordered(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
+        if !is_ordinary(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
             return self.serial(op);
         }
         let mut vectors = Vec::new();
@@ -90,6 +90,11 @@ impl<'c> Emitter<'c, '_> {
     /// Whether the lanes' scalars follow one another in memory.
     fn is_contiguous(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> bool {
         self.even(address) == Some(scalar.ty.layout(access).0 as i64)
+    }
+
+    /// Whether an ordinary access is one of scalars that follow one another.
+    pub fn is_side_by_side(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>) -> bool {
+        is_ordinary(op) && lies_as_array(ty) && self.even(address) == Some(ty.layout(op).0 as i64)
     }
 
     fn load_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Value<'c> {
