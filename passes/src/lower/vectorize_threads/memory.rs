@@ -16,7 +16,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
-    shapes::Shape,
+    shapes::{Shape, Shapes},
 };
 
 /// The most scalars from one lane's to the next one's of which all are loaded.
@@ -292,16 +292,16 @@ fn reduction(op: Op<'_>) -> Option<(&'static str, i64)> {
     })
 }
 
-impl<'c> Emitter<'c, '_> {
-    /// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
-    pub fn combines(&self, op: Op<'c>) -> bool {
-        op.is("llvm.atomicrmw")
-            && !op.result(0).has_uses()
-            && self.shapes.is_uniform(op.operand(0))
-            && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
-            && reduction(op).is_some()
-    }
+/// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
+pub fn combines<'c>(shapes: &Shapes<'c>, op: Op<'c>) -> bool {
+    op.is("llvm.atomicrmw")
+        && !op.result(0).has_uses()
+        && shapes.is_uniform(op.operand(0))
+        && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
+        && reduction(op).is_some()
+}
 
+impl<'c> Emitter<'c, '_> {
     /// One atomic operation for all lanes.
     pub fn combined(&mut self, op: Op<'c>) -> Emitted<()> {
         let (name, neutral) = reduction(op).ok_or("an operation that is no reduction")?;
