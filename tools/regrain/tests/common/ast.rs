@@ -110,6 +110,8 @@ pub enum Stmt {
     Leave(Leave, bool, Cond),
     Shuffle(u8, u8, Expr, Expr),
     Vote(u8, u8, Cond),
+    /// The first lanes of the warp exchange values among themselves.
+    FirstLanes(u8, u8, Expr, Expr),
     SyncWarp,
     /// `__syncthreads_count` and its kin.
     Count(u8, u8, Cond),
@@ -248,6 +250,7 @@ fn plain() -> BoxedStrategy<Stmt> {
         3 => (leave, any::<bool>(), c.clone()).prop_map(|(kind, uniform, c)| Stmt::Leave(kind, uniform, c)),
         2 => (n, n, e.clone(), e.clone()).prop_map(|(kind, v, e, lane)| Stmt::Shuffle(kind, v, e, lane)),
         1 => (n, n, c.clone()).prop_map(|(kind, v, c)| Stmt::Vote(kind, v, c)),
+        1 => (n, n, e.clone(), e.clone()).prop_map(|(few, v, e, lane)| Stmt::FirstLanes(few, v, e, lane)),
         1 => Just(Stmt::SyncWarp),
         1 => (n, n, c.clone()).prop_map(|(kind, v, c)| Stmt::Count(kind, v, c)),
         1 => (n, e.clone(), e.clone()).prop_map(|(v, who, e)| Stmt::Broadcast(v, who, e)),

@@ -55,6 +55,11 @@ static __device__ unsigned shuffle_down(unsigned v, unsigned by, unsigned lane, 
   return lane + by < wn ? got : v;
 }
 
+static __device__ unsigned among_first(unsigned few, unsigned v, unsigned from, unsigned wn) {
+  const unsigned n = few < wn ? few : wn, mask = n < 32u ? (1u << n) - 1u : ~0u;
+  return __shfl_sync(mask, v, from % n) + __popc(__ballot_sync(mask, v & 1u));
+}
+
 static __device__ unsigned rotate(unsigned *s, unsigned v, unsigned by, unsigned tid, unsigned nt) {
   __syncthreads();
   s[tid] = v;

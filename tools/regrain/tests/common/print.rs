@@ -333,7 +333,12 @@ impl<'k> Printer<'k> {
                 let text = vote[usize::from(kind % 4)].replace("{}", &c);
                 self.line(&format!("{} ^= {text};", self.variable(*v)));
             }
-            Stmt::Shuffle(_, v, e, _) => self.statement(&Stmt::Set(*v, e.clone())),
+            Stmt::FirstLanes(few, v, e, lane) if warp => {
+                let few = ["1u", "4u", "16u", "17u", "31u", "(wn + 1u) / 2u"][usize::from(few % 6)];
+                let text = self.settled(|p| format!("{}, {}", p.expr(e, at), p.expr(lane, at)));
+                self.line(&format!("if (lane < {few}) {} ^= among_first({few}, {text}, wn);", self.variable(*v)));
+            }
+            Stmt::Shuffle(_, v, e, _) | Stmt::FirstLanes(_, v, e, _) => self.statement(&Stmt::Set(*v, e.clone())),
             Stmt::SyncWarp if warp => self.line("__syncwarp();"),
             Stmt::Count(kind, v, c) if block => {
                 let c = self.condition(c, false);
