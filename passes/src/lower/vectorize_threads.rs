@@ -28,6 +28,7 @@ mod lanes;
 mod loops;
 mod memory;
 mod parts;
+mod report;
 mod shapes;
 mod slots;
 mod warp;
@@ -61,7 +62,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-vectorize-threads",
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS],
+    options: &[REGISTER_BITS, REPORT],
     dialects: DIALECTS,
     run,
 };
@@ -74,11 +75,17 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 pub const REGISTER_BITS: PassOption =
     PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
 
-/// What is known of the processor.
+/// The option that asks for remarks about all thread loops.
+pub const REPORT: PassOption =
+    PassOption { name: "report", default: "false", description: "say of each thread loop what became of it" };
+
+/// What is known of the processor, and what is to be said.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     /// Width of a vector register.
     pub register_bits: u32,
+    /// Whether remarks say of each thread loop what became of it.
+    pub report: bool,
 }
 
 impl Machine {
@@ -89,7 +96,7 @@ impl Machine {
     pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
         let bits = pass.option(REGISTER_BITS.name);
         let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
-        Ok(Self { register_bits })
+        Ok(Self { register_bits, report: pass.option(REPORT.name) == "true" })
     }
 }
 
@@ -116,8 +123,8 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
         let done = Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory));
         match done {
             Err(why) if matches!(why, Apart::Internal(_)) || parallel.contains(is_of_warp) => return Err(why),
-            Err(why @ Apart::Operation(_)) => parallel.remark(format!("its threads run one by one: {why}")),
-            _ => (),
+            Err(why) => report::apart(parallel, &why, machine.report),
+            Ok(()) => (),
         }
     }
     Ok(())
@@ -219,6 +226,8 @@ struct Nest<'c> {
     width: Option<i64>,
     /// The rows are warps.
     of_warps: bool,
+    /// Whether remarks say how the rows are made.
+    report: bool,
 }
 
 /// Rows of fewer threads do not pay.
@@ -230,10 +239,10 @@ impl<'c> Nest<'c> {
         if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
             return Err(Apart::Shape);
         }
-        let width = constant(dimensions[0].upper);
+        let (width, report) = (constant(dimensions[0].upper), machine.report);
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, of_warps: true });
+            return Ok(Self { parallel, lanes: WARP, width, of_warps: true, report });
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
@@ -241,7 +250,7 @@ impl<'c> Nest<'c> {
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, of_warps: false })
+        Ok(Self { parallel, lanes: fitting, width, of_warps: false, report })
     }
 
     /// The memory that threads use one after the other.
@@ -282,6 +291,9 @@ impl<'c> Nest<'c> {
         let made = self.emit(&taken, &advances, second);
         plain.parallel.erase();
         made.map_err(Apart::Internal)?;
+        if self.report {
+            report::together(self.parallel, self.lanes, &taken);
+        }
         self.parallel.erase();
         Ok(())
     }

@@ -19,7 +19,10 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
 
-use super::classify::{Kind, kind, reads_unordered};
+use super::{
+    classify::{Kind, kind, reads_unordered},
+    report::Report,
+};
 use crate::analysis::{
     constants::is_undefined,
     facts::{constant, width},
@@ -99,6 +102,8 @@ pub struct Shapes<'c> {
     /// Numbers that are taken not to wrap along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
     may_assume: bool,
+    /// How accesses were made.
+    pub report: Report<'c>,
 }
 
 /// A narrow number that does not wrap between the first and the last thread of a row.
@@ -126,6 +131,7 @@ impl<'c> Shapes<'c> {
             parallel,
             assumed: Vec::new(),
             may_assume,
+            report: Report::default(),
         };
         let ivs = parallel.body().args();
         made.known.insert(ivs[0], Shape::linear(1));
