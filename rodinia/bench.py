@@ -152,6 +152,8 @@ def cpu(options):
     ratios, shares = [], []
     with tempfile.TemporaryDirectory() as folder:
         limit = machine_limits(folder)
+        works = {program: limits.work(program, SIZES[program]) for program in PROGRAMS}
+        limit.survey(works.values())
         for program in PROGRAMS:
             built = f"{folder}/{program}"
             sources = [str(HERE / program / f"{program}.cu"), str(HERE / program / f"{program}_omp.cpp")]
@@ -164,7 +166,7 @@ def cpu(options):
             median = lambda runs, name: statistics.median(run[0][name] for run in runs)
             reference, ours = median(split, "reference"), median(split, "kernel")
             same = len({run[1] for run in split + coroutine}) == 1
-            least, bound = limit.least(limits.work(program, SIZES[program]))
+            least, bound = limit.least(works[program])
             ratios.append(reference / ours)
             shares.append(least / ours)
             lines.append(f"| {program} | {' '.join(SIZES[program])} | {reference:.1f} | {ours:.1f} | {reference / ours:.2f} "

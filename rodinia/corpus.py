@@ -81,9 +81,11 @@ def measure(options, programs, figures):
 
 def table(options, figures, machine, geomean, limit):
     """The lines of results/idioms.md, and the programs that failed."""
-    programs = chosen(options)
+    programs, sizes = chosen(options), rows("bench-sizes.txt")
+    works = {program: limits.idiom_work(program, sizes[program]) for program in programs}
+    limit.survey(works.values())
     runs = measure(options, programs, figures)
-    sizes = rows("bench-sizes.txt")
+    limit.survey(works.values())
     flags = f" {options.flags}" if options.flags else ""
     lines = ["# GPU idioms on the CPU against OpenMP", "",
              f"Kernel milliseconds against the OpenMP twin's in the same process; median of {options.rounds} interleaved runs, and the lowest and the",
@@ -103,7 +105,7 @@ def table(options, figures, machine, geomean, limit):
         reference, ours = (statistics.median(times[name] for times, _ in runs[program]) for name in ("reference", "kernel"))
         single = [times["reference"] / times["kernel"] for times, _ in runs[program]]
         ratios[half].append(reference / ours)
-        least, bound = limit.least(limits.idiom_work(program, sizes[program]))
+        least, bound = limit.least(works[program])
         shares[half].append(least / ours)
         lines.append(start + f"| {reference:.1f} | {ours:.1f} | {reference / ours:.2f} | {min(single):.2f} | {max(single):.2f} "
                      f"| {least:.1f} | {bound} | {least / ours:.2f} |")

@@ -122,19 +122,27 @@ class Machine:
 
     def __init__(self, probe):
         self.probe = probe
-        self.flops = self.measure()
+        self.flops = 0.0
         self.bandwidths = {}
 
     def measure(self, *arguments):
         done = subprocess.run([str(self.probe), *map(str, arguments)], capture_output=True, text=True, check=True)
         return float(done.stdout) * 1e9
 
-    def least(self, work_done):
-        """Milliseconds that such work (`work`, `idiom_work`) takes at least, and what they are bound by."""
-        moved, touched, operations = work_done
-        if int(touched) not in self.bandwidths:
-            self.bandwidths[int(touched)] = self.measure(int(touched))
-        bandwidth = self.bandwidths[int(touched)]
+    def survey(self, all_work):
+        """Measures what bounds such work (`work`, `idiom_work`). Of several times the best holds: other load only takes from it."""
+        self.flops = max(self.flops, self.measure())
+        for touched in sorted({int(touched) for _, touched, _ in all_work}):
+            self.bandwidths[touched] = max(self.bandwidths.get(touched, 0.0), self.measure(touched))
+
+    def bandwidth(self, touched):
+        """Over so many bytes. What is reached over more is reached over fewer as well."""
+        return max(rate for size, rate in self.bandwidths.items() if size >= int(touched))
+
+    def least(self, one_work):
+        """Milliseconds that work takes at least, and what it is bound by."""
+        moved, touched, operations = one_work
+        bandwidth = self.bandwidth(touched)
         by = {f"{bandwidth / 1e9:.0f} GB/s": moved / bandwidth, f"{self.flops / 1e9:.0f} Gflop/s": operations / self.flops}
         bound = max(by, key=by.get)
         return 1e3 * by[bound], bound
