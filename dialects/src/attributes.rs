@@ -76,6 +76,8 @@ pub const UNCHANGING: &str = "regrain.unchanging";
 pub const REUSED: &str = "regrain.reused";
 /// On stack memory of which each element lies beside those of the other threads of the block: the bytes of an element.
 pub const INTERLEAVED: &str = "regrain.interleaved";
+/// On stack memory of a thread that is filled anew in each thread loop that uses it.
+pub const SCOPED: &str = "regrain.scoped";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[

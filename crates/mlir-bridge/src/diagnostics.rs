@@ -46,7 +46,14 @@ impl<'c> Op<'c> {
 
     /// A remark: why a transformation was or was not done.
     pub fn remark(self, message: impl AsRef<str>) {
-        self.loc().emit(Severity::Remark, message.as_ref(), &[]);
+        self.loc().remark(message);
+    }
+}
+
+impl Loc<'_> {
+    /// A remark on what is no longer there, or not yet.
+    pub fn remark(self, message: impl AsRef<str>) {
+        self.emit(Severity::Remark, message.as_ref(), &[]);
     }
 }
 

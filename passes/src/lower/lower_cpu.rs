@@ -43,8 +43,8 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED,
-        UNCHANGING,
+        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED,
+        STATIC_SHARED, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
@@ -85,7 +85,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-lower-cpu",
     summary: "lower split launches to functions that run one block",
     anchor: Anchor::Module,
-    options: &[vectorize_threads::REGISTER_BITS, vectorize_threads::REPORT],
+    options: &[vectorize_threads::REGISTER_BITS, vectorize_threads::COST_MODEL, vectorize_threads::REPORT],
     dialects: DIALECTS,
     run,
 };
@@ -208,8 +208,9 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
 fn finish(module: Op<'_>) {
-    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(REUSED)) {
+    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.is("llvm.alloca")) {
         op.remove_attr(REUSED);
+        op.remove_attr(INTERLEAVED);
         if let Some(annotation) = op.attr("llvm.loop_annotation") {
             op.remove_attr("llvm.loop_annotation");
             op.set_attr("loop_annotation", annotation);

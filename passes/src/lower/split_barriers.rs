@@ -28,6 +28,7 @@ mod emit;
 mod legality;
 mod memory;
 mod plan;
+mod scoped;
 mod switch;
 mod warp;
 
@@ -121,6 +122,7 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
     let rows = vectorize_threads::takes(block);
+    scoped::mark(block, &plan::syncing(block, rows == Rows::Warps));
     let mut plan = Plan::new(block, rows == Rows::Warps);
     if rows != Rows::None && interleave_locals(&plan, block) {
         plan = Plan::new(block, rows == Rows::Warps);
@@ -144,7 +146,7 @@ fn interleave_locals(plan: &Plan<'_>, block: Op<'_>) -> bool {
     for alloca in &plan.shared_locals {
         let Some(size) = stack::element_size(*alloca) else { continue };
         let count = *count.get_or_insert_with(|| emit::thread_count(Builder::before(block), block));
-        stack::interleave(*alloca, count);
+        stack::interleave(*alloca, size, count);
         alloca.set_attr(INTERLEAVED, alloca.ctx().i64_attr(size.cast_signed()));
         any = true;
     }
@@ -172,9 +174,7 @@ fn threads(block: Op<'_>) -> u64 {
 /// Hints say nothing that outlives the splitting; stack memory is allocated at the start of the thread.
 fn prepare(block: Op<'_>) {
     let hint = |op: Op<'_>| {
-        op.is("llvm.intr.assume")
-            || op.name().starts_with("llvm.intr.lifetime.")
-            || op.name().starts_with("llvm.intr.dbg.")
+        op.is("llvm.intr.assume") || op.is("llvm.intr.lifetime.end") || op.name().starts_with("llvm.intr.dbg.")
     };
     for op in block.find_all(hint) {
         op.erase();

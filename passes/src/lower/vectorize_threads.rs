@@ -22,6 +22,7 @@
 
 mod classify;
 mod control;
+mod cost;
 mod counted;
 mod emit;
 mod lanes;
@@ -48,6 +49,7 @@ use regrain_dialects::{
 
 use super::{before::computed, stack};
 use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
+use cost::{Costs, Estimate};
 use counted::Advances;
 use emit::{Emitter, Row};
 use shapes::{Shape, Shapes};
@@ -62,7 +64,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-vectorize-threads",
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS, REPORT],
+    options: &[REGISTER_BITS, COST_MODEL, REPORT],
     dialects: DIALECTS,
     run,
 };
@@ -75,15 +77,24 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 pub const REGISTER_BITS: PassOption =
     PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
 
+/// The option for rows wherever they can be made.
+pub const COST_MODEL: PassOption = PassOption {
+    name: "cost-model",
+    default: "true",
+    description: "whether only rows are made that cost less than their threads",
+};
+
 /// The option that asks for remarks about all thread loops.
 pub const REPORT: PassOption =
     PassOption { name: "report", default: "false", description: "say of each thread loop what became of it" };
 
-/// What is known of the processor, and what is to be said.
+/// What is known of the processor, and what is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
     /// Width of a vector register.
     pub register_bits: u32,
+    /// Whether rows are to cost less than their threads one by one.
+    pub cost_model: bool,
     /// Whether remarks say of each thread loop what became of it.
     pub report: bool,
 }
@@ -92,11 +103,12 @@ impl Machine {
     /// As a pass is told.
     ///
     /// # Errors
-    /// An option that is no number.
+    /// An option that is no number, or no truth value.
     pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
-        let bits = pass.option(REGISTER_BITS.name);
+        let (bits, model) = (pass.option(REGISTER_BITS.name), pass.option(COST_MODEL.name));
         let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
-        Ok(Self { register_bits, report: pass.option(REPORT.name) == "true" })
+        let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
+        Ok(Self { register_bits, cost_model, report: pass.option(REPORT.name) == "true" })
     }
 }
 
@@ -108,6 +120,8 @@ pub enum Apart {
     Shape,
     #[error("its rows are too short")]
     Narrow,
+    #[error("a row would cost {} slots, its threads one by one {}", .0.row, .0.alone)]
+    Expensive(Costs),
     #[error("it holds {0}, which has no form for rows")]
     Operation(String),
     /// Our mistake: what was found possible could not be made.
@@ -120,10 +134,11 @@ pub enum Apart {
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
     for parallel in root.find_named("scf.parallel") {
-        let done = Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory));
-        match done {
-            Err(why) if matches!(why, Apart::Internal(_)) || parallel.contains(is_of_warp) => return Err(why),
-            Err(why) => report::apart(parallel, &why, machine.report),
+        // The loop may be another one afterwards.
+        let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
+        match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {
+            Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
+            Err(why) => about.apart(&why, machine.report),
             Ok(()) => (),
         }
     }
@@ -196,7 +211,7 @@ impl<'c> LaneMemory<'c> {
         let (size, alignment) = element.layout(alloca);
         let stride = match stack::element_size(alloca).filter(|_| count == 1) {
             Some(beside) => {
-                stack::interleave(alloca, b.const_int(b.ctx().int(64), WARP.into()));
+                stack::interleave(alloca, beside, b.const_int(b.ctx().int(64), WARP.into()));
                 beside.cast_signed()
             }
             None => (size.next_multiple_of(alignment.max(1)) * count.cast_unsigned()).cast_signed(),
@@ -226,8 +241,7 @@ struct Nest<'c> {
     width: Option<i64>,
     /// The rows are warps.
     of_warps: bool,
-    /// Whether remarks say how the rows are made.
-    report: bool,
+    machine: Machine,
 }
 
 /// Rows of fewer threads do not pay.
@@ -239,10 +253,10 @@ impl<'c> Nest<'c> {
         if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
             return Err(Apart::Shape);
         }
-        let (width, report) = (constant(dimensions[0].upper), machine.report);
+        let width = constant(dimensions[0].upper);
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, of_warps: true, report });
+            return Ok(Self { parallel, lanes: WARP, width, of_warps: true, machine });
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
@@ -250,7 +264,7 @@ impl<'c> Nest<'c> {
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, of_warps: false, report })
+        Ok(Self { parallel, lanes: fitting, width, of_warps: false, machine })
     }
 
     /// The memory that threads use one after the other.
@@ -280,19 +294,57 @@ impl<'c> Nest<'c> {
         let copy = Builder::after(self.parallel).clone_op(self.parallel, &mut Mapping::new());
         let plain = Self { parallel: copy, ..self };
         let advances = counted::raise(self.parallel);
-        let taken = Shapes::new(self.parallel, self.lanes, &seeds, true);
+        let (this, taken, costs) = self.cheapest(&seeds);
+        if self.machine.cost_model && !self.of_warps && costs.row >= costs.alone {
+            self.parallel.erase();
+            return Err(Apart::Expensive(costs));
+        }
+        this.make(plain, &taken, &advances, &seeds)
+    }
+
+    /// Rows of one register of lanes; of several where a thread costs clearly less in them, because a round waits for the one before.
+    fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
+        let of = |lanes: u32| {
+            let shapes = Shapes::new(self.parallel, lanes, seeds, true);
+            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits };
+            let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
+            (Self { lanes, ..self }, shapes, costs, fits)
+        };
+        let (mut this, mut shapes, mut costs, _) = of(self.lanes);
+        while this.lanes < WARP
+            && self.machine.cost_model
+            && self.width.is_some_and(|width| width % i64::from(2 * this.lanes) == 0)
+        {
+            let wider = of(2 * this.lanes);
+            let pays = 8 * wider.2.row < 2 * 7 * costs.row;
+            if !wider.3 || !pays {
+                break;
+            }
+            (this, shapes, costs, _) = wider;
+        }
+        (this, shapes, costs)
+    }
+
+    /// Makes what was decided on; `plain` is the loop without what is taken of numbers.
+    fn make(
+        self,
+        plain: Self,
+        taken: &Shapes<'c>,
+        advances: &[Advances<'c>],
+        seeds: &[(Value<'c>, Shape)],
+    ) -> Result<(), Apart> {
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
-        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, &seeds, false));
+        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
             None if !self.of_warps && (asks || self.width.is_none()) => Second::Threads(plain.parallel),
             None => Second::None,
         };
-        let made = self.emit(&taken, &advances, second);
+        let made = self.emit(taken, advances, second);
         plain.parallel.erase();
         made.map_err(Apart::Internal)?;
-        if self.report {
-            report::together(self.parallel, self.lanes, &taken);
+        if self.machine.report {
+            report::together(self.parallel, self.lanes, taken);
         }
         self.parallel.erase();
         Ok(())
@@ -352,7 +404,16 @@ impl<'c> Nest<'c> {
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
     ) -> Result<(), String> {
         let slots = Slots::new(self.function_start());
-        let mut emitter = Emitter { shapes, lanes: self.lanes, b, mask: None, known: HashMap::new(), depth: 0, slots };
+        let mut emitter = Emitter {
+            shapes,
+            lanes: self.lanes,
+            b,
+            mask: None,
+            known: HashMap::new(),
+            depth: 0,
+            slots,
+            register_bits: self.machine.register_bits,
+        };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();
         for (old, new) in old.iter().zip([first, ivs[0], ivs[1]]) {

@@ -217,6 +217,23 @@ impl<'c> Builder<'c> {
         spec.attr("position", self.ctx().i64_array_attr(&[number as i64])).build().result(0)
     }
 
+    /// The address of an element of an array, by its number; addresses, where the array or the number is a vector.
+    pub fn llvm_element_at(self, array: Value<'c>, element: Type<'c>, number: Value<'c>) -> Value<'c> {
+        let ctx = self.ctx();
+        let result = match (array.ty().vector_parts(), number.ty().vector_parts()) {
+            (None, Some((_, lanes))) => ctx.vector(array.ty(), lanes),
+            _ => array.ty(),
+        };
+        let spec = self.op("llvm.getelementptr").operands(&[array, number]).result(result);
+        let spec = spec.attr("elem_type", ctx.type_attr(element));
+        spec.attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN])).build().result(0)
+    }
+
+    /// The address some bytes further on.
+    pub fn llvm_byte_at(self, base: Value<'c>, bytes: Value<'c>) -> Value<'c> {
+        self.llvm_element_at(base, self.ctx().int(8), bytes)
+    }
+
     /// The address of an element of an array, by its constant number.
     pub fn llvm_element(self, array: Value<'c>, element: Type<'c>, number: usize) -> Value<'c> {
         let ctx = self.ctx();

@@ -227,7 +227,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
                 let thread = self.thread();
                 let b = self.inside();
                 let offset = b.arith("muli", thread, b.const_int(self.i64(), stride as i64));
-                memory::element(b, base, b.ctx().int(8), offset)
+                b.llvm_byte_at(base, offset)
             }
             None if self.is_made_beside(value) => self.uniform(value)?,
             None if self.plan.is_uniform(value) && !self.certain && value.defining_op().is_some_and(may_trap) => {
@@ -355,6 +355,9 @@ impl<'c, 'p> Emitter<'c, 'p> {
         let stride = size.next_multiple_of(alignment.max(1));
         let bytes = b.arith("muli", self.count64, b.const_int(self.i64(), stride as i64));
         let base = memory::alloca(b, b.ctx().int(8), bytes, alignment.max(64) as i64);
+        if let (Some(made), Some(size)) = (base.defining_op(), op.attr(INTERLEAVED)) {
+            made.set_attr(INTERLEAVED, size);
+        }
         let base = cast_like(b, base, op.result(0));
         let stride = attributes::count(op, INTERLEAVED).unwrap_or(stride);
         self.places.insert(op.result(0), Place::Stack { base, stride });

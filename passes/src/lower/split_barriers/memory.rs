@@ -13,7 +13,6 @@ use crate::lower::stack::cell_type;
 
 /// Alignment of the arrays: a cache line, and the widest vector register.
 const ALIGNMENT: i64 = 64;
-const DYNAMIC_INDEX: i32 = i32::MIN;
 
 /// An array with one cell for each thread.
 #[derive(Clone, Copy)]
@@ -40,18 +39,6 @@ pub fn new_cells<'c>(b: Builder<'c>, ty: Type<'c>, count: Value<'c>) -> Cells<'c
     Cells { base: alloca(b, cell_type(b.ctx(), ty), count, ALIGNMENT), ty }
 }
 
-/// The address of element `index` (i64) of an array.
-pub fn element<'c>(b: Builder<'c>, base: Value<'c>, element: Type<'c>, index: Value<'c>) -> Value<'c> {
-    let ctx = b.ctx();
-    b.op("llvm.getelementptr")
-        .operands(&[base, index])
-        .result(base.ty())
-        .attr("elem_type", ctx.type_attr(element))
-        .attr("rawConstantIndices", ctx.i32_array_attr(&[DYNAMIC_INDEX]))
-        .build()
-        .result(0)
-}
-
 fn ordering(ctx: Ctx<'_>) -> Attr<'_> {
     ctx.i64_attr(0)
 }
@@ -68,7 +55,7 @@ pub fn store<'c>(b: Builder<'c>, value: Value<'c>, address: Value<'c>) {
 
 impl<'c> Cells<'c> {
     fn address(self, b: Builder<'c>, thread: Value<'c>) -> Value<'c> {
-        element(b, self.base, cell_type(b.ctx(), self.ty), thread)
+        b.llvm_element_at(self.base, cell_type(b.ctx(), self.ty), thread)
     }
 
     /// The value of thread `thread` (i64).

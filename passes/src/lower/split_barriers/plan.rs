@@ -4,9 +4,15 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Value};
-use regrain_dialects::ops::{is_barrier, is_synchronising};
+use regrain_dialects::{
+    attributes::SCOPED,
+    ops::{is_barrier, is_synchronising},
+};
 
-use crate::analysis::uniformity::{Trust, Uniformity, free_values};
+use crate::{
+    analysis::uniformity::{Trust, Uniformity, free_values},
+    lower::stack,
+};
 
 /// The most that a recomputed value may cost; above, it is kept in memory.
 const INTEGER_LIMIT: u32 = 40;
@@ -46,7 +52,7 @@ struct Segments<'c> {
 impl<'c> Plan<'c> {
     /// Analyses `parallel`, the loop over the threads of a block. With `rows_are_warps` operations of warps stay in its thread loops.
     pub fn new(parallel: Op<'c>, rows_are_warps: bool) -> Self {
-        let syncing = syncing(parallel, |op| if rows_are_warps { is_barrier(op) } else { is_synchronising(op) });
+        let syncing = syncing(parallel, rows_are_warps);
         let mut plan = Self {
             uniformity: uniformity(parallel, syncing.clone()),
             syncing,
@@ -198,7 +204,7 @@ impl<'c> Plan<'c> {
         }
         for alloca in parallel.find_named("llvm.alloca") {
             let Some(made) = self.segments.defined.get(&alloca.result(0)).copied() else { continue };
-            if !self.stays(alloca.result(0), made, parallel) {
+            if !alloca.has_attr(SCOPED) && !self.stays(alloca.result(0), made, parallel) {
                 self.shared_locals.insert(alloca);
             }
         }
@@ -206,17 +212,7 @@ impl<'c> Plan<'c> {
 
     /// Whether all accesses through a pointer are plain ones in the thread loop `segment`.
     fn stays(&self, pointer: Value<'c>, segment: u32, parallel: Op<'c>) -> bool {
-        pointer.uses().into_iter().all(|used| {
-            let user = used.owner;
-            match user.name() {
-                "llvm.getelementptr" | "llvm.addrspacecast" => self.stays(user.result(0), segment, parallel),
-                "llvm.load" | "llvm.intr.lifetime.start" | "llvm.intr.lifetime.end" => {
-                    self.runs_in(user, segment, parallel)
-                }
-                "llvm.store" => used.operand == 1 && self.runs_in(user, segment, parallel),
-                _ => false,
-            }
-        })
+        stack::is_accessed_only(pointer, &|access| self.runs_in(access, segment, parallel))
     }
 
     /// Whether an operation, perhaps nested in a plain one, belongs to the thread loop `segment`.
@@ -252,7 +248,9 @@ fn own_cost(op: Op<'_>) -> u32 {
     }
 }
 
-fn syncing<'c>(parallel: Op<'c>, synchronises: impl Fn(Op<'c>) -> bool) -> HashSet<Op<'c>> {
+/// The operations of a block loop that synchronise or hold one that does.
+pub fn syncing<'c>(parallel: Op<'c>, rows_are_warps: bool) -> HashSet<Op<'c>> {
+    let synchronises = |op: Op<'c>| if rows_are_warps { is_barrier(op) } else { is_synchronising(op) };
     let mut found = HashSet::new();
     for op in parallel.find_all(synchronises) {
         let mut at = Some(op);

@@ -43,6 +43,8 @@ pub struct Emitter<'c, 's> {
     pub depth: u32,
     /// Memory for loops over lanes.
     pub slots: Slots<'c>,
+    /// Width of a vector register.
+    pub register_bits: u32,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -169,7 +171,7 @@ impl<'c> Emitter<'c, '_> {
             let lanes = self.splat(scalar);
             if ty.ptr_space().is_some() {
                 let bytes = self.offsets(self.b.ctx().int(64), linear.stride);
-                return vec![self.pointers(scalar, bytes)];
+                return vec![self.b.llvm_byte_at(scalar, bytes)];
             }
             return vec![self.b.arith("addi", lanes, self.offsets(ty, linear.stride))];
         }
@@ -184,17 +186,6 @@ impl<'c> Emitter<'c, '_> {
     /// A scalar of a struct or short vector.
     pub fn part(&self, aggregate: Value<'c>, number: usize, ty: Type<'c>) -> Value<'c> {
         part(self.b, aggregate, number, ty)
-    }
-
-    /// Addresses a number of bytes behind `base`, one for each lane.
-    pub fn pointers(&self, base: Value<'c>, bytes: Value<'c>) -> Value<'c> {
-        let ctx = self.b.ctx();
-        let spec = self.b.op("llvm.getelementptr").operands(&[base, bytes]);
-        let spec = spec
-            .attr("elem_type", ctx.type_attr(ctx.int(8)))
-            .attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN]));
-        let pointer = base.ty().vector_parts().map_or(base.ty(), |(element, _)| element);
-        spec.result(self.vector(pointer)).build().result(0)
     }
 
     /// The one vector of a value that is a scalar in each lane.
@@ -327,11 +318,7 @@ impl<'c> Emitter<'c, '_> {
         let stride = self.shapes.stride(op.result(0)).ok_or("a linear value without a stride")?;
         let back = self.b.arith("muli", first, self.b.const_int(ctx.int(64), -stride));
         let moved = match result.ty() {
-            ty if ty.ptr_space().is_some() => {
-                let spec = self.b.op("llvm.getelementptr").operands(&[result, back]);
-                let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8)));
-                spec.attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN])).result(ty).build().result(0)
-            }
+            ty if ty.ptr_space().is_some() => self.b.llvm_byte_at(result, back),
             ty if ty.is_index() => self.b.arith("addi", result, self.b.index_cast(back, ty)),
             ty if width(ty) == Some(64) => self.b.arith("addi", result, back),
             ty => self.b.arith("addi", result, self.b.value("arith.trunci", &[back], ty)),
@@ -347,9 +334,7 @@ impl<'c> Emitter<'c, '_> {
         let offset = self.b.arith("muli", lane, self.b.const_int(ctx.int(64), linear.stride));
         let ty = scalar.ty();
         if ty.ptr_space().is_some() {
-            let spec = self.b.op("llvm.getelementptr").operands(&[scalar, offset]);
-            let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8)));
-            return spec.attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN])).result(ty).build().result(0);
+            return self.b.llvm_byte_at(scalar, offset);
         }
         let offset = match width(ty) {
             _ if ty.is_index() => self.b.index_cast(offset, ty),

@@ -166,17 +166,6 @@ impl<'c> Emitter<'c, '_> {
         }
     }
 
-    /// The address of a lane's cell; `lane` is an i32, or a vector of them.
-    pub fn cell(&self, slot: Value<'c>, element: Type<'c>, lane: Value<'c>) -> Value<'c> {
-        let ctx = self.b.ctx();
-        let result = match lane.ty().vector_parts() {
-            Some(_) => self.vector(slot.ty()),
-            None => slot.ty(),
-        };
-        let spec = self.b.op("llvm.getelementptr").operands(&[slot, lane]).attr("elem_type", ctx.type_attr(element));
-        spec.attr("rawConstantIndices", ctx.i32_array_attr(&[i32::MIN])).result(result).build().result(0)
-    }
-
     fn store_lane(&self, scalar: Value<'c>, slot: Value<'c>, lane: Value<'c>) {
         let ctx = self.b.ctx();
         let (ty, cell) = (scalar.ty(), cell_type(ctx, scalar.ty()));
@@ -185,7 +174,7 @@ impl<'c> Emitter<'c, '_> {
             () if ty.is_index() => self.b.index_cast(scalar, cell),
             () => self.b.value("arith.extui", &[scalar], cell),
         };
-        let address = self.cell(slot, cell, lane);
+        let address = self.b.llvm_element_at(slot, cell, lane);
         self.b.op("llvm.store").operands(&[raw, address]).attr("ordering", ctx.i64_attr(0)).build();
     }
 
@@ -193,7 +182,7 @@ impl<'c> Emitter<'c, '_> {
         let ctx = self.b.ctx();
         let load = |(ty, slot): &(Type<'c>, Value<'c>)| {
             let cell = cell_type(ctx, *ty);
-            let address = self.cell(*slot, cell, lane);
+            let address = self.b.llvm_element_at(*slot, cell, lane);
             let spec = self.b.op("llvm.load").operands(&[address]).attr("ordering", ctx.i64_attr(0));
             let raw = spec.result(cell).build().result(0);
             match () {

@@ -20,7 +20,11 @@ use super::{
     shapes::Shape,
 };
 
+/// The most scalars from one lane's to the next one's of which all are loaded.
+pub const MOST_APART: i64 = 8;
+
 /// One scalar of an access.
+#[derive(Clone, Copy)]
 struct Scalar<'c> {
     ty: Type<'c>,
     /// From the address of the access.
@@ -111,6 +115,9 @@ impl<'c> Emitter<'c, '_> {
             let loaded = self.load_lanes_at(op, pointer, self.mask.map(|mask| self.reversed(mask)), scalar);
             return self.reversed(loaded);
         }
+        if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
+            return self.load_apart(op, address, scalar, distance);
+        }
         let pointers = self.all_pointers(address, scalar.offset);
         let none = self.poison(vector);
         let spec = self.b.op("llvm.intr.masked.gather").operands(&[pointers, self.mask_vector(), none]);
@@ -159,8 +166,76 @@ impl<'c> Emitter<'c, '_> {
     /// The lanes of a vector from the last to the first.
     fn reversed(&self, vector: Value<'c>) -> Value<'c> {
         let lanes: Vec<_> = (0..self.lanes as i32).rev().collect();
-        let spec = self.b.op("llvm.shufflevector").operands(&[vector, vector]);
-        spec.attr("mask", self.b.ctx().i32_array_attr(&lanes)).result(vector.ty()).build().result(0)
+        self.shuffled(vector, vector, &lanes)
+    }
+
+    /// The scalars from a lane's to the next one's, where they are few.
+    fn distance(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Option<i64> {
+        let size = scalar.ty.layout(access).0 as i64;
+        let stride = self.even(address).filter(|stride| stride % size == 0)?;
+        (2..=MOST_APART).contains(&(stride / size)).then_some(stride / size)
+    }
+
+    /// The lanes' scalars of memory in which one of `distance` is wanted: all of it from the first lane's to the last one's is loaded, by
+    /// registers, and permuted. No page lies between two lanes that neither of them is on.
+    fn load_apart(&self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, distance: i64) -> Value<'c> {
+        let size = scalar.ty.layout(op).0 as i64;
+        let lanes = i64::from(self.lanes);
+        let together = (i64::from(self.register_bits) / (8 * size)).clamp(1, lanes);
+        let base = self.scalar(address);
+        let parts = (0..lanes / together).map(|part| {
+            let first = scalar.offset + part * together * distance * size;
+            self.load_register_apart(op, base, &Scalar { offset: first, ..*scalar }, [together, distance])
+        });
+        self.joined(&parts.collect::<Vec<_>>())
+    }
+
+    fn load_register_apart(
+        &self,
+        op: Op<'c>,
+        base: Value<'c>,
+        scalar: &Scalar<'c>,
+        [together, distance]: [i64; 2],
+    ) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let size = scalar.ty.layout(op).0 as i64;
+        let ty = ctx.vector(scalar.ty, together as u32);
+        let last = (together - 1) * distance + 1 - together;
+        let mut made: Option<Value<'c>> = None;
+        for number in 0..distance {
+            let first = (number * together).min(last);
+            let pointer = self.moved(base, scalar.offset + first * size);
+            let spec = self.b.op("llvm.load").operands(&[pointer]).attrs(&kept_attrs(op));
+            let spec = spec.attr("alignment", ctx.i64_attr(1 << (scalar.alignment | size).trailing_zeros()));
+            let loaded = spec.attr("ordering", ctx.i64_attr(0)).result(ty).build().result(0);
+            let lane = |lane: i64| {
+                let at = lane * distance;
+                let here = at / together == number || (number == distance - 1 && at >= first);
+                if here { together + at - first } else { lane }
+            };
+            let lanes: Vec<_> = (0..together).map(|number| lane(number) as i32).collect();
+            made = Some(self.shuffled(made.unwrap_or(loaded), loaded, &lanes));
+        }
+        made.unwrap_or_else(|| self.poison(ty))
+    }
+
+    /// Vectors of the same length one behind the other, a power of two of them.
+    fn joined(&self, parts: &[Value<'c>]) -> Value<'c> {
+        if let [one] = parts {
+            return *one;
+        }
+        let (first, second) = parts.split_at(parts.len() / 2);
+        let (first, second) = (self.joined(first), self.joined(second));
+        let (_, lanes) = first.ty().vector_parts().expect("a vector");
+        self.shuffled(first, second, &(0..2 * lanes as i32).collect::<Vec<_>>())
+    }
+
+    /// The lanes of two vectors with these numbers.
+    fn shuffled(&self, first: Value<'c>, second: Value<'c>, lanes: &[i32]) -> Value<'c> {
+        let (element, _) = first.ty().vector_parts().expect("a vector");
+        let spec = self.b.op("llvm.shufflevector").operands(&[first, second]);
+        let result = self.b.ctx().vector(element, lanes.len() as u32);
+        spec.attr("mask", self.b.ctx().i32_array_attr(lanes)).result(result).build().result(0)
     }
 
     /// The addresses of all lanes, some bytes further on.

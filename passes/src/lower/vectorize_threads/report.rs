@@ -81,14 +81,47 @@ impl<'c> Report<'c> {
     }
 }
 
+/// What remarks about a thread loop begin with, and where they point to; the loop itself need not be there any more.
+pub struct About<'c> {
+    parallel: Op<'c>,
+    subject: String,
+    place: Loc<'c>,
+}
+
+impl<'c> About<'c> {
+    pub fn of(parallel: Op<'c>) -> Self {
+        Self { parallel, subject: subject(parallel), place: place(parallel) }
+    }
+
+    fn say(&self, text: &str, class: &str, notes: &[(Loc<'c>, &str)]) {
+        self.place.emit(Severity::Remark, &format!("{}{text} {}", self.subject, option(class)), notes);
+    }
+
+    /// Says that the threads run one by one. What was in the way of some operation or of profit is always said, the rest if `all`.
+    pub fn apart(&self, why: &Apart, all: bool) {
+        let text = format!("its threads run one by one: {why}");
+        let culprit = match why {
+            // What is found before anything is made leaves the loop as it was.
+            Apart::Operation(named) => self.parallel.find_named(named).into_iter().next(),
+            _ => None,
+        };
+        let note = culprit.map(|op| (op.loc(), "it stands here"));
+        if all || matches!(why, Apart::Operation(_) | Apart::Expensive(_)) {
+            self.say(&text, "-missed", note.as_slice());
+        }
+        if all {
+            self.say(&text, "-analysis", note.as_slice());
+        }
+    }
+}
+
 /// Says of a thread loop that its threads go in rows, and how their accesses are made. `shapes` are those of its whole rows.
 pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
-    let (subject, place) = (subject(parallel), place(parallel));
-    let say = |text: &str| place.emit(Severity::Remark, text, &[]);
-    say(&format!("{subject}threads go in rows of {lanes} {}", option("")));
+    let about = About::of(parallel);
     let counts = shapes.report.counts();
     let how = if counts.is_empty() { "no accesses".to_owned() } else { counts };
-    say(&format!("{subject}threads go in rows of {lanes}: {how} {}", option("-analysis")));
+    about.say(&format!("threads go in rows of {lanes}"), "", &[]);
+    about.say(&format!("threads go in rows of {lanes}: {how}"), "-analysis", &[]);
     let ways = shapes.report.ways.borrow();
     for op in parallel.find_all(|op| ways.get(&op).is_some_and(|way| *way > Way::Contiguous)) {
         let way = ways[&op];
@@ -100,28 +133,6 @@ pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
         let verb = if way == Way::Serial { "runs" } else { "is" };
         op.remark(format!("{} {verb} {}{why} {}", name(op), way.text(), option("-analysis")));
     }
-}
-
-/// Says of a thread loop that its threads run one by one. What stands in the way of many is always said, the rest if `all`.
-pub fn apart(parallel: Op<'_>, why: &Apart, all: bool) {
-    let Apart::Operation(named) = why else {
-        if all {
-            say_apart(parallel, why, "-missed", None);
-            say_apart(parallel, why, "-analysis", None);
-        }
-        return;
-    };
-    let culprit = parallel.find_named(named).into_iter().next();
-    say_apart(parallel, why, "-missed", culprit);
-    if all {
-        say_apart(parallel, why, "-analysis", culprit);
-    }
-}
-
-fn say_apart<'c>(parallel: Op<'c>, why: &Apart, class: &str, culprit: Option<Op<'c>>) {
-    let text = format!("{}its threads run one by one: {why} {}", subject(parallel), option(class));
-    let note = culprit.map(|op| (op.loc(), "it stands here"));
-    place(parallel).emit(Severity::Remark, &text, note.as_slice());
 }
 
 /// The option that asks for a remark of a class.

@@ -197,7 +197,7 @@ impl<'c> Emitter<'c, '_> {
         let cell = cell_type(ctx, ty);
         let slot = self.slots.take(cell, self.lanes);
         self.store_vector(vector, ty, slot);
-        let pointers = self.cell(slot, cell, lanes);
+        let pointers = self.b.llvm_element_at(slot, cell, lanes);
         let all = self.splat_int(self.i1(), 1);
         let none = self.poison(self.vector(cell));
         let alignment = ctx.i32_attr(cell.layout(op).0 as i32);
@@ -266,7 +266,7 @@ impl<'c> Emitter<'c, '_> {
         let each = self.b.scf_for(low, high, step, &[]);
         self.within(each.body(), None, |this| {
             let lane = each.body().arg(0);
-            let address = this.cell(values, cell_type(ctx, ty), lane);
+            let address = this.b.llvm_element_at(values, cell_type(ctx, ty), lane);
             let own = this
                 .b
                 .op("llvm.load")
@@ -277,7 +277,7 @@ impl<'c> Emitter<'c, '_> {
                 .result(0);
             let same = this.compare("eq", value, this.splat(own));
             let bits = this.bits(same);
-            let at = this.cell(words, i32, lane);
+            let at = this.b.llvm_element_at(words, i32, lane);
             this.b.op("llvm.store").operands(&[bits, at]).attr("ordering", ctx.i64_attr(0)).build();
             this.b.scf_yield(&[]);
             Ok(())
@@ -328,7 +328,7 @@ impl<'c> Emitter<'c, '_> {
         let mask = self.mask;
         self.for_each_lane(|this, lane| {
             let ctx = this.b.ctx();
-            let address = this.cell(names, i32, lane);
+            let address = this.b.llvm_element_at(names, i32, lane);
             let own = this
                 .b
                 .op("llvm.load")
@@ -340,7 +340,7 @@ impl<'c> Emitter<'c, '_> {
             let outer = std::mem::replace(&mut this.mask, mask);
             let total = reduce(this, this.splat(own));
             this.mask = outer;
-            let at = this.cell(sums, i32, lane);
+            let at = this.b.llvm_element_at(sums, i32, lane);
             this.b.op("llvm.store").operands(&[total, at]).attr("ordering", ctx.i64_attr(0)).build();
             Ok(())
         })?;

@@ -1,8 +1,15 @@
-// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256" | FileCheck %s
+// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256 cost-model=false" | FileCheck %s
 
-// What lies evenly but not side by side is gathered, what lies backwards is turned round.
+// What lies evenly at a short distance is loaded with all that is between and permuted: no byte behind the last lane's. What lies
+// further apart is gathered, what lies backwards is turned round.
 // CHECK-LABEL: llvm.func @layouts
-// CHECK: llvm.intr.masked.gather
+// CHECK: %[[A:.*]] = llvm.load %[[P:.*]] {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK: %[[P8:.*]] = llvm.getelementptr %[[P]][32] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: %[[B:.*]] = llvm.load %[[P8]]
+// CHECK: %[[AB:.*]] = llvm.shufflevector %{{.*}}, %[[B]] [0, 1, 2, 9, 12, 15, 6, 7]
+// CHECK: %[[P14:.*]] = llvm.getelementptr %[[P]][56] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: %[[C:.*]] = llvm.load %[[P14]]
+// CHECK: llvm.shufflevector %[[AB]], %[[C]] [0, 1, 2, 3, 4, 9, 12, 15]
 // CHECK: %[[BACK:.*]] = llvm.load {{.*}} -> vector<8xf32>
 // CHECK: llvm.shufflevector %[[BACK]], %[[BACK]] [7, 6, 5, 4, 3, 2, 1, 0]
 // CHECK: llvm.intr.masked.scatter

@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s -verify-diagnostics --regrain-vectorize-threads="register-bits=256" | FileCheck %s
+// RUN: %regrain-opt %s -verify-diagnostics --regrain-vectorize-threads="register-bits=256 cost-model=false" | FileCheck %s
 
 // What has no form on vectors runs for one lane after the other, through memory at the start of the function; updates of one place
 // by integers are summed up first.

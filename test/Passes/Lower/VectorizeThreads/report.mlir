@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s -verify-diagnostics --regrain-vectorize-threads="register-bits=256 report=true" -o /dev/null
+// RUN: %regrain-opt %s -verify-diagnostics --regrain-vectorize-threads="register-bits=256 cost-model=false report=true" -o /dev/null
 
 // Asked for, remarks say of each thread loop what became of it, and how each access is made.
 llvm.func @rows(%a: !llvm.ptr, %b: !llvm.ptr) {
@@ -26,7 +26,6 @@ llvm.func @rows(%a: !llvm.ptr, %b: !llvm.ptr) {
   // expected-remark @below {{it holds llvm.alloca, which has no form for rows [-Rpass-analysis=regrain-vectorize-threads]}}
   scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
     %n = arith.constant 1 : i64
-    // expected-note @below {{it stands here}}
     // expected-note @below {{it stands here}}
     %m = llvm.alloca %n x i32 : (i64) -> !llvm.ptr
     scf.reduce
