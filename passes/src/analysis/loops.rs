@@ -71,7 +71,7 @@ impl<'c> Counting<'c> {
     /// The number of rounds, if all bounds are constants.
     pub fn rounds(&self) -> Option<i64> {
         let [low, high, step] = self.constants()?;
-        let distance = high.checked_sub(low).filter(|_| !self.unsigned || low >= 0)?.max(0);
+        let distance = high.checked_sub(low).filter(|_| !self.unsigned || (low >= 0 && high >= 0))?.max(0);
         (step > 0).then(|| distance / step + i64::from(distance % step != 0))
     }
 

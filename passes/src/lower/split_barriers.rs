@@ -25,6 +25,7 @@
 mod coalesce;
 mod control;
 mod emit;
+mod inductions;
 mod legality;
 mod memory;
 mod plan;
@@ -122,7 +123,9 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
     let rows = vectorize_threads::takes(block);
-    scoped::mark(block, &plan::syncing(block, rows == Rows::Warps));
+    let syncing = plan::syncing(block, rows == Rows::Warps);
+    scoped::mark(block, &syncing);
+    inductions::rewrite(block, &syncing, &plan::uniformity(block, syncing.clone()));
     let mut plan = Plan::new(block, rows == Rows::Warps);
     if rows != Rows::None && interleave_locals(&plan, block) {
         plan = Plan::new(block, rows == Rows::Warps);

@@ -25,6 +25,7 @@ mod control;
 mod cost;
 mod counted;
 mod emit;
+mod guards;
 mod lanes;
 mod loops;
 mod memory;
@@ -333,8 +334,10 @@ impl<'c> Nest<'c> {
         advances: &[Advances<'c>],
         seeds: &[(Value<'c>, Shape)],
     ) -> Result<(), Apart> {
+        let plain = Self { lanes: self.lanes, ..plain };
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
-        let proven = (self.of_warps && asks).then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
+        let again = asks && (self.of_warps || taken.assumes_clamps());
+        let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
             None if !self.of_warps && (asks || self.width.is_none()) => Second::Threads(plain.parallel),

@@ -1,7 +1,7 @@
 //! What an operation is to a row of threads.
 
 use mlir_bridge::ir::{Op, Type, Value};
-use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpReduce};
+use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpReduce, is_shared_memory};
 use regrain_targets::device_language::library;
 
 use crate::{
@@ -164,7 +164,7 @@ pub fn kind(op: Op<'_>) -> Kind {
         | "llvm.mlir.addressof"
         | "ub.poison" => Kind::Constant,
         "llvm.load" if lane_types(op.result(0).ty()).is_some() => Kind::Load,
-        "llvm.store" if lane_types(op.operand(0).ty()).is_some() && reads_unordered(op) => Kind::Store,
+        "llvm.store" if lane_types(op.operand(0).ty()).is_some() && is_ordinary(op) => Kind::Store,
         "llvm.extractvalue" | "llvm.insertvalue" => Kind::Aggregate,
         "llvm.extractelement" | "llvm.insertelement" if constant_lane(op).is_some() => Kind::Aggregate,
         "llvm.intr.assume" => Kind::Nothing,
@@ -210,9 +210,24 @@ pub fn ends_thread(op: Op<'_>) -> bool {
     matches!(op.name(), "llvm.intr.trap" | "llvm.intr.ubsantrap") || callee(op).is_some_and(library::never_returns)
 }
 
-/// Whether an access is an ordinary one, which may be made for several lanes at once.
-pub fn reads_unordered(op: Op<'_>) -> bool {
-    op.attr("ordering").and_then(|order| order.as_int()).unwrap_or(0) == 0
+/// Whether an access is an ordinary one, which may be made for several lanes at once. What is volatile is so where no other block can
+/// see it: the threads of this one run one after the other.
+pub fn is_ordinary(op: Op<'_>) -> bool {
+    let address = if op.is("llvm.store") { op.operand(1) } else { op.operand(0) };
+    let unordered = op.attr("ordering").and_then(|order| order.as_int()).unwrap_or(0) == 0;
+    unordered && (!op.has_attr("volatile_") || is_of_block(address))
+}
+
+/// Whether an address is one of shared memory or of the stack.
+fn is_of_block(address: Value<'_>) -> bool {
+    let mut at = address;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
+            name => return name == "llvm.alloca" || is_shared_memory(op),
+        }
+    }
+    false
 }
 
 /// The number of the element that an operation on a short vector names.

@@ -9,7 +9,7 @@
 use mlir_bridge::ir::{Block, Builder, Op, Type, Value};
 
 use super::{
-    classify::{Kind, ends_thread, kind, lane_types},
+    classify::{Kind, divides, ends_thread, kind, lane_types},
     emit::{Emitted, Emitter, Row},
     shapes::Shape,
 };
@@ -29,6 +29,17 @@ pub fn terminator<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
 /// The operations of a branch, nested ones too.
 fn size(block: Block<'_>) -> usize {
     block.ops().into_iter().map(|op| op.find_all(|_| true).len().max(1)).sum::<usize>() - 1
+}
+
+/// The operations of the branches, without those that are empty.
+fn sizes(op: Op<'_>) -> Vec<usize> {
+    op.regions().into_iter().filter_map(|region| region.first_block()).map(size).collect()
+}
+
+/// The number of the branch that does more.
+fn likely(op: Op<'_>) -> usize {
+    let sizes: Vec<_> = op.regions().into_iter().map(|region| region.first_block().map_or(0, size)).collect();
+    usize::from(sizes.get(1).is_some_and(|second| *second > sizes[0]))
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -92,29 +103,37 @@ impl<'c> Emitter<'c, '_> {
             return self.serial(op);
         }
         let condition = self.lane_vector(op.operand(0));
-        if self.mask.is_none() && self.depth <= DEEPEST_COPY && self.is_worth_two(op) {
-            return self.doubled_branch(op, condition);
+        if self.mask.is_none() && self.depth <= DEEPEST_COPY {
+            let likely = likely(op);
+            let whole = self.surely(op.operand(0), likely == 0);
+            if self.is_worth_two(op, whole.is_some()) {
+                return self.doubled_branch(op, condition, likely, whole);
+            }
         }
         let rows = self.masked_branch(op, condition)?;
         self.bind(&op.results(), &rows);
         Ok(())
     }
 
-    /// Whether a guard is tested for the whole row first.
-    fn is_worth_two(&self, op: Op<'c>) -> bool {
-        let blocks: Vec<_> = op.regions().into_iter().filter_map(|region| region.first_block()).collect();
-        let sizes: Vec<_> = blocks.iter().map(|block| size(*block)).collect();
+    /// Whether a guard is tested for the whole row first; `by_scalars` if that takes no vectors.
+    fn is_worth_two(&self, op: Op<'c>, by_scalars: bool) -> bool {
+        let sizes = sizes(op);
         let largest = sizes.iter().copied().max().unwrap_or(0);
         let others = sizes.iter().copied().min().unwrap_or(0);
-        largest > LARGEST_SPECULATION && largest <= LARGEST_COPY && (blocks.len() < 2 || others <= LARGEST_SPECULATION)
+        let accesses = || op.contains(|inner| matches!(kind(inner), Kind::Load | Kind::Store));
+        let worth = largest > LARGEST_SPECULATION || (by_scalars && accesses());
+        worth && largest <= LARGEST_COPY && (by_scalars || sizes.len() < 2 || others <= LARGEST_SPECULATION)
     }
 
-    /// A branch that is taken by all lanes, or by none, runs without a mask.
-    fn doubled_branch(&mut self, op: Op<'c>, condition: Value<'c>) -> Emitted<()> {
-        let sizes: Vec<_> = op.regions().into_iter().map(|region| region.first_block().map_or(0, size)).collect();
-        let likely = if sizes[0] >= sizes.get(1).copied().unwrap_or(0) { 0 } else { 1 };
-        let taken = if likely == 0 { condition } else { self.not(condition) };
-        let whole = self.all(taken);
+    /// A branch that is taken by all lanes, which `whole` says if it is there, runs without a mask.
+    fn doubled_branch(
+        &mut self,
+        op: Op<'c>,
+        condition: Value<'c>,
+        likely: usize,
+        whole: Option<Value<'c>>,
+    ) -> Emitted<()> {
+        let whole = whole.unwrap_or_else(|| self.all(if likely == 0 { condition } else { self.not(condition) }));
         let types = self.all_row_types(&op.results());
         let made = self.b.scf_if(whole, &types, true);
         let targets = op.results();
@@ -188,7 +207,7 @@ impl<'c> Emitter<'c, '_> {
     /// One branch for the lanes of `mask`; gives what stands for what it yields.
     fn side(&mut self, block: Block<'c>, mask: Value<'c>, targets: &[Value<'c>]) -> Emitted<Vec<Value<'c>>> {
         let values = terminator(block)?.operands();
-        if speculates(block) {
+        if self.speculates(block) {
             let outer = self.mask.replace(mask);
             self.block(block)?;
             self.mask = outer;
@@ -208,6 +227,19 @@ impl<'c> Emitter<'c, '_> {
             b.scf_yield(&none);
         }
         Ok(made.results())
+    }
+
+    /// Whether a branch is so small and harmless that it always runs: what it reads and writes side by side is of its lanes alone.
+    fn speculates(&self, block: Block<'c>) -> bool {
+        let harmless = |op: &Op<'c>| match kind(*op) {
+            Kind::Constant | Kind::Aggregate | Kind::Nothing => true,
+            Kind::Elementwise => !divides(*op),
+            Kind::Load => self.is_side_by_side(*op, op.operand(0), op.result(0).ty()),
+            Kind::Store => self.is_side_by_side(*op, op.operand(1), op.operand(0).ty()),
+            _ => op.is_terminator(),
+        };
+        let ops = block.ops();
+        ops.len() <= LARGEST_SPECULATION + 1 && ops.iter().all(harmless)
     }
 
     /// A switch: the cases in order, the default last.
@@ -270,17 +302,6 @@ impl<'c> Emitter<'c, '_> {
         let spec = self.b.op("arith.cmpi").attr("predicate", attr).operands(&[a, b]);
         spec.result(self.vector(self.i1())).build().result(0)
     }
-}
-
-/// Whether a branch is so small and harmless that it always runs.
-fn speculates(block: Block<'_>) -> bool {
-    let harmless = |op: &Op<'_>| match kind(*op) {
-        Kind::Constant | Kind::Aggregate | Kind::Nothing => true,
-        Kind::Elementwise => !super::classify::divides(*op),
-        _ => op.is_terminator(),
-    };
-    let ops = block.ops();
-    ops.len() <= LARGEST_SPECULATION + 1 && ops.iter().all(harmless)
 }
 
 /// Whether a branch is left by threads that fail, or does little but what runs by lanes anyway: then the whole of it does.

@@ -11,9 +11,10 @@ use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
+    memory::{MOST_APART, combines},
     shapes::{Shape, Shapes},
 };
-use crate::analysis::{facts::width, loops::Counting};
+use crate::analysis::{counted_loop::is_outside, facts::width, loops::Counting};
 
 /// Rounds of a loop whose rounds are not known.
 const ROUNDS: u64 = 16;
@@ -29,7 +30,10 @@ const MASKING: u64 = 8;
 const GATHERED: u64 = 8;
 const SCATTERED: u64 = 8;
 /// What one lane's operation costs in a loop over the lanes beside the operation itself.
-const BY_LANE: u64 = 12;
+const BY_LANE: u64 = 6;
+/// What it costs to reach a line of memory that no round before has touched: threads of a row share lines, a thread on its own that goes
+/// on by many elements at a time has each for itself.
+const FAR: u64 = 20;
 /// Of 32 registers, the most that loops may carry in rows of several registers.
 const MOST_CARRIED: u64 = 12;
 /// Cycles until a result is there, in slots.
@@ -93,8 +97,17 @@ impl<'c> Estimate<'c, '_> {
             Kind::Structure => self.structure(op, masked),
             Kind::Constant | Kind::Nothing => Costs::default(),
             _ if op.is_terminator() => Costs::default(),
+            Kind::Load if self.goes_far(op) => Costs { row: self.in_row(op, masked) + FAR, alone: alone(op) + FAR },
             _ => Costs { row: self.in_row(op, masked), alone: alone(op) },
         }
+    }
+
+    /// Whether what the lanes read lies side by side, and elsewhere in the next round of the loop around it.
+    fn goes_far(&self, load: Op<'c>) -> bool {
+        let side_by_side =
+            self.shapes.stride(load.operand(0)) == Some(load.result(0).ty().layout(load).0.cast_signed());
+        let around = load.parent().filter(|parent| matches!(parent.name(), "scf.for" | "scf.while"));
+        side_by_side && around.is_some_and(|around| !is_outside(load.operand(0), around))
     }
 
     /// The registers that a vector of such elements takes.
@@ -120,6 +133,7 @@ impl<'c> Estimate<'c, '_> {
             Kind::Math => self.parts(op.result(0).ty()) * alone(op),
             Kind::Aggregate => 0,
             Kind::Warp => 16,
+            _ if combines(self.shapes, op) => alone(op) + 12 * self.parts(op.operand(1).ty()),
             _ => lanes * (alone(op) + BY_LANE) + if masked { MASKING } else { 0 },
         }
     }
@@ -132,11 +146,7 @@ impl<'c> Estimate<'c, '_> {
             Some(0) if op.is("llvm.load") => 2,
             Some(0) => lanes * (alone(op) + BY_LANE),
             Some(stride) if scalars.len() == 1 && stride.abs() == size => 4 * self.parts(ty),
-            Some(stride)
-                if op.is("llvm.load")
-                    && scalars.len() == 1
-                    && (2..=super::memory::MOST_APART).contains(&(stride / size)) =>
-            {
+            Some(stride) if op.is("llvm.load") && scalars.len() == 1 && (2..=MOST_APART).contains(&(stride / size)) => {
                 8 * self.parts(ty) * (stride / size).cast_unsigned()
             }
             _ => lanes * apart * scalars.len() as u64,
@@ -231,6 +241,8 @@ fn alone(op: Op<'_>) -> u64 {
             _ => 1,
         },
         _ if op.is("llvm.call") => 40,
+        // In shared memory nobody else takes part.
+        _ if op.attr("syncscope").and_then(|scope| scope.as_str()) == Some("singlethread") => 8,
         _ if op.is("llvm.atomicrmw") || op.is("llvm.cmpxchg") => 72,
         _ => 4,
     }

@@ -12,6 +12,7 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
+    memory::combines,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
@@ -260,7 +261,7 @@ impl<'c> Emitter<'c, '_> {
             Kind::Aggregate if !self.varies(op) => self.copy(op),
             Kind::Aggregate => self.aggregate(op),
             Kind::Serial if op.is_pure() && !self.varies(op) => self.copy(op),
-            Kind::Serial if self.combines(op) => self.combined(op),
+            Kind::Serial if combines(self.shapes, op) => self.combined(op),
             Kind::Serial => self.serial(op),
         }
     }

@@ -14,10 +14,10 @@
 use mlir_bridge::ir::{Attr, Op, Type, Value};
 
 use super::{
-    classify::{lane_types, reads_unordered},
+    classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
     report::Way,
-    shapes::Shape,
+    shapes::{Shape, Shapes},
 };
 
 /// The most scalars from one lane's to the next one's of which all are loaded.
@@ -78,7 +78,7 @@ impl<'c> Emitter<'c, '_> {
             self.set(result, Row::Scalar(made));
             return Ok(());
         }
-        if !reads_unordered(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
+        if !is_ordinary(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
             return self.serial(op);
         }
         let mut vectors = Vec::new();
@@ -92,6 +92,11 @@ impl<'c> Emitter<'c, '_> {
     /// Whether the lanes' scalars follow one another in memory.
     fn is_contiguous(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> bool {
         self.even(address) == Some(scalar.ty.layout(access).0 as i64)
+    }
+
+    /// Whether an ordinary access is one of scalars that follow one another.
+    pub fn is_side_by_side(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>) -> bool {
+        is_ordinary(op) && lies_as_array(ty) && self.even(address) == Some(ty.layout(op).0 as i64)
     }
 
     fn load_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Value<'c> {
@@ -303,16 +308,16 @@ fn reduction(op: Op<'_>) -> Option<(&'static str, i64)> {
     })
 }
 
-impl<'c> Emitter<'c, '_> {
-    /// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
-    pub fn combines(&self, op: Op<'c>) -> bool {
-        op.is("llvm.atomicrmw")
-            && !op.result(0).has_uses()
-            && self.shapes.is_uniform(op.operand(0))
-            && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
-            && reduction(op).is_some()
-    }
+/// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
+pub fn combines<'c>(shapes: &Shapes<'c>, op: Op<'c>) -> bool {
+    op.is("llvm.atomicrmw")
+        && !op.result(0).has_uses()
+        && shapes.is_uniform(op.operand(0))
+        && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
+        && reduction(op).is_some()
+}
 
+impl<'c> Emitter<'c, '_> {
     /// One atomic operation for all lanes.
     pub fn combined(&mut self, op: Op<'c>) -> Emitted<()> {
         let (name, neutral) = reduction(op).ok_or("an operation that is no reduction")?;

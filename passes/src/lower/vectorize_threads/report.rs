@@ -27,7 +27,7 @@ pub enum Way {
     Uniform,
     Contiguous,
     Reversed,
-    /// By a gather or scatter whose addresses differ evenly.
+    /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
     Strided,
     Gathered,
     /// By one thread after the other.

@@ -20,7 +20,7 @@ use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
 
 use super::{
-    classify::{Kind, kind, reads_unordered},
+    classify::{Kind, is_ordinary, kind},
     report::Report,
 };
 use crate::analysis::{
@@ -70,11 +70,13 @@ impl Shape {
         matches!(self, Self::Linear(Linear { of_live: true, .. }))
     }
 
-    fn is_signed(self) -> bool {
+    /// Whether no two lanes have a wrap between them, read as signed numbers.
+    pub fn is_signed(self) -> bool {
         matches!(self, Self::Uniform | Self::Linear(Linear { signed: true, .. }))
     }
 
-    fn is_unsigned(self) -> bool {
+    /// The same of unsigned numbers.
+    pub fn is_unsigned(self) -> bool {
         matches!(self, Self::Uniform | Self::Linear(Linear { unsigned: true, .. }))
     }
 
@@ -102,6 +104,8 @@ pub struct Shapes<'c> {
     /// Numbers that are taken not to wrap along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
     may_assume: bool,
+    /// Something is assumed that blocks at the problem's edge do not keep.
+    clamps: bool,
     /// How accesses were made.
     pub report: Report<'c>,
 }
@@ -131,6 +135,7 @@ impl<'c> Shapes<'c> {
             parallel,
             assumed: Vec::new(),
             may_assume,
+            clamps: false,
             report: Report::default(),
         };
         let ivs = parallel.body().args();
@@ -164,6 +169,11 @@ impl<'c> Shapes<'c> {
     /// What must hold of a row.
     pub fn assumed(&self) -> &[Assumption<'c>] {
         &self.assumed
+    }
+
+    /// Whether a limit is taken not to be met, which it is at the problem's edge.
+    pub fn assumes_clamps(&self) -> bool {
+        self.clamps
     }
 
     /// Takes it that a narrow linear number does not wrap, if that can be asked before the row.
@@ -336,7 +346,7 @@ impl<'c> Shapes<'c> {
         let uniform = self.all_uniform(&operands);
         match kind(op) {
             Kind::Elementwise | Kind::Constant | Kind::Math | Kind::Aggregate if uniform => Shape::Uniform,
-            Kind::Load if uniform && reads_unordered(op) => Shape::Uniform,
+            Kind::Load if uniform && is_ordinary(op) => Shape::Uniform,
             Kind::Elementwise => self.elementwise(op),
             _ if uniform && op.num_regions() == 0 && op.is_pure() => Shape::Uniform,
             _ => Shape::Varying,

@@ -10,7 +10,7 @@ func.func @scopes(%p: !llvm.ptr, %g: index) {
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
     scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
       // CHECK-DAG: llvm.alloca %{{.*}} x !llvm.array<4 x f32> {alignment = 4 : i64, regrain.reused}
-      // CHECK-DAG: %[[KEPT:.*]] = llvm.alloca %{{.*}} x i8 {alignment = 64 : i64}
+      // CHECK-DAG: llvm.alloca %{{.*}} x i8 {alignment = 64 : i64, regrain.interleaved = 4 : i64}
       // CHECK-NOT: llvm.alloca
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
         %one = arith.constant 1 : i32

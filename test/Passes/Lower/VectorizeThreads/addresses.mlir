@@ -108,3 +108,33 @@ llvm.func @grid_stride(%out: !llvm.ptr, %v: f32, %n: i32, %step: i32) {
   }
   llvm.return
 }
+
+// A limit is taken not to be met along the row; where it is, the row gathers.
+// CHECK-LABEL: llvm.func @clamped
+// CHECK: %[[FIRST:.*]] = arith.minsi
+// CHECK: %[[A:.*]] = arith.extsi %[[FIRST]]
+// CHECK: %[[LAST:.*]] = arith.minsi
+// CHECK: %[[B:.*]] = arith.extsi %[[LAST]]
+// CHECK: arith.subi %[[B]], %[[A]]
+// CHECK: %[[END:.*]] = arith.select
+// CHECK: scf.for {{.*}} to %[[END]] step %c8
+// CHECK: llvm.load {{.*}} -> vector<8xf32>
+// CHECK: scf.for {{.*}} = %[[END]] to
+// CHECK: llvm.intr.masked.gather
+llvm.func @clamped(%a: !llvm.ptr, %out: !llvm.ptr, %n: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %i = arith.minsi %t, %n : i32
+    %wide = llvm.sext %i : i32 to i64
+    %p = llvm.getelementptr %a[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %p : !llvm.ptr -> f32
+    %to = llvm.sext %t : i32 to i64
+    %o = llvm.getelementptr %out[%to] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %o : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}

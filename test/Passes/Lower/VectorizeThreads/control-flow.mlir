@@ -1,9 +1,10 @@
-// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256" | FileCheck %s
+// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256 cost-model=false" | FileCheck %s
 
-// A guard is asked for the whole row first; lanes that take no part divide by one.
+// A guard is asked for the whole row first, by the last lane's number; lanes that take no part divide by one.
 // CHECK-LABEL: llvm.func @guard
 // CHECK: %[[C:.*]] = llvm.icmp "slt" %{{.*}}, %{{.*}} : vector<8xi32>
-// CHECK: %[[ALL:.*]] = "llvm.intr.vector.reduce.and"(%[[C]]) : (vector<8xi1>) -> i1
+// CHECK: %[[LAST:.*]] = arith.addi %{{.*}}, %c7_i32 : i32
+// CHECK: %[[ALL:.*]] = arith.cmpi slt, %[[LAST]], %{{.*}} : i32
 // CHECK: scf.if %[[ALL]] {
 // CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<8xi32>
 // CHECK: llvm.store {{.*}} : vector<8xi32>
@@ -31,6 +32,41 @@ llvm.func @guard(%a: !llvm.ptr, %out: !llvm.ptr, %n: i32) {
       %d2 = llvm.mul %d1, %v : i32
       %o = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
       llvm.store %d2, %o : i32, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
+// Of guards on a linear number and on others all must hold; where one number is not to be met, it is not among the lanes'.
+// CHECK-LABEL: llvm.func @guards
+// CHECK: %[[LAST:.*]] = arith.addi %[[T:.*]], %c7_i32 : i32
+// CHECK: %[[BELOW:.*]] = arith.cmpi slt, %[[LAST]], %arg1 : i32
+// CHECK: %[[BOTH:.*]] = arith.select %{{.*}}, %[[BELOW]], %{{.*}} : i1
+// CHECK: scf.if %[[BOTH]] {
+// CHECK: %[[DISTANCE:.*]] = arith.subi %arg1, %[[T]] : i32
+// CHECK: %[[APART:.*]] = arith.cmpi ugt, %[[DISTANCE]], %c7_i32{{.*}} : i32
+// CHECK: scf.if %[[APART]] {
+// CHECK: llvm.store %{{.*}} : vector<8xf32>
+// CHECK: } else {
+// CHECK: llvm.intr.masked.store
+llvm.func @guards(%out: !llvm.ptr, %n: i32, %m: i32, %v: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %row = arith.index_cast %y : index to i32
+    %inside = llvm.icmp "slt" %row, %m : i32
+    %below = llvm.icmp "slt" %t, %n : i32
+    %both = llvm.and %inside, %below : i1
+    scf.if %both {
+      %other = llvm.icmp "ne" %n, %t : i32
+      scf.if %other {
+        %i = llvm.sext %t : i32 to i64
+        %o = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        llvm.store %v, %o : f32, !llvm.ptr
+      }
     }
     scf.reduce
   }

@@ -39,9 +39,9 @@ llvm.func @own_ways(%from: !llvm.ptr, %a: !llvm.ptr, %out: !llvm.ptr) {
   llvm.return
 }
 
-// The same sum of what lies side by side, in as many rounds: a row, which does not wait for each lane's sum.
-// CHECK: llvm.load {{.*}} -> vector<16xf32>
-// CHECK: llvm.fadd {{.*}} : vector<16xf32>
+// The same sum of what lies side by side, in as many rounds: rows of two registers, as each round waits for the sum of the one before.
+// CHECK: llvm.load {{.*}} -> vector<32xf32>
+// CHECK: llvm.fadd {{.*}} : vector<32xf32>
 llvm.func @common_way(%a: !llvm.ptr, %out: !llvm.ptr, %n: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,4 +1,4 @@
-// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256" | FileCheck %s
+// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256 cost-model=false" | FileCheck %s
 
 // A serial loop stands inside of the row; what all threads have is a scalar, what counts up the lanes is one with a step.
 // CHECK-LABEL: llvm.func @sums

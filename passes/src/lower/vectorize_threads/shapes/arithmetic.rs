@@ -50,6 +50,8 @@ impl<'c> Shapes<'c> {
             ("lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi", Some(_)) => {
                 self.high_bits(op, short, a)
             }
+            ("maxsi" | "minsi" | "intr.smax" | "intr.smin", Some(b)) => self.clamped(op, a, b, true),
+            ("maxui" | "minui" | "intr.umax" | "intr.umin", Some(b)) => self.clamped(op, a, b, false),
             ("select", Some(yes)) if a == Shape::Uniform => Some(yes.join(self.of(op.operand(2)))),
             _ => None,
         };
@@ -88,6 +90,27 @@ impl<'c> Shapes<'c> {
         let signed = Wraps::of(&[a, b], Shape::is_signed, fits(op, sign), disjoint || is_nsw(op));
         let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), disjoint || is_nuw(op));
         self.made(op, stride, [signed, unsigned])
+    }
+
+    /// A linear number and a limit: linear where no lane meets the limit. That is so if first and last lane differ by all the steps
+    /// between them, as no step becomes longer by a limit.
+    fn clamped(&mut self, op: Op<'c>, a: Shape, b: Shape, signed: bool) -> Option<Shape> {
+        let (number, linear) = match (a, b) {
+            (Shape::Linear(linear), Shape::Uniform) => (op.operand(0), linear),
+            (Shape::Uniform, Shape::Linear(linear)) => (op.operand(1), linear),
+            _ => return None,
+        };
+        width(op.result(0).ty()).filter(|bits| *bits < 64)?;
+        let exact = !linear.of_live && if signed { linear.signed } else { linear.unsigned };
+        if !exact && !self.assume(number, signed) {
+            return None;
+        }
+        let made = Linear { stride: linear.stride, signed: false, unsigned: false, of_live: false };
+        self.set(op.result(0), Shape::Linear(made));
+        self.assume(op.result(0), signed).then(|| {
+            self.clamps = true;
+            Shape::Linear(Linear { signed, unsigned: !signed, ..made })
+        })
     }
 
     fn product(&mut self, op: Op<'c>) -> Option<Shape> {
