@@ -5,7 +5,8 @@
                           usual search, 16 versions of each kernel, with an empty and with a full cache
   bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
   bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
-  bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins
+  bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
+  bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
@@ -31,6 +32,7 @@ from pathlib import Path
 import corpus
 import grain
 import limits
+import pocl
 import tune
 import twins
 
@@ -133,6 +135,13 @@ def run_program(command, env=None):
     return figures(done.stdout)
 
 
+def machine_limits(folder):
+    """What this machine can do at most, measured."""
+    probe = f"{folder}/probe"
+    seconds([str(CLANG), "-O3", "-march=native", "-ffp-contract=fast", "-fopenmp", str(HERE / "probe.cpp"), "-o", probe])
+    return limits.Machine(probe)
+
+
 def cpu(options):
     lines = ["# The CPU target against OpenMP", "",
              f"Kernel milliseconds (all launches of a program) against the OpenMP reference in the same process, compiled with",
@@ -142,9 +151,9 @@ def cpu(options):
              "|---|---|--:|--:|--:|--:|---|--:|--:|---|"]
     ratios, shares = [], []
     with tempfile.TemporaryDirectory() as folder:
-        probe = f"{folder}/probe"
-        seconds([str(CLANG), "-O3", "-march=native", "-ffp-contract=off", "-fopenmp", str(HERE / "probe.cpp"), "-o", probe])
-        limit = limits.Machine(probe)
+        limit = machine_limits(folder)
+        works = {program: limits.work(program, SIZES[program]) for program in PROGRAMS}
+        limit.survey(works.values())
         for program in PROGRAMS:
             built = f"{folder}/{program}"
             sources = [str(HERE / program / f"{program}.cu"), str(HERE / program / f"{program}_omp.cpp")]
@@ -157,7 +166,7 @@ def cpu(options):
             median = lambda runs, name: statistics.median(run[0][name] for run in runs)
             reference, ours = median(split, "reference"), median(split, "kernel")
             same = len({run[1] for run in split + coroutine}) == 1
-            least, bound = limit.least(program, SIZES[program])
+            least, bound = limit.least(works[program])
             ratios.append(reference / ours)
             shares.append(least / ours)
             lines.append(f"| {program} | {' '.join(SIZES[program])} | {reference:.1f} | {ours:.1f} | {reference / ours:.2f} "
@@ -331,7 +340,14 @@ def idioms(options):
     if options.split:
         print("\n".join(corpus.split()))
         return None
-    lines, failed = corpus.table(options, figures, machine(), geomean)
+    with tempfile.TemporaryDirectory() as folder:
+        lines, failed = corpus.table(options, figures, machine(), geomean, machine_limits(folder))
+    write(f"{options.name}.md", lines)
+    return f"failed: {' '.join(failed)}" if failed else None
+
+
+def against_pocl(options):
+    lines, failed = pocl.table(options, figures, machine(), geomean)
     write(f"{options.name}.md", lines)
     return f"failed: {' '.join(failed)}" if failed else None
 
@@ -355,6 +371,13 @@ def main():
     gpu_code.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the twins")
     gpu_code.add_argument("--name", default="idioms", help="of the file in results/")
     gpu_code.add_argument("--split", action="store_true", help="prints what idioms/halves.txt must hold, runs nothing")
+    opencl = commands.add_parser("pocl")
+    opencl.add_argument("--programs", default=",".join(pocl.PROGRAMS), help="these alone, with commas")
+    opencl.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    opencl.add_argument("--driver", default=str(REGRAIN))
+    opencl.add_argument("--flags", default="", help="more flags for the kernels")
+    opencl.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the OpenMP twins")
+    opencl.add_argument("--name", default="pocl", help="of the file in results/")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
     matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
@@ -372,7 +395,7 @@ def main():
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
-             "twins": hip_twins, "idioms": idioms}
+             "twins": hip_twins, "idioms": idioms, "pocl": against_pocl}
     sys.exit(sides[options.command](options))
 
 

@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import limits
+
 FOLDER = Path(__file__).resolve().parent / "idioms"
 HALVES = {"tuning": "for tuning", "measured": "measured only"}
 
@@ -77,32 +79,40 @@ def measure(options, programs, figures):
     return runs
 
 
-def table(options, figures, machine, geomean):
+def table(options, figures, machine, geomean, limit):
     """The lines of results/idioms.md, and the programs that failed."""
-    programs = chosen(options)
+    programs, sizes = chosen(options), rows("bench-sizes.txt")
+    works = {program: limits.idiom_work(program, sizes[program]) for program in programs}
+    limit.survey(works.values())
     runs = measure(options, programs, figures)
-    sizes = rows("bench-sizes.txt")
+    limit.survey(works.values())
     flags = f" {options.flags}" if options.flags else ""
     lines = ["# GPU idioms on the CPU against OpenMP", "",
-             f"Kernel milliseconds against the OpenMP twin's in the same process; median of {options.rounds} interleaved runs, and the least and the",
-             f"largest ratio of one run. Kernels: `-O3 -march=native{flags}`; twins: `-O3 -march=native {options.twin_flags}`.",
+             f"Kernel milliseconds against the OpenMP twin's in the same process; median of {options.rounds} interleaved runs, and the lowest and the",
+             f"highest ratio of one run. Kernels: `-O3 -march=native{flags}`; twins: `-O3 -march=native {options.twin_flags}`.",
+             "Least: what compulsory traffic and operations take on this machine at its measured best (`limits.py`), whichever takes longer.",
              "Half: drawn by chance (`idioms/halves.txt`); no pass was tuned with those that are measured only.",
              f"Machine: {machine}. Written by `rodinia/bench.py idioms`.", "",
-             "| program | half | sizes | OpenMP | kernels | speed against OpenMP | least | largest |", "|---|---|---|--:|--:|--:|--:|--:|"]
-    ratios, failed = {"tuning": [], "measured": []}, []
+             "| program | half | sizes | OpenMP | kernels | speed against OpenMP | lowest | highest | least | bound by | least by kernels |",
+             "|---|---|---|--:|--:|--:|--:|--:|--:|---|--:|"]
+    ratios, shares, failed = {"tuning": [], "measured": []}, {"tuning": [], "measured": []}, []
     for program, half in programs.items():
         start = f"| {program} | {HALVES[half]} | {' '.join(sizes[program])} "
         if runs[program] is None or len({digest for _, digest in runs[program]}) != 1:
             failed.append(program)
-            lines.append(start + ("| failed | | | | |" if runs[program] is None else "| runs differ | | | | |"))
+            lines.append(start + ("| failed" if runs[program] is None else "| runs differ") + " | |" + " |" * 6)
             continue
         reference, ours = (statistics.median(times[name] for times, _ in runs[program]) for name in ("reference", "kernel"))
         single = [times["reference"] / times["kernel"] for times, _ in runs[program]]
         ratios[half].append(reference / ours)
-        lines.append(start + f"| {reference:.1f} | {ours:.1f} | {reference / ours:.2f} | {min(single):.2f} | {max(single):.2f} |")
-    for name, values in [*((HALVES[half], ratios[half]) for half in HALVES), ("all", [r for half in ratios.values() for r in half])]:
+        least, bound = limit.least(works[program])
+        shares[half].append(least / ours)
+        lines.append(start + f"| {reference:.1f} | {ours:.1f} | {reference / ours:.2f} | {min(single):.2f} | {max(single):.2f} "
+                     f"| {least:.1f} | {bound} | {least / ours:.2f} |")
+    both = lambda halves: [value for half in halves.values() for value in half]
+    for name, values, share in [*((HALVES[half], ratios[half], shares[half]) for half in HALVES), ("all", both(ratios), both(shares))]:
         if values:
             slower = sum(value < 1 for value in values)
             lines.append(f"| geometric mean, {name} | {slower} of {len(values)} slower | | | | {geomean(values):.2f} "
-                         f"| {min(values):.2f} | {max(values):.2f} |")
+                         f"| {min(values):.2f} | {max(values):.2f} | | | {geomean(share):.2f} |")
     return lines, failed

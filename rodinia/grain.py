@@ -131,7 +131,7 @@ def on_cpu(options, program, blocks, threads):
     built = WORK / f"{program}-{blocks}-{threads}"
     reference = WORK / f"{program}-reference.o"
     sources = [f"{program}/{program}.cu", str(reference)]
-    command = [str(options.driver), "--offload-arch=cpu", "-O2", "-fopenmp", "-Rpass-missed=regrain", *grain_options(blocks, threads)]
+    command = [str(options.driver), "--offload-arch=cpu", "-O2", "-fopenmp", "-Rpass-missed=regrain$", *grain_options(blocks, threads)]
     code, output, seconds = run([*command, *sources, "-o", str(built)], options.limit)
     if stopped(code, output):
         return {"error": f"compiler stopped after {options.limit} s", "seconds": seconds, "slow": True}
@@ -161,7 +161,7 @@ def on_gpu(options, program, arch, blocks, threads):
     made, report = (WORK / f"{program}-{arch}-{blocks[0]}-{threads}.{end}" for end in ("o", "jsonl"))
     report.unlink(missing_ok=True)
     space = f"blocks={','.join(map(str, blocks))}:threads={threads}"
-    command = [str(options.driver), f"--offload-arch={arch}", "-O3", "-c", "-Rpass-missed=regrain", f"-fregrain-alternatives={space}",
+    command = [str(options.driver), f"--offload-arch={arch}", "-O3", "-c", "-Rpass-missed=regrain$", f"-fregrain-alternatives={space}",
                f"-fregrain-report={report}", f"{program}/{program}.cu", "-o", str(made)]
     code, output, seconds = run(command, options.limit)
     made.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 // What this machine can do at most, with all threads: the peer for "how far from the limit". Used by bench.py.
 //   probe BYTES   GB/s over BYTES of memory: of a triad (a = b + s * c), written bytes counted once, or of a sum, the faster
-//   probe         Gflop/s of multiplications and additions of floats, each rounded, in registers
+//   probe         Gflop/s of multiplications and additions of floats in registers, fused or not as it is compiled
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

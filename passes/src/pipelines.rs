@@ -45,9 +45,10 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 /// Block loops split at their barriers, where that is proven right.
 pub const SPLIT: &str = "regrain-split-barriers";
 
-/// Split launches to functions that run one block, for a processor whose vector registers have so many bits.
-pub fn to_blocks(register_bits: u32) -> String {
-    format!("regrain-lower-cpu{{register-bits={register_bits}}}")
+/// Split launches to functions that run one block, for a processor whose vector registers have so many bits. With `report` remarks say of
+/// each thread loop what became of it.
+pub fn to_blocks(register_bits: u32, report: bool) -> String {
+    format!("regrain-lower-cpu{{register-bits={register_bits} report={report}}}")
 }
 
 /// Launches to kernels.

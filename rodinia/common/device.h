@@ -52,6 +52,12 @@ private:
   std::size_t count_;
 };
 
+// Starts `to` from what `from` holds.
+template <typename T>
+void copy_on_device(const DeviceArray<T> &to, const DeviceArray<T> &from, std::size_t count) {
+  CHECK_CUDA(cudaMemcpy(to.get(), from.get(), count * sizeof(T), cudaMemcpyDeviceToDevice));
+}
+
 // Milliseconds on the device's own clock between construction and stop().
 class DeviceTimer {
 public:

@@ -2,7 +2,11 @@
 // comparison with the OpenMP twin.
 #pragma once
 
+#ifdef IDIOM_OPENCL
+#include "../opencl/device.h"
+#else
 #include "../common/device.h"
+#endif
 #include "../common/options.h"
 #include "../common/random.h"
 #include "../common/report.h"
@@ -14,12 +18,6 @@ namespace bench {
 // How many pieces of `size` cover `count`.
 constexpr int pieces(long long count, int size) {
   return static_cast<int>((count + size - 1) / size);
-}
-
-// Starts `to` from what `from` holds.
-template <typename T>
-void copy_on_device(const DeviceArray<T> &to, const DeviceArray<T> &from, std::size_t count) {
-  CHECK_CUDA(cudaMemcpy(to.get(), from.get(), count * sizeof(T), cudaMemcpyDeviceToDevice));
 }
 
 // Options that all idioms take.

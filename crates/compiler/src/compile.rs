@@ -20,7 +20,7 @@ use regrain_targets::{Arch, machines, target};
 use crate::blocks;
 use crate::chips::{Chips, Group};
 use crate::device_side::{Code, DeviceSide};
-use crate::diagnostics::Missed;
+use crate::diagnostics::RemarkLog;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::Coarsening;
@@ -188,13 +188,13 @@ impl<'s> Compilation<'s> {
         let (options, input) = (self.source.options, &self.source.unit.input);
         let archs = &group.archs;
         // Each group's own: what a search led to is remembered with all that was said on the way.
-        let missed = &Missed::new(options.remarks.missed);
-        let searcher = Searcher::new(options, input, missed, group.target, archs, self.deadline())?;
+        let remarks = &RemarkLog::new(&options.remarks);
+        let searcher = Searcher::new(options, input, remarks, group.target, archs, self.deadline())?;
         let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
         let limits = group.target.launch_limits(&names, group.chips[0])?;
         let grains = self.coarsening.grains(&searcher);
         let (dump, chip) = (&self.dump, group.chips[0].to_string());
-        work(&Stages { source: self.source, dump, missed, chip, limits, survey, grains }, &searcher)
+        work(&Stages { source: self.source, dump, remarks, chip, limits, survey, grains }, &searcher)
     }
 
     fn device_side(&self, group: &Group<'_>, survey: &Survey, specialised: bool) -> Result<DeviceSide> {

@@ -144,14 +144,9 @@ impl Statement {
 }
 
 /// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
-pub fn publish(statements: &[Statement], remarks: Remarks, report: Option<&Path>) -> Result<()> {
+pub fn publish(statements: &[Statement], remarks: &Remarks, report: Option<&Path>) -> Result<()> {
     for statement in statements {
-        let wanted = match statement.decision.option() {
-            "-Rpass=regrain" => remarks.passed,
-            "-Rpass-analysis=regrain" => remarks.analysis,
-            _ => remarks.missed,
-        };
-        if wanted {
+        if remarks.shows(&statement.remark) {
             eprintln!("{}", statement.remark);
         }
     }

@@ -1,38 +1,91 @@
 //! What the user is told beside errors.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
-/// What only `-Rpass-missed` asks for: shown as it comes up, and remembered.
+use crate::options::Remarks;
+
+/// What was remarked on the way: shown as it comes up where it is asked for, and remembered.
 #[derive(Default)]
-pub struct Missed {
-    shown: bool,
-    said: RefCell<Vec<String>>,
+pub struct RemarkLog {
+    wanted: Remarks,
+    said: RefCell<Said>,
 }
 
-impl Missed {
-    /// Remarks that are shown or not.
-    pub fn new(shown: bool) -> Self {
-        Self { shown, said: RefCell::default() }
+#[derive(Default)]
+struct Said {
+    in_order: Vec<String>,
+    all: HashSet<String>,
+}
+
+impl RemarkLog {
+    /// Remarks of which the wanted ones are shown.
+    pub fn new(wanted: &Remarks) -> Self {
+        Self { wanted: wanted.clone(), said: RefCell::default() }
     }
 
-    /// Says something, once: chips that share a search have the same to say.
+    /// Says something, each remark once: chips that share a search have the same to say.
     pub fn say(&self, text: &str) {
-        if text.is_empty() || self.said.borrow().iter().any(|said| said == text) {
-            return;
+        for remark in remarks(text) {
+            let mut said = self.said.borrow_mut();
+            if !said.all.insert(remark.clone()) {
+                continue;
+            }
+            if self.wanted.shows(&remark) {
+                eprintln!("{remark}");
+            }
+            said.in_order.push(remark);
         }
-        if self.shown {
-            eprintln!("{text}");
-        }
-        self.said.borrow_mut().push(text.to_owned());
     }
 
     /// What was said so far.
     pub fn said(&self) -> Vec<String> {
-        self.said.borrow().clone()
+        self.said.borrow().in_order.clone()
     }
+}
+
+/// The remarks of a text, each with what belongs to it: source lines and notes.
+fn remarks(text: &str) -> Vec<String> {
+    const BEGINS: &[&str] = &[": remark: ", ": warning: ", ": error: "];
+    let mut found: Vec<String> = Vec::new();
+    for line in text.trim_end().lines() {
+        let begins = BEGINS.iter().any(|word| line.contains(word));
+        match found.last_mut().filter(|_| !begins) {
+            Some(last) => {
+                last.push('\n');
+                last.push_str(line);
+            }
+            None => found.push(line.to_owned()),
+        }
+    }
+    found
 }
 
 /// A note of the driver's.
 pub fn note(message: &str) {
     eprintln!("regrain: {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_remark_stays_with_it() {
+        let text = "a.cu:1:2: remark: one\nfloat x;\n      ^\na.cu:3:4: note: here\na.cu:5:6: remark: two [-Rpass=regrain-x]\n";
+        let expected = [
+            "a.cu:1:2: remark: one\nfloat x;\n      ^\na.cu:3:4: note: here",
+            "a.cu:5:6: remark: two [-Rpass=regrain-x]",
+        ];
+        assert_eq!(remarks(text), expected);
+        assert!(remarks("").is_empty());
+    }
+
+    #[test]
+    fn each_is_said_once() {
+        let log = RemarkLog::default();
+        log.say("a: remark: one\nb: remark: two");
+        log.say("b: remark: two\nc: remark: three");
+        assert_eq!(log.said(), ["a: remark: one", "b: remark: two", "c: remark: three"]);
+    }
 }

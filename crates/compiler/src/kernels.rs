@@ -71,11 +71,11 @@ struct Made {
 
 /// What was found before, in the same words.
 fn say_again(stages: &Stages<'_>, found: Found, images: Vec<Image>) -> Result<Made> {
-    for text in &found.missed {
-        stages.missed.say(text);
+    for text in &found.remarks {
+        stages.remarks.say(text);
     }
     let options = stages.source.options;
-    publish(&found.statements, options.remarks, options.report.as_deref())?;
+    publish(&found.statements, &options.remarks, options.report.as_deref())?;
     let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new(), firsts: found.firsts };
     Ok(Made { images, versions, static_shared: 0 })
 }
@@ -125,7 +125,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     }
     if let Some(known) = known {
         let Versions { kernels, host, firsts, .. } = versions.clone();
-        known.keep(&Found { missed: stages.missed.said(), statements, kernels, host, firsts, images: keys });
+        known.keep(&Found { remarks: stages.remarks.said(), statements, kernels, host, firsts, images: keys });
     }
     Ok(Made { images, versions, static_shared })
 }

@@ -31,6 +31,6 @@ pub use commands::Commands;
 pub use compile::compile;
 pub use diagnostics::note;
 pub use error::{Error, Result};
-pub use options::{Budget, Emit, Options, Remarks, Side};
+pub use options::{Budget, Emit, Options, Pattern, Remarks, Side};
 pub use program::Program;
 pub use source::{Source, Toolchain};

@@ -2,18 +2,65 @@
 
 use std::path::PathBuf;
 
+use regex_lite::Regex;
 use regrain_targets::{Arch, Settings};
 use regrain_tuning::Space;
 
-/// Remarks about our own work, by clang's kinds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which remarks of a class are wanted: those whose name the expression is found in.
+#[derive(Clone, Debug, Default)]
+pub struct Pattern(Option<Regex>);
+
+impl Pattern {
+    /// All whose name has a match of a regular expression, as clang's `-Rpass=` takes it.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(expression: &str) -> Result<Self, String> {
+        Regex::new(expression).map(|regex| Self(Some(regex))).map_err(|error| error.to_string())
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        self.0.as_ref().is_some_and(|regex| regex.is_match(name))
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_ref().map(Regex::as_str) == other.0.as_ref().map(Regex::as_str)
+    }
+}
+
+impl Eq for Pattern {}
+
+/// Remarks about our own work, by clang's kinds. A remark ends in the option that asks for it, as in `[-Rpass=regrain]`; one without
+/// says what was missed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// `-Rpass=regrain`: what was done.
-    pub passed: bool,
-    /// `-Rpass-missed=regrain`: what was not, and why.
-    pub missed: bool,
-    /// `-Rpass-analysis=regrain`: the numbers of what was weighed.
-    pub analysis: bool,
+    /// `-Rpass=`: what was done.
+    pub passed: Pattern,
+    /// `-Rpass-missed=`: what was not, and why.
+    pub missed: Pattern,
+    /// `-Rpass-analysis=`: the numbers of what was weighed.
+    pub analysis: Pattern,
+}
+
+impl Remarks {
+    /// Whether a remark is wanted.
+    pub fn shows(&self, remark: &str) -> bool {
+        let head = remark.lines().next().unwrap_or_default();
+        let option = head.rsplit_once("[-Rpass").and_then(|(_, end)| end.strip_suffix(']')?.split_once('='));
+        let (class, name) = option.unwrap_or(("-missed", "regrain"));
+        match class {
+            "" => self.passed.matches(name),
+            "-analysis" => self.analysis.matches(name),
+            _ => self.missed.matches(name),
+        }
+    }
+
+    /// Whether any remark with this name is wanted.
+    pub fn name(&self, name: &str) -> bool {
+        [&self.passed, &self.missed, &self.analysis].into_iter().any(|pattern| pattern.matches(name))
+    }
 }
 
 /// Which side of a source is compiled.
@@ -126,8 +173,9 @@ mod tests {
     #[test]
     fn what_is_shown_makes_no_difference() {
         let plain = Options { level: Some(2), ..Options::default() };
+        let all = Pattern::parse(".*").unwrap();
         let shown = Options {
-            remarks: Remarks { passed: true, missed: true, analysis: true },
+            remarks: Remarks { passed: all.clone(), missed: all.clone(), analysis: all },
             report: Some("r".into()),
             resource_usage: true,
             ..plain.clone()
@@ -154,5 +202,20 @@ mod tests {
         for other in others {
             assert_ne!(plain.that_matter(), other.that_matter(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn remarks_are_selected_by_name_and_class() {
+        let wanted = Remarks { analysis: Pattern::parse("vectorize|split").unwrap(), ..Remarks::default() };
+        assert!(
+            wanted.shows("a.cu:1:2: remark: rows [-Rpass-analysis=regrain-vectorize-threads]\nfloat x[4]\n      ^")
+        );
+        assert!(!wanted.shows("a.cu:1:2: remark: rows [-Rpass=regrain-vectorize-threads]"));
+        assert!(!wanted.shows("a.cu: remark: grain original is passed over [-Rpass-analysis=regrain]"));
+        assert!(!wanted.shows("a.cu: remark: not raised"));
+        assert!(wanted.name("regrain-vectorize-threads") && !wanted.name("regrain"));
+        let missed = Remarks { missed: Pattern::parse("^regrain$").unwrap(), ..Remarks::default() };
+        assert!(missed.shows("a.cu: remark: not raised"));
+        assert!(Pattern::parse("(").is_err());
     }
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::blocks::{external_variables, unit_name};
 use crate::chips::Chips;
 use crate::device_side::{Code, DeviceSide};
-use crate::diagnostics::Missed;
+use crate::diagnostics::RemarkLog;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::kernels::read_unit;
@@ -58,7 +58,7 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
     if coarser && filled {
         let archs: Vec<&str> = chips.archs.iter().map(|arch| arch.name.as_str()).collect();
         let (input, archs) = (source.unit.input.display(), archs.join(", "));
-        Missed::new(source.options.remarks.missed).say(&format!(
+        RemarkLog::new(&source.options.remarks).say(&format!(
             "{input}: remark: kernels keep their grain on {archs}: their code is linked later (-fgpu-rdc)"
         ));
     }

@@ -54,7 +54,7 @@ use regrain_tuning::{Grain, Space, VERSION};
 
 use crate::choice::{self, Chip};
 use crate::decisions::{Decision, Row, Statement, publish};
-use crate::diagnostics::Missed;
+use crate::diagnostics::RemarkLog;
 use crate::error::Result;
 use crate::grains::Search;
 use crate::options::Options;
@@ -69,7 +69,7 @@ const MOST_ADAPTIVE: usize = 3;
 pub struct Searcher<'s> {
     options: &'s Options,
     source: String,
-    missed: &'s Missed,
+    remarks: &'s RemarkLog,
     target: &'static dyn Target,
     /// The architectures, which all run what is chosen, and what the model knows of them.
     archs: Vec<(String, Processor<'static>)>,
@@ -87,7 +87,7 @@ impl<'s> Searcher<'s> {
     pub fn new(
         options: &'s Options,
         source: &Path,
-        missed: &'s Missed,
+        remarks: &'s RemarkLog,
         target: &'static dyn Target,
         archs: &[&Arch],
         deadline: Option<Instant>,
@@ -102,7 +102,7 @@ impl<'s> Searcher<'s> {
             Ok::<_, crate::error::Error>(database)
         });
         let (source, rows, firsts) = (source.display().to_string(), RefCell::default(), RefCell::default());
-        Ok(Self { options, source, missed, archs, target, database: database.transpose()?, deadline, rows, firsts })
+        Ok(Self { options, source, remarks, archs, target, database: database.transpose()?, deadline, rows, firsts })
     }
 
     /// When the search ends.
@@ -136,7 +136,7 @@ impl<'s> Searcher<'s> {
             Err(missing) => {
                 let (source, kernel) = (&self.source, described(&launch.kernel, launch.shape));
                 let text = format!("{source}: remark: {kernel}: the model decides: {missing} [-Rpass-missed=regrain]");
-                self.missed.say(&text);
+                self.remarks.say(&text);
                 None
             }
         }
@@ -185,7 +185,7 @@ impl<'s> Searcher<'s> {
         let mut said = HashSet::new();
         rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
         let statements = rows.iter().map(Statement::new).collect::<Result<Vec<_>>>()?;
-        publish(&statements, self.options.remarks, self.options.report.as_deref())?;
+        publish(&statements, &self.options.remarks, self.options.report.as_deref())?;
         Ok(statements)
     }
 }
@@ -235,7 +235,7 @@ impl Search for Searcher<'_> {
         if launches > 0 {
             let (source, archs) = (&self.source, self.archs.iter().map(|(name, _)| name.as_str()));
             let archs = archs.collect::<Vec<_>>().join(", ");
-            self.missed.say(&format!(
+            self.remarks.say(&format!(
                 "{source}: remark: {launches} launches keep their grain on {archs}: the search took as long as it may \
                  (-fregrain-search-budget=) [-Rpass-missed=regrain]"
             ));

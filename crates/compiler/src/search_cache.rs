@@ -28,8 +28,8 @@ pub struct SearchCache {
 /// What a search led to.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// What `-Rpass-missed` shows, apart from the decisions.
-    pub missed: Vec<String>,
+    /// What was remarked, apart from the decisions.
+    pub remarks: Vec<String>,
     /// The decisions.
     pub statements: Vec<Statement>,
     /// The versions of kernels that launches may choose.

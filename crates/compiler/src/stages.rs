@@ -17,12 +17,13 @@ use regrain_passes::alternatives::expand_alternatives::{USUAL_OPERATIONS, take_o
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
+use regrain_passes::lower::vectorize_threads;
 use regrain_passes::pipelines;
 use regrain_targets::target::{LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
 use crate::context::{mlir_context, run};
-use crate::diagnostics::{self, Missed};
+use crate::diagnostics::{self, RemarkLog};
 use crate::dump::Dump;
 use crate::grains::{Grains, Search};
 use crate::source::Source;
@@ -38,8 +39,8 @@ pub struct Stages<'s> {
     pub source: &'s Source<'s>,
     /// Where the stages are shown.
     pub dump: &'s Dump,
-    /// What hears why something was not done.
-    pub missed: &'s Missed,
+    /// What hears what became of code.
+    pub remarks: &'s RemarkLog,
     /// The chip whose `__CUDA_ARCH__` the source saw, as in `sm_80`.
     pub chip: String,
     /// What launches may ask for wherever the program runs.
@@ -65,13 +66,14 @@ impl Stages<'_> {
         device: &Module<'ctx>,
         register_bits: u32,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
+        let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
         let made = self.attempt(context, device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);
             run(module_op(module), pipelines::SPLIT)?;
             self.show("split", module);
-            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits));
+            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits, report));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));
@@ -283,9 +285,9 @@ impl Stages<'_> {
         show(self.dump, stage, module);
     }
 
-    /// Says something that only `-Rpass-missed` asks for.
+    /// Says something that is only shown where it is asked for.
     pub fn remark(&self, text: &str) {
-        self.missed.say(text);
+        self.remarks.say(text);
     }
 }
 

@@ -59,6 +59,16 @@ pub fn label(kernel: &str, shape: Option<[u32; 3]>) -> String {
     }
 }
 
+/// The kernel and the block shape that a label is for.
+pub fn of_label(label: &str) -> (&str, Option<[u32; 3]>) {
+    let parsed =
+        |shape: &str| shape.split('x').map(|size| size.parse().ok()).collect::<Option<Vec<u32>>>()?.try_into().ok();
+    match label.rsplit_once(".b").and_then(|(kernel, shape)| Some((kernel, parsed(shape)?))) {
+        Some((kernel, shape)) => (kernel, Some(shape)),
+        None => (label, None),
+    }
+}
+
 /// The name of the host function that launches versions of a kernel.
 pub fn dispatch_name(kernel: &str, shape: Option<[u32; 3]>) -> String {
     format!("{DISPATCH_PREFIX}{}", label(kernel, shape))

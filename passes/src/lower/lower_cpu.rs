@@ -85,7 +85,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-lower-cpu",
     summary: "lower split launches to functions that run one block",
     anchor: Anchor::Module,
-    options: &[vectorize_threads::REGISTER_BITS, vectorize_threads::COST_MODEL],
+    options: &[vectorize_threads::REGISTER_BITS, vectorize_threads::COST_MODEL, vectorize_threads::REPORT],
     dialects: DIALECTS,
     run,
 };

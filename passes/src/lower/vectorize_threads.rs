@@ -30,6 +30,7 @@ mod lanes;
 mod loops;
 mod memory;
 mod parts;
+mod report;
 mod shapes;
 mod slots;
 mod warp;
@@ -64,7 +65,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-vectorize-threads",
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS, COST_MODEL],
+    options: &[REGISTER_BITS, COST_MODEL, REPORT],
     dialects: DIALECTS,
     run,
 };
@@ -84,6 +85,10 @@ pub const COST_MODEL: PassOption = PassOption {
     description: "whether only rows are made that cost less than their threads",
 };
 
+/// The option that asks for remarks about all thread loops.
+pub const REPORT: PassOption =
+    PassOption { name: "report", default: "false", description: "say of each thread loop what became of it" };
+
 /// What is known of the processor, and what is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
@@ -91,6 +96,8 @@ pub struct Machine {
     pub register_bits: u32,
     /// Whether rows are to cost less than their threads one by one.
     pub cost_model: bool,
+    /// Whether remarks say of each thread loop what became of it.
+    pub report: bool,
 }
 
 impl Machine {
@@ -102,7 +109,7 @@ impl Machine {
         let (bits, model) = (pass.option(REGISTER_BITS.name), pass.option(COST_MODEL.name));
         let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
         let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
-        Ok(Self { register_bits, cost_model })
+        Ok(Self { register_bits, cost_model, report: pass.option(REPORT.name) == "true" })
     }
 }
 
@@ -129,13 +136,11 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
     for parallel in root.find_named("scf.parallel") {
         // The loop may be another one afterwards.
-        let (loc, of_warp) = (parallel.loc(), parallel.contains(is_of_warp));
+        let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
         match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {
             Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
-            Err(why @ (Apart::Operation(_) | Apart::Expensive(_))) => {
-                loc.remark(format!("its threads run one by one: {why}"));
-            }
-            _ => (),
+            Err(why) => about.apart(&why, machine.report),
+            Ok(()) => (),
         }
     }
     Ok(())
@@ -341,6 +346,9 @@ impl<'c> Nest<'c> {
         let made = self.emit(taken, advances, second);
         plain.parallel.erase();
         made.map_err(Apart::Internal)?;
+        if self.machine.report {
+            report::together(self.parallel, self.lanes, taken);
+        }
         self.parallel.erase();
         Ok(())
     }

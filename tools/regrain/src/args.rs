@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use regrain_compiler::{Budget, Options, Side};
+use regrain_compiler::{Budget, Options, Pattern, Side};
 
 /// What an invocation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -177,9 +177,10 @@ OPTIONS OF REGRAIN:
                              choose by the times in a tuning database
   -fregrain-adaptive         make a program that chooses among up to four versions of each kernel by the times of its own first
                              launches, and remembers what it settled on where REGRAIN_TUNING_DB names a tuning database
-  -Rpass=regrain             which grain was chosen
-  -Rpass-missed=regrain      why a kernel was not raised, not split, or kept from a grain
-  -Rpass-analysis=regrain    the numbers behind the choice of a grain
+  -Rpass=REGEX               of what matches: which grain was chosen (regrain), which thread loops go in rows
+                             (regrain-vectorize-threads); clang's passes by their names
+  -Rpass-missed=REGEX        why a kernel was not raised, not split, or kept from a grain; why threads go one by one
+  -Rpass-analysis=REGEX      the numbers behind the choice of a grain; how threads of rows access memory, by source line
 
   REGRAIN_APPEND_FLAGS       in the environment: options that stand behind those of the command line
 
@@ -297,6 +298,7 @@ impl Args {
             self.options.profile_use = Some(path.into());
         } else {
             match text {
+                _ if text.starts_with("-Rpass") || text.starts_with("-Rno-pass") => return self.remarks(text),
                 "-c" => self.kind = Output::Object,
                 "-S" => self.kind = Output::Assembly,
                 "-###" => self.dry_run = true,
@@ -308,9 +310,6 @@ impl Args {
                 "-fno-gpu-rdc" => self.options.relocatable = false,
                 "--cuda-device-only" => self.options.emit.side = Side::Device,
                 "--cuda-host-only" => self.options.emit.side = Side::Host,
-                "-Rpass=regrain" => self.options.remarks.passed = true,
-                "-Rpass-missed=regrain" => self.options.remarks.missed = true,
-                "-Rpass-analysis=regrain" => self.options.remarks.analysis = true,
                 "-fregrain-profile-generate" => self.options.profile_generate = true,
                 "-fregrain-adaptive" => self.options.adaptive = true,
                 "-fno-regrain-adaptive" => self.options.adaptive = false,
@@ -324,6 +323,28 @@ impl Args {
             }
         }
         Ok(true)
+    }
+
+    /// Takes an option that asks for remarks; `false` leaves it to clang too, for its own.
+    fn remarks(&mut self, text: &str) -> Result<bool> {
+        let (option, expression) = text.split_once('=').unwrap_or((text, ".*"));
+        let wanted = &mut self.options.remarks;
+        let (class, off) = match option.strip_prefix("-Rno-") {
+            Some(class) => (class, true),
+            None => (&option[2..], false),
+        };
+        let pattern = match class {
+            "pass" => &mut wanted.passed,
+            "pass-missed" => &mut wanted.missed,
+            "pass-analysis" => &mut wanted.analysis,
+            _ => return Ok(false),
+        };
+        *pattern = match off {
+            true => Pattern::default(),
+            false => Pattern::parse(expression).map_err(|reason| anyhow!("in '{text}': invalid regex: {reason}"))?,
+        };
+        // What begins so can be no pass of clang's.
+        Ok(expression.starts_with("regrain"))
     }
 
     fn forward(&mut self, arg: OsString, text: &str) {

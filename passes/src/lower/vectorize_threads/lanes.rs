@@ -22,6 +22,7 @@ use super::{
     classify::lane_types,
     emit::{Emitted, Emitter, Row},
     parts::{assemble, part},
+    report::Way,
     shapes::Shape,
 };
 use crate::{analysis::uniformity::free_values, lower::stack::cell_type};
@@ -41,6 +42,7 @@ impl<'c> Emitter<'c, '_> {
     /// Runs operations that follow one another for one lane after the other; the last one may have results.
     pub fn serial_group(&mut self, ops: &[Op<'c>]) -> Emitted<()> {
         let op = *ops.last().ok_or("no operation")?;
+        ops.iter().for_each(|op| self.shapes.report.note(*op, Way::Serial));
         self.slots.release();
         let mut inputs = Vec::new();
         for value in ops.iter().flat_map(|op| free_values(*op)) {

@@ -16,6 +16,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
+    report::Way,
     shapes::{Shape, Shapes},
 };
 
@@ -70,6 +71,7 @@ impl<'c> Emitter<'c, '_> {
     pub fn load(&mut self, op: Op<'c>) -> Emitted<()> {
         let (address, result) = (op.operand(0), op.result(0));
         if self.shape(result) == Shape::Uniform {
+            self.shapes.report.note(op, Way::Uniform);
             let attrs = op.attrs();
             let spec = self.b.op("llvm.load").operands(&[self.scalar(address)]).attrs(&attrs);
             let made = spec.result(result.ty()).build().result(0);
@@ -102,6 +104,7 @@ impl<'c> Emitter<'c, '_> {
         let alignment = ctx.i64_attr(scalar.alignment);
         let vector = self.vector(scalar.ty);
         let kept = kept_attrs(op);
+        self.shapes.report.note(op, self.way(op, address, scalar));
         if self.even(address) == Some(0) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             let spec = self.b.op("llvm.load").operands(&[pointer]).attrs(&kept).attr("alignment", alignment);
@@ -124,6 +127,17 @@ impl<'c> Emitter<'c, '_> {
         let none = self.poison(vector);
         let spec = self.b.op("llvm.intr.masked.gather").operands(&[pointers, self.mask_vector(), none]);
         spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).result(vector).build().result(0)
+    }
+
+    /// How a scalar of an access that is made for all lanes at once is made.
+    fn way(&self, access: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Way {
+        match self.even(address) {
+            Some(0) => Way::Uniform,
+            Some(_) if self.is_contiguous(access, address, scalar) => Way::Contiguous,
+            Some(_) if access.is("llvm.load") && self.is_reversed(access, address, scalar) => Way::Reversed,
+            Some(_) => Way::Strided,
+            None => Way::Gathered,
+        }
     }
 
     /// The lanes' scalars from consecutive memory.
@@ -238,6 +252,7 @@ impl<'c> Emitter<'c, '_> {
     pub fn store(&mut self, op: Op<'c>) -> Emitted<()> {
         let (value, address) = (op.operand(0), op.operand(1));
         if self.shapes.is_uniform(value) && self.shapes.is_uniform(address) {
+            self.shapes.report.note(op, Way::Uniform);
             let operands = [self.scalar(value), self.scalar(address)];
             self.b.op("llvm.store").operands(&operands).attrs(&op.attrs()).build();
             return Ok(());
@@ -255,6 +270,7 @@ impl<'c> Emitter<'c, '_> {
 
     fn store_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
         let ctx = self.b.ctx();
+        self.shapes.report.note(op, self.way(op, address, scalar));
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             match self.mask {
@@ -307,6 +323,7 @@ impl<'c> Emitter<'c, '_> {
         let (name, neutral) = reduction(op).ok_or("an operation that is no reduction")?;
         let value = op.operand(1);
         let ty = value.ty();
+        self.shapes.report.note(op, Way::Uniform);
         let taken = match self.mask {
             Some(mask) => self.select(mask, self.lane_vector(value), self.splat_int(ty, neutral)),
             None => self.lane_vector(value),

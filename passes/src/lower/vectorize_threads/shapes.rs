@@ -19,7 +19,10 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
 
-use super::classify::{Kind, is_ordinary, kind};
+use super::{
+    classify::{Kind, is_ordinary, kind},
+    report::Report,
+};
 use crate::analysis::{
     constants::is_undefined,
     facts::{constant, width},
@@ -103,6 +106,8 @@ pub struct Shapes<'c> {
     may_assume: bool,
     /// Something is assumed that blocks at the problem's edge do not keep.
     clamps: bool,
+    /// How accesses were made.
+    pub report: Report<'c>,
 }
 
 /// A narrow number that does not wrap between the first and the last thread of a row.
@@ -131,6 +136,7 @@ impl<'c> Shapes<'c> {
             assumed: Vec::new(),
             may_assume,
             clamps: false,
+            report: Report::default(),
         };
         let ivs = parallel.body().args();
         made.known.insert(ivs[0], Shape::linear(1));

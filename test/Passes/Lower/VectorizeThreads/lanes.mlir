@@ -79,6 +79,7 @@ llvm.func @unstructured(%a: !llvm.ptr, %v: f32, %c: i1) {
   %c32 = arith.constant 32 : index
   // expected-remark@+1 {{its threads run one by one: it holds scf.execute_region, which has no form for rows}}
   scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    // expected-note @below {{it stands here}}
     scf.execute_region {
       cf.cond_br %c, ^bb1, ^bb2
     ^bb1:

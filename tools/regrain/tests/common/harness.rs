@@ -16,7 +16,7 @@ struct Form {
     coarse: bool,
 }
 
-const REMARKS: &str = "-Rpass-missed=regrain";
+const REMARKS: &str = "-Rpass-missed=regrain$";
 const ORIGINAL: &str = "-fregrain-alternatives=none";
 
 /// Which forms are tried beside clang's IR untransformed, by `REGRAIN_PROPTEST_FORMS`.
