@@ -22,10 +22,12 @@ use crate::analysis::{
     uniformity::{Trust, Uniformity},
 };
 
-/// Whether all threads of the loop that a barrier belongs to meet there: it has no number, no count, and warps arrive whole.
+/// Whether all threads of the loop that a barrier belongs to meet there, and no others: it has no number, no count, and warps arrive whole.
 pub fn is_plain(barrier: Op<'_>) -> bool {
     match Barrier::cast(barrier) {
-        Some(barrier) => !barrier.is_unaligned() && barrier.id().is_none() && barrier.count().is_none(),
+        Some(barrier) => {
+            !barrier.is_unaligned() && !barrier.is_grid() && barrier.id().is_none() && barrier.count().is_none()
+        }
         None => BarrierReduce::cast(barrier).is_some_and(|reduce| reduce.id().is_none()),
     }
 }
