@@ -60,7 +60,7 @@ impl<'a, 'c> Phases<'a, 'c> {
             }
         }
         let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
-        let trust = Trust { reductions: true, loads: true };
+        let trust = Trust { reductions: true, loads: true, ..Trust::default() };
         let by_rule = Uniformity::new(block.body(), &block.body().args(), structures, trust);
         Self { block, memory, holders, removed: HashSet::new(), by_rule }
     }

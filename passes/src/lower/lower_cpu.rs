@@ -57,7 +57,10 @@ use crate::{
     analysis::functions,
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
-    lower::vectorize_threads::{self, Machine},
+    lower::{
+        merge_redundant_threads,
+        vectorize_threads::{self, Machine},
+    },
     pipelines::LOWER_CPU,
 };
 
@@ -238,6 +241,9 @@ fn make_block<'c>(
     let number = |axis| start.index_castui(operations.place(start, Place::Block, axis), start.ctx().index());
     inline_wrapper(function, &Axis::ALL.map(number))?;
     copy_structs(module, wrapper, function)?;
+    for parallel in function.find_named("scf.parallel") {
+        merge_redundant_threads::merge(parallel);
+    }
     atomics::of_block(function);
     place_shared(module, function);
     drop_unused_size(function, operations);

@@ -75,7 +75,7 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
     let Some(seed) = nest.body().args().get(unroll.dimension).copied() else { return Err(Refusal::NoSuchDimension) };
     let structures: HashSet<_> = nest.find_all(|op| op != nest && is_structure(op)).into_iter().collect();
     let analyse = |loads| {
-        let trust = Trust { reductions: belongs_to_reductions(nest), loads };
+        let trust = Trust { reductions: belongs_to_reductions(nest), loads, ..Trust::default() };
         Uniformity::new(nest.body(), &[seed], structures.clone(), trust)
     };
     let mut check = Check {
