@@ -43,8 +43,8 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
     regrain-mark-optimized";
 
 /// Block loops split at their barriers, where that is proven right. Threads that do what others do go before: what a thread keeps
-/// from one loop to the next would make a difference between them.
-pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-split-barriers";
+/// from one loop to the next would make a difference between them. Loops that go outside of the threads get barriers for it.
+pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-interchange-strides,regrain-split-barriers";
 
 /// Split launches to functions that run one block, for a processor whose vector registers have so many bits.
 pub fn to_blocks(register_bits: u32) -> String {

@@ -9,4 +9,4 @@ const SET_THREAD: &str = "__regrain_set_thread";
 /// The runtime's function in which a block waits for all blocks of its grid.
 const GRID_BARRIER: &str = "__regrain_grid_barrier";
 
-crate::table::passes! { merge_redundant_threads, split_barriers, vectorize_threads, lower_cpu, outline_kernels, scope_debug_info }
+crate::table::passes! { merge_redundant_threads, interchange_strides, split_barriers, vectorize_threads, lower_cpu, outline_kernels, scope_debug_info }
