@@ -82,9 +82,8 @@ impl<'c> Uniformity<'c> {
         if self.trust.reductions && BarrierReduce::is(op) {
             return true;
         }
-        let same = repeatable(op)
-            || (self.trust.loads && op.is("llvm.load"))
-            || (self.trust.locals && op.is("llvm.alloca"));
+        let same =
+            repeatable(op) || (self.trust.loads && op.is("llvm.load")) || (self.trust.locals && op.is("llvm.alloca"));
         same && self.all_uniform(&free_values(op))
     }
 

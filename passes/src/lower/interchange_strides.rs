@@ -205,7 +205,8 @@ fn is_plain(op: Op<'_>) -> bool {
     let plain = || !op.has_attr("volatile_") && op.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
     let local = |address: Value<'_>| {
         let mut at = address;
-        while let Some(op) = at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
+        while let Some(op) =
+            at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
         {
             at = op.operand(0);
         }

@@ -25,7 +25,7 @@ use mlir_bridge::{
     ir::{Block, Builder, Op, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
-use regrain_dialects::ops::{Barrier, GpuWrapper, is_grid_barrier};
+use regrain_dialects::ops::{Barrier, GpuWrapper, is_grid_barrier, is_regrain};
 
 use crate::analysis::{
     accesses::{Access, Effects, MemoryAnalysis, Who},
@@ -117,7 +117,7 @@ fn kind(op: Op<'_>) -> Kind {
         "llvm.intr.assume" => Kind::Nothing,
         name if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => Kind::Nothing,
         name if STRUCTURES.contains(&name) => Kind::Nothing,
-        name if name.starts_with("regrain.") => Kind::Other,
+        _ if is_regrain(op) => Kind::Other,
         _ => when(op.is_terminator() || op.is_memory_effect_free(), Kind::Nothing),
     }
 }

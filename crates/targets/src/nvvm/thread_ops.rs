@@ -94,9 +94,7 @@ pub fn classify(op: Op<'_>) -> Option<ThreadOp> {
     match name {
         "nvvm.barrier0" => Some(ThreadOp::Barrier),
         "llvm.call_intrinsic" => intrinsic_op(op, op.attr("intrin")?.as_str()?.strip_prefix("llvm.nvvm.")?),
-        "llvm.call" => {
-            (op.attr("callee")?.as_symbol()? == super::grid_barriers::WAIT).then_some(ThreadOp::GridBarrier)
-        }
+        "llvm.call" => (op.attr("callee")?.as_symbol()? == super::grid_barriers::WAIT).then_some(ThreadOp::GridBarrier),
         "llvm.inline_asm" => assembly_op(op.attr("asm_string")?.as_str()?.trim()),
         _ if name.starts_with("nvvm.") => nvvm_op(name),
         _ => None,

@@ -154,9 +154,9 @@ fn meets_each_time(op: Op<'_>) -> bool {
 fn may_wait_for_blocks(op: Op<'_>) -> bool {
     match op.name() {
         "scf.while" => grid::waits_for_other_blocks(op) && may_wait(op),
-        "llvm.call" => op
-            .parent_of_name("builtin.module")
-            .is_some_and(|module| grid::may_wait_inside(module, op, &mut Vec::new())),
+        "llvm.call" => {
+            op.parent_of_name("builtin.module").is_some_and(|module| grid::may_wait_inside(module, op, &mut Vec::new()))
+        }
         _ => false,
     }
 }
