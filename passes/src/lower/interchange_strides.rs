@@ -19,9 +19,14 @@
 //! Splitting at the barrier puts the loop outside. A round then goes through neighbouring memory, where a row of threads on its own would
 //! jump from one stride to the next: a cache line, and a page, for each step.
 //!
+//! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
+//! a thread compares (`divisions.rs`).
+//!
 //! The start is split into a part that the threads share and a small one of their own ([`Start`]). Where numbers might wrap, the
 //! loop as it was stands beside, and what all threads share decides. Declined: loops that carry more than the number, whose
 //! bound or stride is not the same in all threads, that hold loops, or do more than load, compute and store.
+
+mod divisions;
 
 use mlir_bridge::{
     ir::{Block, Builder, Mapping, Op, Value},
@@ -135,17 +140,19 @@ impl<'c> Strided<'c> {
         let low = start.low.unwrap_or_else(zero);
         let own = start.own.unwrap_or_else(zero);
         self.check_wrapping(&mut starts, low, start.most);
+        let last = start.last.unwrap_or_else(zero);
+        let divisors = self.divisors(&mut starts, low, last);
         let all = starts.checks.into_iter().reduce(|all, check| b.arith("andi", all, check));
         match all {
             None => {
-                self.rounds(b, parallel, low, own);
+                self.rounds(b, parallel, (low, own), &divisors);
                 self.op.erase();
             }
             Some(all) => {
                 let choice = b.scf_if(all, &[], true);
                 let end = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc).scf_yield(&[]);
                 let (new, old) = (end(0), end(1));
-                self.rounds(Builder::before(new), parallel, low, own);
+                self.rounds(Builder::before(new), parallel, (low, own), &divisors);
                 self.op.move_before(old);
             }
         }
@@ -176,7 +183,8 @@ impl<'c> Strided<'c> {
         }
     }
 
-    fn rounds(&self, b: Builder<'c>, parallel: Op<'c>, low: Value<'c>, own: Value<'c>) {
+    /// The loop that threads share, from `low`; a thread's number is `own` further.
+    fn rounds(&self, b: Builder<'c>, parallel: Op<'c>, (low, own): (Value<'c>, Value<'c>), divisors: &[Value<'c>]) {
         let less = if self.unsigned { "ult" } else { "slt" };
         let made = b.scf_while(&[low], &[low.ty()]);
         let (test, round) = (made.region(0).entry(), made.region(1).entry());
@@ -191,6 +199,9 @@ impl<'c> Strided<'c> {
         mapping.map(self.variable, number);
         inside.clone_body(self.body, &mut mapping);
         inside.scf_yield(&[]);
+        for divisor in divisors {
+            divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
+        }
         b.scf_yield(&[b.arith("addi", round.arg(0), self.step)]);
     }
 }
@@ -226,6 +237,8 @@ struct Start<'c> {
     /// `None` is 0.
     low: Option<Value<'c>>,
     own: Option<Value<'c>>,
+    /// What the last thread has of its own, which is the most, the same in all threads.
+    last: Option<Value<'c>>,
     most: i128,
 }
 
@@ -241,7 +254,7 @@ struct Starts<'c, 'u> {
 impl<'c> Starts<'c, '_> {
     fn of(&mut self, value: Value<'c>, depth: u32) -> Option<Start<'c>> {
         if self.uniform.is_uniform(value) {
-            return Some(Start { low: Some(value), own: None, most: 0 });
+            return Some(Start { low: Some(value), own: None, last: None, most: 0 });
         }
         let op = value.defining_op().filter(|_| depth > 0)?;
         let (_, short) = op.name().split_once('.')?;
@@ -249,7 +262,10 @@ impl<'c> Starts<'c, '_> {
             "index_cast" | "index_castui" => {
                 let number = op.operand(0).block_arg().filter(|(block, _)| *block == self.parallel.body())?.1;
                 let most = self.threads(number)? - 1;
-                Some(Start { low: None, own: Some(value), most })
+                let b = self.b;
+                let size = self.parallel.operand(self.parallel.body().num_args() + number);
+                let last = b.arith("subi", b.index_cast(size, value.ty()), b.const_int(value.ty(), 1));
+                Some(Start { low: None, own: Some(value), last: Some(last), most })
             }
             "add" | "addi" => self.sum(op, depth - 1),
             "mul" | "muli" => self.product(op, depth - 1),
@@ -275,7 +291,8 @@ impl<'c> Starts<'c, '_> {
         let (a, b) = (self.of(op.operand(0), depth)?, self.of(op.operand(1), depth)?);
         let low = self.both("addi", a.low, b.low);
         let own = self.both("addi", a.own, b.own);
-        Some(Start { low, own, most: a.most + b.most }).filter(|sum| sum.most <= FARTHEST)
+        let last = self.both("addi", a.last, b.last);
+        Some(Start { low, own, last, most: a.most + b.most }).filter(|sum| sum.most <= FARTHEST)
     }
 
     /// A product with a number that the threads share: a small constant, or the threads of a dimension.
@@ -285,7 +302,8 @@ impl<'c> Starts<'c, '_> {
         let most = self.largest(factor).filter(|_| self.uniform.is_uniform(factor))?;
         let start = self.of(varying, depth)?;
         let times = |value: Value<'c>| self.b.arith("muli", value, factor);
-        let made = Start { low: start.low.map(times), own: start.own.map(times), most: start.most.checked_mul(most)? };
+        let (low, own, last) = (start.low.map(times), start.own.map(times), start.last.map(times));
+        let made = Start { low, own, last, most: start.most.checked_mul(most)? };
         Some(made).filter(|product| product.most <= FARTHEST)
     }
 
@@ -313,7 +331,7 @@ impl<'c> Starts<'c, '_> {
             self.checks.push(self.b.cmpi(if signed { "sle" } else { "ule" }, low, limit));
         }
         let low = start.low.map(|low| self.b.value(if signed { "arith.extsi" } else { "arith.extui" }, &[low], wide));
-        let own = start.own.map(|own| self.b.value("arith.extui", &[own], wide));
-        Some(Start { low, own, most: start.most })
+        let wider = |own| self.b.value("arith.extui", &[own], wide);
+        Some(Start { low, own: start.own.map(wider), last: start.last.map(wider), most: start.most })
     }
 }
