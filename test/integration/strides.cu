@@ -39,6 +39,19 @@ __global__ void far(unsigned *count, unsigned n, unsigned stride) {
     count[(i >> 30) * 64 + threadIdx.x] += 1 + (i >> 30);
 }
 
+// Rows and columns of a matrix, narrower and wider than a block; a negative start keeps its divisions.
+__global__ void matrix(int *out, int rows, int cols, int from) {
+  for (int i = from + (int)(blockIdx.x * blockDim.x + threadIdx.x); i < rows * cols; i += gridDim.x * blockDim.x) {
+    int row = i / cols, col = i % cols;
+    out[i - from] = row * 1000 + col;
+  }
+}
+
+__global__ void matrix_unsigned(int *out, unsigned rows, unsigned cols) {
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < rows * cols; i += gridDim.x * blockDim.x)
+    out[i] = (i / cols) * 1000 + i % cols + (int)i / (int)cols;
+}
+
 int main() {
   for (int n : {1, 63, 64, 1000, 4096, 5003}) {
     int *in = managed<int>(n), *out = managed<int>(n);
@@ -72,6 +85,19 @@ int main() {
     for (int i = 0; i < 3 * n; ++i)
       EXPECT_AT(i, out[i], in[i / n * n + n - 1 - i % n]);
   }
+  for (int cols : {1, 31, 64, 65, 127, 128, 129, 300})
+    for (int from : {0, -40}) {
+      const int rows = 23, all = rows * cols - from;
+      int *cells = managed<int>(all);
+      matrix<<<2, 64>>>(cells, rows, cols, from);
+      finish_kernel();
+      for (int i = 0; i < all; ++i)
+        EXPECT_AT(i, cells[i], (i + from) / cols * 1000 + (i + from) % cols);
+      matrix_unsigned<<<2, 64>>>(cells, rows, cols);
+      finish_kernel();
+      for (int i = 0; i < rows * cols; ++i)
+        EXPECT_AT(i, cells[i], i / cols * 1001 + i % cols);
+    }
   unsigned *count = managed<unsigned>(256);
   far<<<1, 64>>>(count, 0xc0000000u, 0x40000000u);
   finish_kernel();
