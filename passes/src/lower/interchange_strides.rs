@@ -178,7 +178,7 @@ impl<'c> Strided<'c> {
         if !ends {
             starts.checks.push(at_most(self.bound, b.arith("subi", limit, self.step)));
         }
-        if !known(low).is_some_and(|low| low.high + most <= largest) {
+        if known(low).is_none_or(|low| low.high + most > largest) {
             starts.checks.push(at_most(low, limit));
         }
     }

@@ -165,7 +165,7 @@ fn is_written_before<'c>(memory: &MemoryAnalysis<'c>, parallel: Op<'c>, read: &A
     while let Some(op) = at.filter(|op| *op != parallel) {
         let mut before = op.prev();
         while let Some(op) = before {
-            if op.contains(|inner| Barrier::is(inner)) {
+            if op.contains(Barrier::is) {
                 return false;
             }
             let effects = memory.effects(op);
