@@ -175,15 +175,17 @@ def Regrain_BarrierOp : Regrain_Op<"barrier", [AttrSizedOperandSegments, Regrain
 
     `id` is the number of a named barrier (0 when absent), `count` the number of participating
     threads where that is not the whole block, `unaligned` says that the threads of a warp may
-    arrive separately.
+    arrive separately. At a barrier of the `grid` the threads of all blocks wait for one another;
+    it has neither number nor count.
 
     ```mlir
     regrain.barrier(%x, %y, %z)
     regrain.barrier(%x, %y, %z) id %id count %n {unaligned}
+    regrain.barrier(%x, %y, %z) {grid}
     ```
   }];
   let arguments = (ins Variadic<Index>:$ivs, Optional<I32>:$id, Optional<I32>:$count,
-                       UnitAttr:$unaligned);
+                       UnitAttr:$unaligned, UnitAttr:$grid);
   let assemblyFormat = "`(` $ivs `)` (`id` $id^)? (`count` $count^)? attr-dict";
   let hasVerifier = 1;
 }

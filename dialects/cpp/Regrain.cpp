@@ -92,6 +92,8 @@ LogicalResult GpuWrapperOp::verify() {
 LogicalResult BarrierOp::verify() {
   if (getCount() && !getId())
     return emitOpError("has a count without an id");
+  if (getGrid() && getId())
+    return emitOpError("is of the grid and has an id");
   return verifyIvs(*this, getIvs());
 }
 

@@ -19,6 +19,7 @@ use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
 use regrain_passes::lower::vectorize_threads;
 use regrain_passes::pipelines;
+use regrain_targets::device_language::grid_barriers;
 use regrain_targets::target::{LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
@@ -67,7 +68,9 @@ impl Stages<'_> {
         register_bits: u32,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
         let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
-        let made = self.attempt(context, device, |mlir, module| {
+        let device = device.clone();
+        grid_barriers::leave_waits(&device);
+        let made = self.attempt(context, &device, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);

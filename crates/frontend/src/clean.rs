@@ -30,8 +30,9 @@ const PTX_KERNEL: u32 = 71;
 /// The address space of `__shared__` variables.
 const SHARED: u16 = 3;
 
-/// Parts of the names of intrinsics that tie a function to its thread, warp or block.
+/// Beginnings of the names of functions, intrinsics above all, that tie a function to its thread, warp, block or grid.
 const THREAD_INTRINSICS: &[&str] = &[
+    "__regrain_grid_barrier",
     "llvm.nvvm.barrier",
     "llvm.nvvm.bar.",
     "llvm.nvvm.read.ptx.sreg.",

@@ -14,6 +14,8 @@
 //! - `__shared__` variables are thread-local variables of the program: an OS thread runs one block at a time. Their linkage
 //!   is external so that no optimisation takes one for a single thread's own. Dynamic shared memory is the runtime's
 //!   thread-local `__regrain_dynamic_shared`. Both are in the static TLS block, so 32-bit shared addresses round-trip.
+//! - A block form that reaches the grid-wide barrier finds its dynamic shared memory through `dynamic_shared` of the thread state:
+//!   blocks take turns on an OS thread there.
 //! - Device symbols carry the prefix `__regrain_dev_`; they are internal, or with `-fgpu-rdc` visible, which makes the host's
 //!   linker the device linker.
 //! - LLVM's address spaces stay in the IR; on x86-64 and AArch64 all of them are one flat space.
@@ -32,7 +34,7 @@ pub const IMAGE_MAGIC: u64 = 0x3130_5550_4347_5252;
 /// a thread that does not wait next to nothing, and so is right for threads that wait for one another through memory
 /// too.
 pub const FLAG_SYNCHRONISES: u32 = 1;
-/// The kernel may reach the grid-wide barrier.
+/// The block forms of the kernel reach the grid-wide barrier: they wait for other blocks there and nowhere else.
 pub const FLAG_GRID_SYNC: u32 = 2;
 
 /// A kernel entry; the argument is what `cudaLaunchKernel` got: one pointer per kernel parameter.

@@ -120,6 +120,11 @@ pub fn is_barrier(op: Op<'_>) -> bool {
     BARRIERS.contains(&op.name())
 }
 
+/// Whether the threads of all blocks wait here.
+pub fn is_grid_barrier(op: Op<'_>) -> bool {
+    Barrier::cast(op).is_some_and(Barrier::is_grid)
+}
+
 /// Whether threads wait for one another here, or exchange values: nothing of a thread's program
 /// may be moved across.
 pub fn is_synchronising(op: Op<'_>) -> bool {

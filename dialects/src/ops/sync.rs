@@ -12,6 +12,8 @@ view!(
     Barrier, "regrain.barrier"
 );
 
+const GRID: &str = "grid";
+
 impl<'c> Barrier<'c> {
     /// A barrier of all threads of the loop with these induction variables.
     pub fn create(b: Builder<'c>, ivs: &[Value<'c>]) -> Self {
@@ -35,8 +37,20 @@ impl<'c> Barrier<'c> {
         Self(spec.build())
     }
 
+    /// A barrier of the threads of all blocks.
+    pub fn create_grid(b: Builder<'c>, ivs: &[Value<'c>]) -> Self {
+        let made = Self::create(b, ivs);
+        made.0.set_attr(GRID, b.ctx().unit_attr());
+        made
+    }
+
     pub fn ivs(self) -> Vec<Value<'c>> {
         segment(self.0, 0)
+    }
+
+    /// Whether the threads of all blocks meet.
+    pub fn is_grid(self) -> bool {
+        self.0.has_attr(GRID)
     }
 
     pub fn id(self) -> Option<Value<'c>> {

@@ -16,7 +16,7 @@ use std::{cell::RefCell, collections::HashMap};
 use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_dialects::{
     attributes,
-    ops::{GpuWrapper, is_barrier, is_shared_memory},
+    ops::{GpuWrapper, is_barrier, is_grid_barrier, is_shared_memory},
 };
 
 use crate::analysis::{
@@ -152,6 +152,8 @@ impl<'c> MemoryAnalysis<'c> {
                 access(op.operand(0), size, true);
             }
             "llvm.call" if computes(op) => {}
+            // Other blocks run meanwhile.
+            _ if is_grid_barrier(op) => found.unknown = true,
             _ if is_barrier(op) || is_shared_memory(op) => {}
             "llvm.alloca" | "llvm.intr.assume" => {}
             name if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => {}

@@ -22,10 +22,12 @@ use crate::analysis::{
     uniformity::{Trust, Uniformity},
 };
 
-/// Whether all threads of the loop that a barrier belongs to meet there: it has no number, no count, and warps arrive whole.
+/// Whether all threads of the loop that a barrier belongs to meet there, and no others: it has no number, no count, and warps arrive whole.
 pub fn is_plain(barrier: Op<'_>) -> bool {
     match Barrier::cast(barrier) {
-        Some(barrier) => !barrier.is_unaligned() && barrier.id().is_none() && barrier.count().is_none(),
+        Some(barrier) => {
+            !barrier.is_unaligned() && !barrier.is_grid() && barrier.id().is_none() && barrier.count().is_none()
+        }
         None => BarrierReduce::cast(barrier).is_some_and(|reduce| reduce.id().is_none()),
     }
 }
@@ -58,7 +60,7 @@ impl<'a, 'c> Phases<'a, 'c> {
             }
         }
         let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
-        let trust = Trust { reductions: true, loads: true };
+        let trust = Trust { reductions: true, loads: true, ..Trust::default() };
         let by_rule = Uniformity::new(block.body(), &block.body().args(), structures, trust);
         Self { block, memory, holders, removed: HashSet::new(), by_rule }
     }

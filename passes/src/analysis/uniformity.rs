@@ -23,6 +23,8 @@ pub struct Trust {
     pub reductions: bool,
     /// Loads of one address give the same.
     pub loads: bool,
+    /// Stack memory of an iteration counts as one place: what all iterations do to their own is what one does.
+    pub locals: bool,
 }
 
 /// The values that may differ between iterations.
@@ -80,7 +82,8 @@ impl<'c> Uniformity<'c> {
         if self.trust.reductions && BarrierReduce::is(op) {
             return true;
         }
-        let same = repeatable(op) || (self.trust.loads && op.is("llvm.load"));
+        let same =
+            repeatable(op) || (self.trust.loads && op.is("llvm.load")) || (self.trust.locals && op.is("llvm.alloca"));
         same && self.all_uniform(&free_values(op))
     }
 

@@ -9,7 +9,8 @@
 //! llvm.func @__regrain_launch.k(...)   { regrain.gpu_wrapper @k ... attributes {regrain.kept, regrain.original} }
 //! llvm.func @__regrain_dispatch.k(...) attributes {regrain.dispatch = @k} { regrain.gpu_wrapper @k ... attributes {regrain.original} }
 //! ```
-//! Coarsening leaves the first alone. A function that does not hold just one launch is left as it is.
+//! Coarsening leaves the first alone. A function that does not hold just one launch is left as it is, and one whose kernel synchronises
+//! the grid: such a kernel keeps its grain.
 
 use mlir_bridge::{
     ir::{Builder, Mapping, Op},
@@ -18,7 +19,7 @@ use mlir_bridge::{
 
 use regrain_dialects::{
     attributes::{DISPATCH, KEPT, LAUNCH, ORIGINAL},
-    ops::GpuWrapper,
+    ops::{GpuWrapper, is_grid_barrier},
 };
 
 use crate::launch::launch_function::{dispatch_name, launches};
@@ -43,6 +44,9 @@ pub fn keep_launches(module: Op<'_>) {
     let ctx = module.ctx();
     for (launch, kernel, shape) in launches(module) {
         let [wrapper] = GpuWrapper::all(launch)[..] else { continue };
+        if launch.contains(is_grid_barrier) {
+            continue;
+        }
         let copy = Builder::after(launch).clone_op(launch, &mut Mapping::new());
         copy.set_attr("sym_name", ctx.str_attr(&dispatch_name(kernel, shape)));
         copy.remove_attr(LAUNCH);

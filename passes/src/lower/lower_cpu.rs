@@ -29,6 +29,7 @@ mod address_spaces;
 mod atomics;
 mod clamps;
 mod failures;
+mod grid_blocks;
 mod narrow;
 mod thread_loops;
 
@@ -56,7 +57,10 @@ use crate::{
     analysis::functions,
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
-    lower::vectorize_threads::{self, Machine},
+    lower::{
+        merge_redundant_threads,
+        vectorize_threads::{self, Machine},
+    },
     pipelines::LOWER_CPU,
 };
 
@@ -238,6 +242,9 @@ fn make_block<'c>(
     let number = |axis| start.index_castui(operations.place(start, Place::Block, axis), start.ctx().index());
     inline_wrapper(function, &Axis::ALL.map(number))?;
     copy_structs(module, wrapper, function)?;
+    for parallel in function.find_named("scf.parallel") {
+        merge_redundant_threads::merge(parallel);
+    }
     atomics::of_block(function);
     place_shared(module, function);
     drop_unused_size(function, operations);
@@ -352,11 +359,16 @@ fn place_shared<'c>(module: Op<'c>, function: Op<'c>) {
         let memory = spec.attr("alignment", ctx.i64_attr(wanted.max(SHARED_ALIGNMENT))).build().result(0);
         op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
     }
+    let takes_turns = grid_blocks::takes_turns(function);
     for op in DynamicShared::all(function).into_iter().map(DynamicShared::op) {
-        declare_dynamic_shared(module);
         let b = Builder::before(op);
-        let name = ctx.symbol_attr(DYNAMIC_SHARED);
-        let memory = b.op("llvm.mlir.addressof").result(ctx.ptr(0)).attr("global_name", name).build().result(0);
+        let memory = if takes_turns {
+            grid_blocks::dynamic_shared(module, b)
+        } else {
+            declare_dynamic_shared(module);
+            let name = ctx.symbol_attr(DYNAMIC_SHARED);
+            b.op("llvm.mlir.addressof").result(ctx.ptr(0)).attr("global_name", name).build().result(0)
+        };
         op.replace_with(&[b.value("llvm.addrspacecast", &[memory], op.result(0).ty())]);
     }
 }

@@ -15,7 +15,8 @@
 //!
 //! Values that later loops need are computed again where that is cheap, else kept in an array with a cell for each thread.
 //! Control flow around a barrier moves outside where all threads of the block agree on it; else each thread keeps a mask
-//! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`).
+//! (`control.rs`). Warp operations publish, end the loop, and read (`warp.rs`). At a barrier of the grid the block also waits
+//! for the others (`grid.rs`).
 //!
 //! Where the rows of a block are going to be its warps (`vectorize_threads`), operations of warps stay in the thread loops.
 //!
@@ -25,6 +26,7 @@
 mod coalesce;
 mod control;
 mod emit;
+mod grid;
 mod inductions;
 mod legality;
 mod memory;
@@ -133,6 +135,7 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
         return Err(Refusal::TooMuchState.into());
     }
+    grid::declare(wrapper);
     let before = block.block().and_then(|outer| outer.ops().into_iter().take_while(|op| *op != block).last());
     if let Err(why) = Emitter::new(&plan, block).run() {
         undo(block, before);

@@ -199,6 +199,10 @@ fn tie_to_loops(launch: &LaunchFunction<'_>) {
                 Barrier::create_named(Builder::before(op), &ivs, None, None, is_unaligned(op));
                 op.erase();
             }
+            Some(ThreadOp::GridBarrier) => {
+                Barrier::create_grid(Builder::before(op), &ivs);
+                op.erase();
+            }
             Some(ThreadOp::BarrierReduce(kind)) => replace_barrier_reduce(op, kind, &ivs),
             Some(ThreadOp::Lane(register)) => {
                 warp_ops::replace_lane_register(op, register, &ivs);

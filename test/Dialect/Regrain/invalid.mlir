@@ -239,3 +239,15 @@ func.func @alternatives_empty() {
   "regrain.alternatives"() {descriptions = []} : () -> ()
   return
 }
+
+// -----
+
+func.func @grid_barrier_with_id(%n: index, %id: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%x) = (%c0) to (%n) step (%c1) {
+    // expected-error @+1 {{'regrain.barrier' op is of the grid and has an id}}
+    regrain.barrier(%x) id %id {grid}
+  }
+  return
+}

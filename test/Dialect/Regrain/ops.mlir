@@ -47,6 +47,8 @@ func.func @barriers(%n: index, %id: i32, %count: i32, %p: i1) {
     regrain.barrier(%x, %y) id %id count %count {unaligned}
     // CHECK: regrain.barrier(%[[X]], %[[Y]]) id %[[ID]]
     regrain.barrier(%x, %y) id %id
+    // CHECK: regrain.barrier(%[[X]], %[[Y]]) {grid}
+    regrain.barrier(%x, %y) {grid}
     // CHECK: regrain.barrier_reduce popc %[[P:.*]](%[[X]], %[[Y]]) : i32
     %0 = regrain.barrier_reduce popc %p (%x, %y) : i32
     // CHECK: regrain.barrier_reduce and %[[P]](%[[X]], %[[Y]]) id %[[ID]] : i1

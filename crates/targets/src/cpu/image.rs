@@ -27,7 +27,7 @@ use mlir_bridge::llvm;
 use super::codegen;
 use super::constants::string;
 use super::symbols::DEVICE_PREFIX;
-use super::sync::Synchronising;
+use super::sync::{self, Synchronising};
 use super::{CpuKernel, image_symbol};
 use crate::Error;
 use crate::kernel_names::is_kernel;
@@ -41,6 +41,7 @@ const OUTPUT: &str = "__regrain_output";
 /// Threads of the largest block.
 const MOST_THREADS: u32 = 1024;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
+const FLAG_BLOCKS_MEET: u64 = 2;
 
 /// A kernel of the original module.
 pub(super) struct Kernel<'ctx> {
@@ -140,7 +141,7 @@ pub(super) fn emit<'ctx>(
     synchronising: &Synchronising,
     options: &BlockOptions,
 ) -> Result<Table, Error> {
-    let build = Build { context, module };
+    let build = Build { context, module, meeting: sync::meeting_grid(module) };
     let mut rows = Vec::new();
     let mut report = Vec::new();
     for kernel in kernels {
@@ -188,9 +189,19 @@ pub(super) fn emit<'ctx>(
 struct Build<'m, 'ctx> {
     context: &'ctx Context,
     module: &'m Module<'ctx>,
+    /// The functions from which the barrier of the grid may be reached.
+    meeting: Synchronising,
 }
 
 impl<'ctx> Build<'_, 'ctx> {
+    fn flags(&self, blocks: &[&BlockFunction], may_synchronise: bool) -> u64 {
+        let meets = |block: &&BlockFunction| {
+            self.module.get_function(&block.symbol).is_some_and(|function| self.meeting.contains(function))
+        };
+        let synchronises = if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 };
+        synchronises | if blocks.iter().any(meets) { FLAG_BLOCKS_MEET } else { 0 }
+    }
+
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {
         self.context.i32_type().const_int(value, false)
     }
@@ -254,7 +265,7 @@ impl<'ctx> Build<'_, 'ctx> {
             block_entry.into(),
             self.constants(&sizes).into(),
             self.int(sizes.len() as u64).into(),
-            self.int(if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 }).into(),
+            self.int(self.flags(blocks, may_synchronise)).into(),
             self.int(facts.max_threads.into()).into(),
             self.int(facts.static_shared).into(),
             self.int(0).into(),

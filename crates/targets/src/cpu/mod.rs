@@ -26,6 +26,10 @@
 //! recomputed or kept in an array over the threads. What is not proven is declined with a reason from a closed list
 //! (`split_barriers/legality.rs` of the passes), and the kernel runs in the coroutine form. Rows of threads go through the thread loops as
 //! vectors (`vectorize_threads.rs`); where rows are warps, operations of warps need no split. Atomics on shared memory are loads and stores.
+//! At a barrier of the grid a block function calls the runtime, which goes on with the next block: an OS thread has a fixed share of the
+//! blocks of a cooperative grid, each on a stack of its own (`runtime::device::cpu::turns`). So blocks need not agree on control flow, and
+//! what lives across is in the block's own frame. Threads that all do the same run once (`merge_redundant_threads.rs`); loops in which
+//! threads go on by a stride go outside of them (`interchange_strides.rs`).
 //!
 //! Both give the same bits: `tools/regrain/tests/random_kernels.rs` compares them on random kernels.
 //!

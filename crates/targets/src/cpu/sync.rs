@@ -23,6 +23,8 @@ use super::symbols::DEVICE_PREFIX;
 use crate::target::BlockOptions;
 use crate::{Error, machines};
 
+/// The runtime's function that waits for all blocks of the grid.
+const GRID_BARRIER: &str = "__regrain_grid_barrier";
 /// Offset of `site` in the runtime's `struct regrain_tls`.
 const SITE_OFFSET: u64 = 72;
 
@@ -37,13 +39,23 @@ impl Synchronising {
 
 /// Finds the functions from which a synchronising operation may be reached.
 pub(super) fn analyse(module: &Module<'_>) -> Synchronising {
+    reaching(module, synchronises_itself)
+}
+
+/// Finds the functions from which a barrier of the grid may be reached.
+pub(super) fn meeting_grid(module: &Module<'_>) -> Synchronising {
+    reaching(module, |name| name == GRID_BARRIER)
+}
+
+/// The functions from which one outside the module may be reached for which `wanted` holds.
+fn reaching(module: &Module<'_>, wanted: impl Fn(&str) -> bool) -> Synchronising {
     let mut callers: HashMap<String, Vec<String>> = HashMap::new();
     let mut indirect = Vec::new();
     let mut work = Vec::new();
     for function in module.get_functions() {
         let name = name_of(function);
         if function.get_first_basic_block().is_none() {
-            if synchronises_itself(&name) {
+            if wanted(&name) {
                 work.push(name);
             }
             continue;

@@ -6,6 +6,7 @@
 
 pub mod atomics;
 pub mod bounds;
+pub mod grid_barriers;
 pub mod intrinsics;
 pub mod library;
 mod operations;

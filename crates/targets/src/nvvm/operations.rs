@@ -77,7 +77,7 @@ fn lower(module: Op<'_>, kernel: Op<'_>) -> Result<(), String> {
     for op in kernel.find_all(is_regrain) {
         let b = Builder::before(op);
         match op.name() {
-            Barrier::NAME => barrier(b, Barrier::of(op)),
+            Barrier::NAME if !Barrier::of(op).is_grid() => barrier(b, Barrier::of(op)),
             BarrierReduce::NAME => barrier_reduce(b, BarrierReduce::of(op)),
             Shared::NAME => shared(module, kernel, Shared::of(op)),
             DynamicShared::NAME => dynamic_shared(module, DynamicShared::of(op)),

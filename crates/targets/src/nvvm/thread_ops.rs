@@ -24,6 +24,8 @@ pub enum ThreadOp {
     Lane(&'static str),
     /// All threads of the block meet.
     Barrier,
+    /// All threads of the grid meet.
+    GridBarrier,
     /// All threads of the block meet and join a predicate.
     BarrierReduce(ReduceKind),
     /// Threads of a warp meet or exchange values.
@@ -92,6 +94,7 @@ pub fn classify(op: Op<'_>) -> Option<ThreadOp> {
     match name {
         "nvvm.barrier0" => Some(ThreadOp::Barrier),
         "llvm.call_intrinsic" => intrinsic_op(op, op.attr("intrin")?.as_str()?.strip_prefix("llvm.nvvm.")?),
+        "llvm.call" => (op.attr("callee")?.as_symbol()? == super::grid_barriers::WAIT).then_some(ThreadOp::GridBarrier),
         "llvm.inline_asm" => assembly_op(op.attr("asm_string")?.as_str()?.trim()),
         _ if name.starts_with("nvvm.") => nvvm_op(name),
         _ => None,

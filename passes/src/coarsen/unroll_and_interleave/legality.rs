@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::Op;
-use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier, thread_loop};
+use regrain_dialects::ops::{Barrier, BarrierReduce, WARP, is_barrier, is_grid_barrier, thread_loop};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::{Unroll, warps};
@@ -26,6 +26,7 @@ mlir_bridge::reasons! {
         BarrierOfOuterLoop => "it holds a barrier of a loop around it",
         DivergentBarrier => "control flow around a barrier depends on the thread",
         NamedBarrier => "it uses a barrier of part of the block",
+        GridBarrier => "its blocks wait for one another",
         Unstructured => "it synchronises inside of control flow that is not structured",
         MayWait => "it may wait for another iteration",
         ThreadRegisters => "it reads registers of its thread",
@@ -74,7 +75,7 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
     let Some(seed) = nest.body().args().get(unroll.dimension).copied() else { return Err(Refusal::NoSuchDimension) };
     let structures: HashSet<_> = nest.find_all(|op| op != nest && is_structure(op)).into_iter().collect();
     let analyse = |loads| {
-        let trust = Trust { reductions: belongs_to_reductions(nest), loads };
+        let trust = Trust { reductions: belongs_to_reductions(nest), loads, ..Trust::default() };
         Uniformity::new(nest.body(), &[seed], structures.clone(), trust)
     };
     let mut check = Check {
@@ -192,6 +193,9 @@ impl<'c> Check<'_, 'c> {
     /// A barrier that all copies share.
     fn barrier(&self, op: Op<'c>) -> Result<(), Refusal> {
         let owner = thread_loop(op).ok_or(Refusal::Unstructured)?;
+        if is_grid_barrier(op) {
+            return Err(Refusal::GridBarrier);
+        }
         if owner != self.nest && !self.nest.is_ancestor_of(owner) {
             return Err(Refusal::BarrierOfOuterLoop);
         }

@@ -35,6 +35,10 @@ impl<'c> Emitter<'c, '_> {
             "scf.for" => self.counted_loop(op),
             "scf.while" => self.general_loop(op),
             "scf.index_switch" => self.switch(op),
+            Barrier::NAME if Barrier::of(op).is_grid() => {
+                self.grid_barrier();
+                Ok(())
+            }
             Barrier::NAME | WarpBarrier::NAME => {
                 self.close();
                 Ok(())

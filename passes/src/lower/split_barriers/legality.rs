@@ -2,9 +2,10 @@
 
 use mlir_bridge::ir::{Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
-use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_shared_memory, is_synchronising};
+use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
+use super::grid;
 use crate::analysis::{
     functions::Functions,
     loops::Counting,
@@ -26,6 +27,7 @@ mlir_bridge::reasons! {
         Calls => "it calls a function that may know its thread or synchronise",
         DynamicStack => "it allocates stack memory of a size known only at run time",
         MayWait => "it may wait for another thread of its block",
+        MayWaitForBlocks => "it may wait for another block elsewhere than at a barrier of the grid",
         WritesArgument => "it may write to an argument passed by value",
         SharedAddress => "it makes a number of the address of shared memory",
         TooMuchState => "its threads hold too much state across synchronisation",
@@ -58,6 +60,7 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
     let loops = loops(wrapper)?;
     unit_steps(loops.block)?;
     beside(wrapper, loops)?;
+    let meets_grid = loops.block.contains(is_grid_barrier);
     for op in loops.block.find_all(|_| true) {
         if is_synchronising(op) {
             synchronisation(op, loops.block)?;
@@ -66,6 +69,9 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
         plain(op, functions)?;
         if op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
             return Err(Refusal::MayWait);
+        }
+        if meets_grid && may_wait_for_blocks(op) {
+            return Err(Refusal::MayWaitForBlocks);
         }
     }
     arguments(wrapper)?;
@@ -142,6 +148,17 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
 /// comes from a thread that has had its turn.
 fn meets_each_time(op: Op<'_>) -> bool {
     op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()).any(is_barrier)
+}
+
+/// Whether an operation may wait for another block than by a barrier of the grid, where alone blocks take turns.
+fn may_wait_for_blocks(op: Op<'_>) -> bool {
+    match op.name() {
+        "scf.while" => grid::waits_for_other_blocks(op) && may_wait(op),
+        "llvm.call" => {
+            op.parent_of_name("builtin.module").is_some_and(|module| grid::may_wait_inside(module, op, &mut Vec::new()))
+        }
+        _ => false,
+    }
 }
 
 /// A struct passed by value lies in memory that all threads share.

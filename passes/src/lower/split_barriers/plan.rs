@@ -232,7 +232,7 @@ impl<'c> Plan<'c> {
 
 /// What varies over the threads, all of whom take part in the reductions at barriers.
 pub fn uniformity<'c>(parallel: Op<'c>, syncing: HashSet<Op<'c>>) -> Uniformity<'c> {
-    let trust = Trust { reductions: true, loads: false };
+    let trust = Trust { reductions: true, ..Trust::default() };
     Uniformity::new(parallel.body(), &parallel.body().args(), syncing, trust)
 }
 

@@ -165,6 +165,27 @@ func.func @do_not_coarsen_other_grid(%p: !llvm.ptr, %g: index, %b: index, %n: i3
 
 // -----
 
+func.func @do_not_coarsen_blocks_that_meet(%p: !llvm.ptr, %g: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  // expected-remark @+1 {{its blocks wait for one another}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c32, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        llvm.store %t, %p : i32, !llvm.ptr
+        regrain.barrier(%x, %y, %z) {grid}
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return %e : i32
+}
+
+// -----
+
 func.func @do_not_coarsen_without_loops(%g: index) -> i32 {
   // expected-remark @+1 {{it has no grid loop with one block loop inside}}
   %e = regrain.gpu_wrapper @k grid(%g, %g, %g) block(%g, %g, %g) {

@@ -66,3 +66,37 @@ llvm.func @__regrain_launch.atomics(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i
   }
   llvm.return %e : i32
 }
+
+// Blocks that take turns have each its own dynamic shared memory, which the runtime names.
+// CHECK-LABEL: llvm.func @__regrain_block.meeting
+// CHECK: %[[STATE:.*]] = llvm.mlir.addressof @__regrain_tls
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STATE]][64]
+// CHECK: llvm.load %[[FIELD]] : !llvm.ptr -> !llvm.ptr
+// CHECK-NOT: @__regrain_dynamic_shared
+// CHECK: llvm.call @__regrain_grid_barrier()
+llvm.func ptx_kernelcc @meeting(%p: !llvm.ptr)
+llvm.func @__regrain_launch.meeting(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @meeting} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @meeting grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %dyn = regrain.dynamic_shared %bytes : i64 -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %own = llvm.getelementptr %dyn[%t] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, i64
+        llvm.store %t, %own : i64, !llvm.ptr<3>
+        regrain.barrier(%x, %y, %z) {grid}
+        %v = llvm.load %own : !llvm.ptr<3> -> i64
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+        llvm.store %v, %a : i64, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

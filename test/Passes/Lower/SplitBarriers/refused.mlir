@@ -293,3 +293,55 @@ llvm.func @do_not_split_a_written_argument(%args: !llvm.ptr, %gx: i32, %bx: i32)
   }
   llvm.return
 }
+
+// -----
+
+// All threads of the block meet in each round, but the flag is another block's.
+func.func @do_not_split_waiting_for_a_block(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{not split at its barriers: it may wait for another block elsewhere than at a barrier of the grid}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        regrain.barrier(%x, %y, %z) {grid}
+        scf.while : () -> () {
+          regrain.barrier(%x, %y, %z)
+          %v = llvm.load volatile %p : !llvm.ptr -> i32
+          %zero = arith.constant 0 : i32
+          %more = arith.cmpi eq, %v, %zero : i32
+          scf.condition(%more)
+        } do {
+          scf.yield
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
+llvm.func @waits(%p: !llvm.ptr) {
+  %v = llvm.load volatile %p : !llvm.ptr -> i32
+  llvm.return
+}
+
+func.func @do_not_split_waiting_for_a_block_in_a_function(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{not split at its barriers: it may wait for another block elsewhere than at a barrier of the grid}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        regrain.barrier(%x, %y, %z) {grid}
+        llvm.call @waits(%p) : (!llvm.ptr) -> ()
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}

@@ -137,3 +137,26 @@ func.func @do_not_erase_what_others_read(%n: index, %out: !llvm.ptr, %f: f32, %g
   }
   return
 }
+
+// Another block may write there while the grid meets.
+// CHECK-LABEL: func.func @do_not_forward_over_a_barrier_of_the_grid
+func.func @do_not_forward_over_a_barrier_of_the_grid(%n: index, %p: !llvm.ptr, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.parallel (%b) = (%c0) to (%n) step (%c1) {
+    scf.parallel (%x) = (%c0) to (%c64) step (%c1) {
+      // CHECK: llvm.store
+      // CHECK: regrain.barrier
+      // CHECK: llvm.load
+      %i = arith.index_cast %x : index to i64
+      %own = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %other = llvm.getelementptr %p[1024] : (!llvm.ptr) -> !llvm.ptr, f32
+      llvm.store %f, %own : f32, !llvm.ptr
+      regrain.barrier(%x) {grid}
+      %v = llvm.load %own : !llvm.ptr -> f32
+      llvm.store %v, %other : f32, !llvm.ptr
+    }
+  }
+  return
+}

@@ -68,3 +68,15 @@ llvm.func weak_odr ptx_kernelcc @kernel(%p: !llvm.ptr {llvm.noalias}, %n: i32) {
 // SHAPE: arith.constant 64 : index
 // SHAPE: arith.constant 2 : index
 // SHAPE: llvm.store %[[BX]]
+
+// What waits for the grid is a barrier of the grid.
+// CHECK-LABEL: llvm.func @__regrain_launch.meets_the_grid
+// CHECK: scf.parallel
+// CHECK: scf.parallel (%[[X:.*]], %[[Y:.*]], %[[Z:.*]]) =
+// CHECK: regrain.barrier(%[[X]], %[[Y]], %[[Z]]) {grid}
+// CHECK-NOT: llvm.call
+llvm.func @__regrain_grid_barrier_wait(i32, !llvm.ptr)
+llvm.func ptx_kernelcc @meets_the_grid(%p: !llvm.ptr, %n: i32) {
+  llvm.call @__regrain_grid_barrier_wait(%n, %p) : (i32, !llvm.ptr) -> ()
+  llvm.return
+}

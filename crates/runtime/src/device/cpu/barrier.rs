@@ -8,6 +8,7 @@
 use super::report;
 use super::state::{Barrier, GRID, Mode, State, Worker, current, take_site};
 use super::switch::{leave, wait};
+use super::turns;
 use crate::abi::Site;
 use crate::error::CudaError;
 
@@ -169,7 +170,7 @@ unsafe fn arrive_at_grid(worker: *mut Worker) {
     // SAFETY: by contract.
     let job = unsafe { (*worker).job() };
     if let Some(barrier) = &job.grid_barrier {
-        barrier.wait(|| job.failed());
+        barrier.wait(1, || job.failed());
     } else if job.total > 1 {
         job.fail(CudaError::LAUNCH_FAILURE, "grid-wide synchronisation in a launch that is not cooperative");
     }
@@ -229,6 +230,8 @@ unsafe extern "C" fn __regrain_grid_barrier() {
     unsafe {
         if (*worker).mode == Mode::Coroutines {
             sync(GRID, 0, Red::None, false);
+        } else if (*worker).job().blocks_take_turns() {
+            turns::give_way(worker);
         } else {
             arrive_at_grid(worker);
         }

@@ -65,7 +65,11 @@ extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
     let worker = current();
     // SAFETY: a non-null worker belongs to this OS thread.
     !worker.is_null()
-        && unsafe { (*worker).stacks.holds(pointer as usize) || (*worker).big_stack.holds(pointer as usize) }
+        && unsafe {
+            [&(*worker).stacks, &(*worker).big_stack, &(*worker).turn_stacks]
+                .into_iter()
+                .any(|stacks| stacks.holds(pointer as usize))
+        }
 }
 
 /// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.

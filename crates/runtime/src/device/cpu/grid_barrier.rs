@@ -1,11 +1,18 @@
 //! The barrier across the blocks of a cooperative launch.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+
+/// How often an OS thread that has a processor of its own looks before it sleeps: some hundred microseconds.
+const LOOKS: u32 = 20_000;
 
 /// A barrier over the blocks of a grid that gives up when the kernel fails. A block that has ended counts as arrived.
 pub struct GridBarrier {
     state: Mutex<Phase>,
     changed: Condvar,
+    /// Mirrors `Phase::phase`, so that one can look without the lock.
+    phase: AtomicU64,
+    looks: u32,
 }
 
 struct Phase {
@@ -15,19 +22,29 @@ struct Phase {
 }
 
 impl GridBarrier {
-    pub fn new(blocks: u64) -> Self {
-        Self { state: Mutex::new(Phase { blocks, waiting: 0, phase: 0 }), changed: Condvar::new() }
+    /// `busy`: whoever waits has a processor of its own, and may look for a while before it sleeps.
+    pub fn new(blocks: u64, busy: bool) -> Self {
+        let state = Mutex::new(Phase { blocks, waiting: 0, phase: 0 });
+        Self { state, changed: Condvar::new(), phase: AtomicU64::new(0), looks: if busy { LOOKS } else { 0 } }
     }
 
-    /// Waits for the other blocks, or until `failed` says that there is no point.
-    pub fn wait(&self, failed: impl Fn() -> bool) {
+    /// Waits, for so many blocks, for the others, or until `failed` says that there is no point.
+    pub fn wait(&self, blocks: u64, failed: impl Fn() -> bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.waiting += 1;
+        state.waiting += blocks;
         if state.waiting == state.blocks {
             self.open(&mut state);
             return;
         }
         let phase = state.phase;
+        drop(state);
+        for _ in 0..self.looks {
+            if self.phase.load(Ordering::Acquire) != phase || failed() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.phase == phase && !failed() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -36,6 +53,7 @@ impl GridBarrier {
     fn open(&self, state: &mut Phase) {
         state.waiting = 0;
         state.phase += 1;
+        self.phase.store(state.phase, Ordering::Release);
         self.changed.notify_all();
     }
 

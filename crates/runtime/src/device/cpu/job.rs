@@ -41,6 +41,11 @@ impl Job {
         self.block_entry.is_none()
     }
 
+    /// Whether blocks take turns on OS threads, from one barrier of the grid to the next.
+    pub fn blocks_take_turns(&self) -> bool {
+        self.grid_barrier.is_some() && self.block_entry.is_some() && self.kernel.blocks_meet
+    }
+
     pub fn threads(&self) -> u32 {
         self.block.x * self.block.y * self.block.z
     }

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32};
 
-use crate::abi::{CpuImage, CpuVar, Entry};
+use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Variable};
 
@@ -20,6 +20,8 @@ pub struct Kernel {
     pub max_threads: u32,
     pub static_shared: u32,
     pub local_bytes: u32,
+    /// Its block forms wait for other blocks at the barrier of the grid.
+    pub blocks_meet: bool,
     /// The variable of the kernel's image that leads to the buffer of what emulated kernels print.
     pub output: Option<usize>,
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, as raised by the program.
@@ -103,6 +105,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_threads: entry.max_threads,
             static_shared: entry.static_shared,
             local_bytes: entry.local_bytes,
+            blocks_meet: entry.flags & FLAG_GRID_SYNC != 0,
             output: variable(image, c"__regrain_output").map(|found| found.address as usize),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),

@@ -109,6 +109,9 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
     let workers = pool::threads() as u64;
+    let take_turns = kernel.blocks_meet && block_entry.is_some();
+    // How many OS threads meet at the barrier of the grid.
+    let meeting = if take_turns { workers.min(total) } else { total };
     output::connect(kernel);
     pool::run_grid(Job {
         grid,
@@ -119,7 +122,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         stack_size: limits::coroutine_stack(kernel),
         block_entry,
         thread_entry: kernel.thread_entry,
-        grid_barrier: cooperative.then(|| GridBarrier::new(total)),
+        grid_barrier: cooperative.then(|| GridBarrier::new(total, meeting <= pool::processors() as u64)),
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
         next: AtomicU64::new(0),

@@ -37,5 +37,6 @@ mod stream_calls;
 mod streams;
 mod switch;
 mod transfers;
+mod turns;
 mod warp;
 mod wave;

@@ -1,5 +1,5 @@
 //! The persistent thread pool. The launching thread takes part; one grid runs at a time. Cooperative launches run all
-//! blocks at once, on one OS thread each.
+//! blocks at once: in block forms that meet at the barrier of the grid they take turns (`turns`), else each has an OS thread.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,8 @@ use super::state::Worker;
 use crate::error::CudaError;
 
 struct Pool {
-    threads: usize,
+    /// How many there are, the launching one included.
+    threads: AtomicUsize,
     launch: Mutex<()>,
     slot: Mutex<Slot>,
     posted: Condvar,
@@ -32,11 +33,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The processors that this process may use.
+pub fn processors() -> usize {
+    static PROCESSORS: OnceLock<usize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+}
+
 /// Number of OS threads that run blocks: `REGRAIN_CPU_THREADS`, else the processors this process may use.
 pub fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {
-        let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let available = processors();
         match std::env::var("REGRAIN_CPU_THREADS") {
             Err(_) => available,
             Ok(text) => match text.trim().parse::<usize>() {
@@ -57,16 +64,17 @@ fn pool() -> &'static Pool {
     static POOL: OnceLock<&'static Pool> = OnceLock::new();
     POOL.get_or_init(|| {
         let pool: &'static Pool = Box::leak(Box::new(Pool {
-            threads: threads(),
+            threads: AtomicUsize::new(1),
             launch: Mutex::new(()),
             slot: Mutex::default(),
             posted: Condvar::new(),
             finished: Condvar::new(),
             epoch: AtomicUsize::new(0),
         }));
-        for _ in 1..pool.threads {
+        for _ in 1..threads() {
             // A pool with fewer threads than wished for is slower, not wrong.
-            let _ = std::thread::Builder::new().name("regrain-worker".into()).spawn(move || serve(pool));
+            let made = std::thread::Builder::new().name("regrain-worker".into()).spawn(move || serve(pool));
+            pool.threads.fetch_add(usize::from(made.is_ok()), Ordering::Relaxed);
         }
         pool
     })
@@ -116,15 +124,20 @@ fn serve(pool: &'static Pool) {
 }
 
 /// Runs all blocks of a grid and returns when the last one has ended.
-pub fn run_grid(job: Job) {
+pub fn run_grid(mut job: Job) {
     let pool = pool();
+    let threads = pool.threads.load(Ordering::Relaxed);
     let _turn = lock(&pool.launch);
-    if job.grid_barrier.is_some() {
+    if job.grid_barrier.is_some() && !job.blocks_take_turns() {
         run_cooperative(&job);
         return;
     }
+    if job.blocks_take_turns() {
+        // A share for each OS thread that there is: all must come to the barrier.
+        job.chunk = job.total.div_ceil(threads as u64);
+    }
     // One task needs nobody else.
-    if job.total <= job.chunk || pool.threads == 1 {
+    if job.total <= job.chunk || threads == 1 {
         take_part(&job);
         return;
     }

@@ -1,7 +1,7 @@
 //! One OS thread runs blocks of a job.
 //!
 //! Two ways to run a block:
-//! - *split*: `block_entry` runs the whole block;
+//! - *split*: `block_entry` runs the whole block (those that meet at the barrier of the grid take turns, `turns.rs`);
 //! - *coroutines*: `thread_entry` runs every thread, in as many stackful coroutines as threads wait at once
 //!   (`scheduler.rs`).
 //!
@@ -13,6 +13,7 @@ use corosensei::{Coroutine, Yielder};
 use super::job::Job;
 use super::scheduler::run_block;
 use super::state::{Mode, Worker};
+use super::turns;
 use crate::abi::{Dim3, dynamic_shared};
 use crate::error::CudaError;
 
@@ -42,7 +43,10 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             }
         } else {
             (*worker).mode = Mode::Whole;
-            run_whole(worker, job);
+            match &job.grid_barrier {
+                Some(barrier) if job.blocks_take_turns() => turns::run(worker, job, barrier),
+                _ => run_whole(worker, job),
+            }
         }
         (*worker).finish();
     }
@@ -77,7 +81,7 @@ impl Worker {
 ///
 /// # Safety
 /// `worker` belongs to this OS thread.
-unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
+pub unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
     let Dim3 { x, y, .. } = job.grid;
     let (x, y) = (u64::from(x), u64::from(y));
     // SAFETY: this OS thread's own storage.
@@ -131,7 +135,7 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
 ///
 /// # Safety
 /// As [`run`], inside the big coroutine.
-unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
+pub unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
     let Some(entry) = job.block_entry else { return };
     // SAFETY: entry and arguments are valid by contract; TLS is this OS thread's own.
     unsafe {

@@ -119,7 +119,9 @@ pub struct Worker {
     pub exited: bool,
     pub stacks: StackPool,
     pub big_stack: StackPool,
-    /// Yielder of the big coroutine while it runs.
+    /// For blocks that take turns.
+    pub turn_stacks: StackPool,
+    /// Yielder of the big coroutine, or of the block whose turn it is, while it runs.
     pub whole_yielder: *const Yielder<(), ()>,
     pub coroutines: Vec<Option<Coro>>,
     /// Places of `coroutines` that are empty.
@@ -158,6 +160,7 @@ impl Worker {
             exited: false,
             stacks: StackPool::new(),
             big_stack: StackPool::new(),
+            turn_stacks: StackPool::new(),
             whole_yielder: std::ptr::null(),
             coroutines: Vec::new(),
             free_slots: Vec::new(),

@@ -37,22 +37,17 @@ use mlir_bridge::llvm;
 
 use super::place;
 use crate::Unsupported;
+use crate::nvvm::grid_barriers;
 use emit::{Outer, OuterType};
 pub(super) use library::Library;
 use parse::Immediates;
-
-/// Functions of the toolkit's headers that wait by spinning on the driver's memory, and what waits instead.
-const REPLACED: [(&str, &str); 2] = [
-    ("_ZN18cooperative_groups4__v17detailsL17sync_grids_arriveEPVj", "__regrain_grid_barrier_arrive"),
-    ("_ZN18cooperative_groups4__v17detailsL15sync_grids_waitEjPVj", "__regrain_grid_barrier_wait"),
-];
 
 /// Instructions of textures and surfaces, whose operands no other instruction has.
 const TEXTURES: &[&str] = &["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
 
 /// Replaces every inline PTX statement of `module`; all that cannot be replaced are listed in the error.
 pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result<(), Vec<Unsupported>> {
-    replace_grid_barriers(module);
+    grid_barriers::replace(module);
     let jumps = jumping(module);
     if !jumps.is_empty() {
         return Err(jumps);
@@ -236,14 +231,4 @@ fn add(module: &Module<'_>, text: &str) -> Result<(), String> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{header}{text}").as_bytes(), "inline_ptx");
     let addition = context.create_module_from_ir(buffer).map_err(|e| format!("{e}\n{text}"))?;
     module.link_in_module(addition).map_err(|e| e.to_string())
-}
-
-/// Sends grid-wide synchronisation to the runtime, which can suspend blocks; the headers' code would spin for ever.
-fn replace_grid_barriers(module: &Module<'_>) {
-    for (name, replacement) in REPLACED {
-        if let Some(old) = module.get_function(name) {
-            let new = module.add_function(replacement, old.get_type(), None);
-            llvm::replace_function(old, new);
-        }
-    }
 }

@@ -1,0 +1,337 @@
+//! `regrain-interchange-strides`: a loop in which each thread goes on by a stride goes outside of the threads.
+//!
+//! Before:
+//! ```mlir
+//! scf.while (%i = %init) { %go = arith.cmpi slt, %i, %n; scf.condition(%go) %i }      // %init = %low + %x
+//! do { ^(%i): A(%i); %next = arith.addi %i, %step; scf.yield %next }
+//! ```
+//! After:
+//! ```mlir
+//! scf.while (%b = %low) { %go = arith.cmpi slt, %b, %n; scf.condition(%go) %b }       // the same in all threads
+//! do { ^(%b):
+//!   regrain.barrier(%x, %y, %z)
+//!   %i = arith.addi %b, %x
+//!   %mine = arith.cmpi slt, %i, %n
+//!   scf.if %mine { A(%i) }
+//!   %next = arith.addi %b, %step; scf.yield %next
+//! }
+//! ```
+//! Splitting at the barrier puts the loop outside. A round then goes through neighbouring memory, where a row of threads on its own would
+//! jump from one stride to the next: a cache line, and a page, for each step.
+//!
+//! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
+//! a thread compares (`divisions.rs`).
+//!
+//! The start is split into a part that the threads share and a small one of their own ([`Start`]). Where numbers might wrap, the
+//! loop as it was stands beside, and what all threads share decides. Declined: loops that carry more than the number, whose
+//! bound or stride is not the same in all threads, that hold loops, or do more than load, compute and store.
+
+mod divisions;
+
+use mlir_bridge::{
+    ir::{Block, Builder, Mapping, Op, Value},
+    pass::{Anchor, PassInfo, PassResult, PassRun},
+};
+use regrain_dialects::ops::{Barrier, GpuWrapper};
+
+use crate::analysis::{
+    constants::constant,
+    counted_loop::{self, Kind},
+    facts::{Range, range},
+    loops::Counting,
+    objects::{Kind as Object, object_of},
+    synchronisation::{STRUCTURES, decisive},
+    uniformity::{Trust, Uniformity, computes},
+};
+
+/// The most that threads of a block may start apart.
+const FARTHEST: i128 = 1 << 28;
+/// How deep a start is taken apart.
+const DEPTH: u32 = 12;
+
+/// The pass.
+pub const PASS: PassInfo = PassInfo {
+    name: "regrain-interchange-strides",
+    summary: "put loops in which threads go on by a stride outside of the threads",
+    anchor: Anchor::Module,
+    options: &[],
+    dialects: &["regrain", "scf", "arith"],
+    run,
+};
+
+fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    for parallel in GpuWrapper::all(module).into_iter().filter_map(GpuWrapper::block_loop) {
+        interchange(parallel);
+    }
+    Ok(())
+}
+
+/// Interchanges the loops of a loop over threads.
+fn interchange(parallel: Op<'_>) {
+    let structures: Vec<_> = parallel.find_all(|op| STRUCTURES.contains(&op.name()));
+    let loops: Vec<_> = structures.iter().copied().filter_map(Strided::of).collect();
+    if loops.is_empty() || !Counting::dimensions(parallel).iter().all(Counting::is_plain) {
+        return;
+    }
+    let uniform =
+        Uniformity::new(parallel.body(), &parallel.body().args(), structures.into_iter().collect(), Trust::default());
+    for strided in loops.into_iter().filter(|strided| strided.fits(parallel, &uniform)) {
+        let start = Starts { parallel, uniform: &uniform, b: Builder::before(strided.op), checks: Vec::new() };
+        strided.rewrite(parallel, start);
+    }
+}
+
+/// A loop that counts up to a bound and carries nothing else.
+struct Strided<'c> {
+    op: Op<'c>,
+    body: Block<'c>,
+    /// The number, in the body.
+    variable: Value<'c>,
+    init: Value<'c>,
+    bound: Value<'c>,
+    step: Value<'c>,
+    unsigned: bool,
+}
+
+impl<'c> Strided<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        let found = match op.name() {
+            "scf.for" if op.num_results() == 0 => {
+                let Counting { lower: init, upper: bound, step, unsigned } = Counting::of(op)?;
+                Self { op, body: op.body(), variable: op.body().arg(0), init, bound, step, unsigned }
+            }
+            "scf.while" => Self::of_while(op)?,
+            _ => return None,
+        };
+        found.init.ty().int_width().filter(|bits| matches!(bits, 32 | 64)).map(|_| found)
+    }
+
+    fn of_while(op: Op<'c>) -> Option<Self> {
+        let parts = counted_loop::parts(op)?;
+        let [carried] = parts.before.args()[..] else { return None };
+        let alone = parts.forwarded == [carried] && !op.result(0).has_uses() && parts.before.ops().len() == 2;
+        let counted = counted_loop::count_unless_wrapping(&parts).ok().filter(|_| alone)?;
+        let unsigned = match counted.kind {
+            Kind::Exclusive => false,
+            Kind::Unsigned => true,
+            _ => return None,
+        };
+        let (variable, init) = (parts.after.arg(0), op.operand(0));
+        Some(Self { op, body: parts.after, variable, init, bound: counted.bound, step: counted.step, unsigned })
+    }
+
+    /// Whether all threads come to the loop and to its rounds together, starting apart, and what they do there may take turns.
+    fn fits(&self, parallel: Op<'c>, uniform: &Uniformity<'c>) -> bool {
+        let mut around = std::iter::successors(self.op.parent(), |at| at.parent()).take_while(|at| *at != parallel);
+        let shared = |at: Op<'c>| STRUCTURES.contains(&at.name()) && uniform.all_uniform(&decisive(at));
+        let ops = || self.body.ops().into_iter().flat_map(|op| op.find_all(|_| true));
+        uniform.all_uniform(&[self.bound, self.step])
+            && !uniform.is_uniform(self.init)
+            && around.all(shared)
+            && ops().all(is_plain)
+            && ops().any(|op| matches!(op.name(), "llvm.load" | "llvm.store"))
+    }
+
+    /// Puts the loop over rounds that threads share in its place, or beside it where numbers may wrap.
+    fn rewrite(&self, parallel: Op<'c>, mut starts: Starts<'c, '_>) {
+        let Some(start) = starts.of(self.init, DEPTH).filter(|start| start.most <= FARTHEST) else { return };
+        let (b, ty) = (starts.b, self.init.ty());
+        let zero = || b.const_int(ty, 0);
+        let low = start.low.unwrap_or_else(zero);
+        let own = start.own.unwrap_or_else(zero);
+        self.check_wrapping(&mut starts, low, start.most);
+        let last = start.last.unwrap_or_else(zero);
+        let divisors = self.divisors(&mut starts, low, last);
+        let all = starts.checks.into_iter().reduce(|all, check| b.arith("andi", all, check));
+        match all {
+            None => {
+                self.rounds(b, parallel, (low, own), &divisors);
+                self.op.erase();
+            }
+            Some(all) => {
+                let choice = b.scf_if(all, &[], true);
+                let end = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc).scf_yield(&[]);
+                let (new, old) = (end(0), end(1));
+                self.rounds(Builder::before(new), parallel, (low, own), &divisors);
+                self.op.move_before(old);
+            }
+        }
+    }
+
+    /// That neither a number that a thread reaches wraps, nor the one that all share.
+    fn check_wrapping(&self, starts: &mut Starts<'c, '_>, low: Value<'c>, most: i128) {
+        let (b, ty) = (starts.b, self.init.ty());
+        let bits = ty.int_width().unwrap_or(64);
+        let all = if self.unsigned { (1 << bits) - 1 } else { Range::of_width(bits).high };
+        let limit = b.const_int(ty, wrapped(all - most, bits));
+        let zero = b.const_int(ty, 0);
+        let at_most = |a, other| b.cmpi(if self.unsigned { "ule" } else { "sle" }, a, other);
+        // What is known of both readings of the bits.
+        let known = |value| range(value).filter(|found| !self.unsigned || found.low >= 0);
+        let largest = Range::of_width(bits).high;
+        let step = known(self.step).filter(|step| step.low > 0);
+        if step.is_none() {
+            starts.checks.push(b.cmpi(if self.unsigned { "ugt" } else { "sgt" }, self.step, zero));
+            starts.checks.push(at_most(self.step, limit));
+        }
+        let ends = step.zip(known(self.bound)).is_some_and(|(step, bound)| bound.high + step.high + most <= largest);
+        if !ends {
+            starts.checks.push(at_most(self.bound, b.arith("subi", limit, self.step)));
+        }
+        if known(low).is_none_or(|low| low.high + most > largest) {
+            starts.checks.push(at_most(low, limit));
+        }
+    }
+
+    /// The loop that threads share, from `low`; a thread's number is `own` further.
+    fn rounds(&self, b: Builder<'c>, parallel: Op<'c>, (low, own): (Value<'c>, Value<'c>), divisors: &[Value<'c>]) {
+        let less = if self.unsigned { "ult" } else { "slt" };
+        let made = b.scf_while(&[low], &[low.ty()]);
+        let (test, round) = (made.region(0).entry(), made.region(1).entry());
+        let b = Builder::at_end(test, b.loc);
+        b.scf_condition(b.cmpi(less, test.arg(0), self.bound), &[test.arg(0)]);
+        let b = Builder::at_end(round, b.loc);
+        Barrier::create(b, &parallel.body().args());
+        let number = b.arith("addi", round.arg(0), own);
+        let guard = b.scf_if(b.cmpi(less, number, self.bound), &[], false);
+        let inside = Builder::at_end(guard.body(), b.loc);
+        let mut mapping = Mapping::new();
+        mapping.map(self.variable, number);
+        inside.clone_body(self.body, &mut mapping);
+        inside.scf_yield(&[]);
+        for divisor in divisors {
+            divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
+        }
+        b.scf_yield(&[b.arith("addi", round.arg(0), self.step)]);
+    }
+}
+
+/// A number of so many bits as the signed one of the same bits.
+fn wrapped(value: i128, bits: u32) -> i64 {
+    if bits == 32 { i64::from(value as u32 as i32) } else { value as i64 }
+}
+
+/// Whether an operation only loads, computes and stores, elsewhere than in memory of the thread.
+fn is_plain(op: Op<'_>) -> bool {
+    let plain = || !op.has_attr("volatile_") && op.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
+    let local = |address: Value<'_>| {
+        let mut at = address;
+        while let Some(op) =
+            at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
+        {
+            at = op.operand(0);
+        }
+        object_of(at) == Some(Object::Local)
+    };
+    match op.name() {
+        "llvm.load" => plain() && !local(op.operand(0)),
+        "llvm.store" => plain() && !local(op.operand(1)),
+        "llvm.call" => computes(op),
+        "scf.if" => true,
+        _ => op.is_terminator() || (op.num_regions() == 0 && op.is_memory_effect_free()),
+    }
+}
+
+/// A number as the sum of one that the threads share and one of their own, from 0 to `most`.
+struct Start<'c> {
+    /// `None` is 0.
+    low: Option<Value<'c>>,
+    own: Option<Value<'c>>,
+    /// What the last thread has of its own, which is the most, the same in all threads.
+    last: Option<Value<'c>>,
+    most: i128,
+}
+
+/// Takes numbers apart.
+struct Starts<'c, 'u> {
+    parallel: Op<'c>,
+    uniform: &'u Uniformity<'c>,
+    b: Builder<'c>,
+    /// What must hold, the same in all threads.
+    checks: Vec<Value<'c>>,
+}
+
+impl<'c> Starts<'c, '_> {
+    fn of(&mut self, value: Value<'c>, depth: u32) -> Option<Start<'c>> {
+        if self.uniform.is_uniform(value) {
+            return Some(Start { low: Some(value), own: None, last: None, most: 0 });
+        }
+        let op = value.defining_op().filter(|_| depth > 0)?;
+        let (_, short) = op.name().split_once('.')?;
+        match short {
+            "index_cast" | "index_castui" => {
+                let number = op.operand(0).block_arg().filter(|(block, _)| *block == self.parallel.body())?.1;
+                let most = self.threads(number)? - 1;
+                let b = self.b;
+                let size = self.parallel.operand(self.parallel.body().num_args() + number);
+                let last = b.arith("subi", b.index_cast(size, value.ty()), b.const_int(value.ty(), 1));
+                Some(Start { low: None, own: Some(value), last: Some(last), most })
+            }
+            "add" | "addi" => self.sum(op, depth - 1),
+            "mul" | "muli" => self.product(op, depth - 1),
+            "zext" | "extui" => self.extended(op, false, depth - 1),
+            "sext" | "extsi" => self.extended(op, true, depth - 1),
+            _ => None,
+        }
+    }
+
+    /// The most threads of a dimension.
+    fn threads(&self, dimension: usize) -> Option<i128> {
+        range(self.parallel.body().arg(dimension)).map(|found| found.high + 1).filter(|most| (1..=1024).contains(most))
+    }
+
+    fn both(&self, name: &str, a: Option<Value<'c>>, b: Option<Value<'c>>) -> Option<Value<'c>> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.b.arith(name, a, b)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn sum(&mut self, op: Op<'c>, depth: u32) -> Option<Start<'c>> {
+        let (a, b) = (self.of(op.operand(0), depth)?, self.of(op.operand(1), depth)?);
+        let low = self.both("addi", a.low, b.low);
+        let own = self.both("addi", a.own, b.own);
+        let last = self.both("addi", a.last, b.last);
+        Some(Start { low, own, last, most: a.most + b.most }).filter(|sum| sum.most <= FARTHEST)
+    }
+
+    /// A product with a number that the threads share: a small constant, or the threads of a dimension.
+    fn product(&mut self, op: Op<'c>, depth: u32) -> Option<Start<'c>> {
+        let (left, right) = (op.operand(0), op.operand(1));
+        let (varying, factor) = if self.uniform.is_uniform(right) { (left, right) } else { (right, left) };
+        let most = self.largest(factor).filter(|_| self.uniform.is_uniform(factor))?;
+        let start = self.of(varying, depth)?;
+        let times = |value: Value<'c>| self.b.arith("muli", value, factor);
+        let (low, own, last) = (start.low.map(times), start.own.map(times), start.last.map(times));
+        let made = Start { low, own, last, most: start.most.checked_mul(most)? };
+        Some(made).filter(|product| product.most <= FARTHEST)
+    }
+
+    /// The most that a factor may be, none of which is negative.
+    fn largest(&self, factor: Value<'c>) -> Option<i128> {
+        if let Some(number) = constant(factor) {
+            return Some(number.into()).filter(|number| *number >= 0);
+        }
+        let rank = self.parallel.body().num_args();
+        let is_size = |dimension: &usize| {
+            let size = self.parallel.operand(rank + dimension);
+            size.defining_op().is_some_and(|op| op.is("arith.index_castui") && op.operand(0) == factor)
+        };
+        (0..rank).find(is_size).and_then(|dimension| self.threads(dimension))
+    }
+
+    /// A number made wider: the sum must not wrap in the narrow type.
+    fn extended(&mut self, op: Op<'c>, signed: bool, depth: u32) -> Option<Start<'c>> {
+        let start = self.of(op.operand(0), depth)?;
+        let (narrow, wide) = (op.operand(0).ty(), op.result(0).ty());
+        let bits = narrow.int_width().filter(|bits| *bits == 32)?;
+        if let Some(low) = start.low {
+            let all = if signed { Range::of_width(bits).high } else { (1 << bits) - 1 };
+            let limit = self.b.const_int(narrow, wrapped(all - start.most, bits));
+            self.checks.push(self.b.cmpi(if signed { "sle" } else { "ule" }, low, limit));
+        }
+        let low = start.low.map(|low| self.b.value(if signed { "arith.extsi" } else { "arith.extui" }, &[low], wide));
+        let wider = |own| self.b.value("arith.extui", &[own], wide);
+        Some(Start { low, own: start.own.map(wider), last: start.last.map(wider), most: start.most })
+    }
+}
