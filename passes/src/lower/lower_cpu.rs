@@ -31,6 +31,7 @@ mod clamps;
 mod failures;
 mod narrow;
 mod thread_loops;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 
@@ -243,9 +244,12 @@ fn make_block<'c>(
     address_spaces::flatten(function);
     failures::name_threads(module, function);
     narrow::narrow(function);
+    let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function);
-    vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
-    thread_loops::lower(function);
+    for function in waiting.into_iter().chain([function]) {
+        vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
+        thread_loops::lower(function);
+    }
     Ok(())
 }
 

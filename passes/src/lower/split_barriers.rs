@@ -29,6 +29,7 @@ mod legality;
 mod memory;
 mod plan;
 mod switch;
+mod waits;
 mod warp;
 
 use mlir_bridge::{
@@ -121,6 +122,7 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
     let rows = vectorize_threads::takes(block);
+    waits::check(block, rows == Rows::Warps)?;
     let mut plan = Plan::new(block, rows == Rows::Warps);
     if rows != Rows::None && interleave_locals(&plan, block) {
         plan = Plan::new(block, rows == Rows::Warps);

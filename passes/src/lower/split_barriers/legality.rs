@@ -2,7 +2,7 @@
 
 use mlir_bridge::ir::{Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
-use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_shared_memory, is_synchronising};
+use regrain_dialects::ops::{Barrier, BarrierReduce, is_shared_memory, is_synchronising};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use crate::analysis::{
@@ -10,7 +10,6 @@ use crate::analysis::{
     loops::Counting,
     objects::{is_struct_argument, only_read},
     synchronisation::STRUCTURES,
-    waiting::may_wait,
 };
 
 mlir_bridge::reasons! {
@@ -64,9 +63,6 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
         }
         thread_registers(op)?;
         plain(op, functions)?;
-        if op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
-            return Err(Refusal::MayWait);
-        }
     }
     arguments(wrapper)?;
     Ok(loops)
@@ -136,12 +132,6 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
-}
-
-/// Whether all threads of the block meet in each round of a loop: then no thread is in the loop alone, and what it waits for
-/// comes from a thread that has had its turn.
-fn meets_each_time(op: Op<'_>) -> bool {
-    op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(|block| block.ops()).any(is_barrier)
 }
 
 /// A struct passed by value lies in memory that all threads share.

@@ -263,6 +263,10 @@ impl<'c> Emitter<'c, '_> {
             Kind::Store => self.store(op),
             Kind::Load => self.load(op),
             Kind::Constant => self.copy(op),
+            Kind::Once => {
+                self.b.clone_op(op, &mut Mapping::new());
+                Ok(())
+            }
             Kind::Elementwise | Kind::Math if !self.varies(op) => self.copy(op),
             Kind::Elementwise => self.elementwise(op),
             Kind::Math => self.math(op),
