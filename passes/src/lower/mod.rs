@@ -10,19 +10,19 @@ const SET_THREAD: &str = "__regrain_set_thread";
 
 /// The runtime's function that a thread calls in each round of a loop that waits.
 const WAIT: &str = "__regrain_wait";
-/// The runtime's function that says whether the next thread, or row, of a loop is the caller's to run.
-const TAKE_ITEM: &str = "__regrain_take_item";
+/// The runtime's function that says whether the next row of a loop is the caller's to run.
+const TAKE_ROW: &str = "__regrain_take_row";
 /// On a thread loop that waits: whoever runs it asks for each of its rows.
 const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 
 /// A condition around what only the caller is to run.
-fn take_item(b: Builder<'_>) -> Op<'_> {
+fn take_row(b: Builder<'_>) -> Op<'_> {
     let ctx = b.ctx();
     let module = b.block().parent_op().and_then(|op| op.parent_of_name("builtin.module"));
-    if let Some(module) = module.filter(|module| module.lookup_symbol(TAKE_ITEM).is_none()) {
-        Builder::at_end(module.body(), ctx.unknown_loc()).llvm_func(TAKE_ITEM, ctx.int(32), &[]);
+    if let Some(module) = module.filter(|module| module.lookup_symbol(TAKE_ROW).is_none()) {
+        Builder::at_end(module.body(), ctx.unknown_loc()).llvm_func(TAKE_ROW, ctx.int(32), &[]);
     }
-    let mine = b.llvm_call(TAKE_ITEM, &[], &[ctx.int(32)]).result(0);
+    let mine = b.llvm_call(TAKE_ROW, &[], &[ctx.int(32)]).result(0);
     b.scf_if(b.cmpi("ne", mine, b.const_i32(0)), &[], false)
 }
 

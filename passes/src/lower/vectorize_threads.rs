@@ -45,7 +45,7 @@ use regrain_dialects::{
     ops::{is_barrier, is_lane_or_warp},
 };
 
-use super::{TAKEN_BY_ROW, before::computed, stack, take_item};
+use super::{TAKEN_BY_ROW, before::computed, stack, take_row};
 use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
 use counted::Advances;
 use emit::{Emitter, Row};
@@ -340,7 +340,7 @@ impl<'c> Nest<'c> {
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
     ) -> Result<(), String> {
         if self.parallel.has_attr(TAKEN_BY_ROW) {
-            let taken = take_item(b);
+            let taken = take_row(b);
             let inside = Builder::at_end(taken.body(), b.loc);
             self.taken_row(inside, shapes, ivs, first, mask)?;
             inside.scf_yield(&[]);

@@ -9,9 +9,9 @@
 //!
 //! llvm.func @block.waits0(%frame) {
 //!   %v = llvm.load %frame[0]
-//!   scf.parallel (%x, %y, %z) = ... {
-//!     %mine = llvm.call @__regrain_take_item()
-//!     scf.if %mine { A(%v) ; scf.while { ... } do { llvm.call @__regrain_wait() ; ... } }
+//!   scf.while : () -> i64 { %i = llvm.call @__regrain_next_thread() ; %i < %nx * %ny * %nz } do {
+//!     %x, %y, %z = %i % %nx, %i / %nx % %ny, ...
+//!     A(%v) ; scf.while { ... } do { llvm.call @__regrain_wait() ; ... }
 //!   }
 //! }
 //! ```
@@ -29,16 +29,17 @@ use regrain_dialects::{
 
 use regrain_targets::device_operations::DeviceOperations;
 
-use super::{empty_function, thread_loops};
+use super::empty_function;
 use crate::{
     analysis::{
         uniformity::free_values,
         waiting::{holds_polls, may_wait, meets_warp_each_time},
     },
-    lower::{TAKEN_BY_ROW, WAIT, take_item},
+    lower::{TAKEN_BY_ROW, WAIT},
 };
 
 const WAIT_LOOP: &str = "__regrain_wait_loop";
+const NEXT_THREAD: &str = "__regrain_next_thread";
 const WAIT_OF_BLOCK: &str = "__regrain_wait_of_block";
 /// What a captured value takes.
 const CELL: u64 = 64;
@@ -70,11 +71,8 @@ pub fn outline<'c>(module: Op<'c>, function: Op<'c>, operations: &dyn DeviceOper
         let outlined = outline_one(module, parallel, &name, items);
         match items {
             Items::Rows => made.push(outlined),
-            Items::Threads => thread_loops::lower(outlined),
-            Items::Lanes => {
-                operations.lower(module, outlined)?;
-                thread_loops::lower(outlined);
-            }
+            Items::Threads => (),
+            Items::Lanes => operations.lower(module, outlined)?,
         }
     }
     let in_thread_loop = |op: Op<'c>| op.parent_of_name("scf.parallel").is_some();
@@ -86,14 +84,13 @@ pub fn outline<'c>(module: Op<'c>, function: Op<'c>, operations: &dyn DeviceOper
 
 /// Calls a function of the runtime in each round of a loop.
 fn call_at_start(module: Op<'_>, spin: Op<'_>, name: &str) {
-    declare(module, name, &[]);
+    declare(module, name, &[], module.ctx().llvm_void());
     Builder::at_start(spin.region(1).entry(), spin.loc()).llvm_call(name, &[], &[]);
 }
 
-fn declare<'c>(module: Op<'c>, name: &str, inputs: &[Type<'c>]) {
+fn declare<'c>(module: Op<'c>, name: &str, inputs: &[Type<'c>], result: Type<'c>) {
     if module.lookup_symbol(name).is_none() {
-        let ctx = module.ctx();
-        Builder::at_end(module.body(), ctx.unknown_loc()).llvm_func(name, ctx.llvm_void(), inputs);
+        Builder::at_end(module.body(), module.ctx().unknown_loc()).llvm_func(name, result, inputs);
     }
 }
 
@@ -132,13 +129,13 @@ fn outline_one<'c>(module: Op<'c>, parallel: Op<'c>, name: &str, items: Items) -
         cell += CELL as i32;
     }
     let moved = inside.clone_op(parallel, &mut mapping);
-    declare(module, WAIT_LOOP, &[ctx.ptr(0), ctx.ptr(0), ctx.int(32)]);
+    declare(module, WAIT_LOOP, &[ctx.ptr(0), ctx.ptr(0), ctx.int(32)], ctx.llvm_void());
     let kind = outside.const_i32(items as i32);
     outside.llvm_call(WAIT_LOOP, &[outside.llvm_addressof(name), frame, kind], &[]);
     parallel.erase();
     match items {
         Items::Rows => moved.set_attr(TAKEN_BY_ROW, ctx.unit_attr()),
-        _ => take_threads(moved),
+        _ => take_threads(module, moved),
     }
     outlined
 }
@@ -180,13 +177,31 @@ fn load<'c>(b: Builder<'c>, ty: Type<'c>, address: Value<'c>) -> Value<'c> {
     if ty.is_index() { b.index_cast(value, ty) } else { value }
 }
 
-/// Each thread of the loop runs only where nobody else has begun it.
-fn take_threads(parallel: Op<'_>) {
-    let body = parallel.body();
-    let ops: Vec<_> = body.ops().into_iter().filter(|op| !op.is_terminator()).collect();
-    let taken = take_item(Builder::at_start(body, parallel.loc()));
-    let end = Builder::at_end(taken.body(), parallel.loc()).scf_yield(&[]);
-    for op in ops {
-        op.move_before(end);
+/// Threads are those that nobody has begun, one after the other.
+fn take_threads<'c>(module: Op<'c>, parallel: Op<'c>) {
+    let b = Builder::before(parallel);
+    let i64 = b.ctx().int(64);
+    declare(module, NEXT_THREAD, &[], i64);
+    let sizes: Vec<_> = parallel.operands()[3..6].iter().map(|size| b.index_cast(*size, i64)).collect();
+    let count = b.arith("muli", b.arith("muli", sizes[0], sizes[1]), sizes[2]);
+    let threads = b.scf_while(&[], &[i64]);
+    let before = Builder::at_end(threads.region(0).entry(), b.loc);
+    let next = before.llvm_call(NEXT_THREAD, &[], &[i64]).result(0);
+    before.scf_condition(before.cmpi("slt", next, count), &[next]);
+    let body = threads.region(1).entry();
+    let inside = Builder::at_end(body, b.loc);
+    let (thread, index) = (body.arg(0), b.ctx().index());
+    let row = inside.arith("divui", thread, sizes[0]);
+    let places = [
+        inside.arith("remui", thread, sizes[0]),
+        inside.arith("remui", row, sizes[1]),
+        inside.arith("divui", row, sizes[1]),
+    ];
+    let places = places.map(|place| inside.index_cast(place, index));
+    let end = inside.scf_yield(&[]);
+    if let Some(reduce) = parallel.body().terminator() {
+        reduce.erase();
     }
+    parallel.body().inline_before(end, &places);
+    parallel.erase();
 }

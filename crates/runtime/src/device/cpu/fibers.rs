@@ -4,7 +4,7 @@
 //! loop over as a function (`passes::lower::lower_cpu::waiting`):
 //!
 //! ```text
-//! body(frame): for each thread { if take_item() { ...; while (!seen(flag)) { wait(); } ... } }
+//! body(frame): while ((i = next_thread()) < count) { ...; while (!seen(flag)) { wait(); } ... }
 //! wait_loop(body, frame)
 //! ```
 //! The function runs on a fiber of its own. When a thread has waited for a while, another fiber begins the function again and goes on with the
@@ -48,7 +48,7 @@ enum Items {
 /// One run through the threads of a loop.
 pub struct Fiber {
     coroutine: Coro,
-    /// The threads, or rows, that it has passed.
+    /// The rows that it has passed.
     seen: u64,
     /// The thread that it runs.
     thread: Option<usize>,
@@ -76,7 +76,6 @@ unsafe extern "C" fn __regrain_wait_loop(body: Body, frame: *mut c_void, items: 
     // SAFETY: `body` takes `frame` by contract; a non-null worker belongs to this OS thread and runs a block.
     unsafe {
         if worker.is_null() || (*worker).mode != Mode::Whole {
-            body(frame);
             return;
         }
         (*worker).job().kernel.waits.store(true, Ordering::Relaxed);
@@ -239,9 +238,9 @@ unsafe fn end_thread(worker: *mut Worker) {
     }
 }
 
-/// Whether the running fiber is to run the next thread, or row, of its loop.
+/// Whether the running fiber is to run the next row of its loop.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __regrain_take_item() -> u32 {
+unsafe extern "C" fn __regrain_take_row() -> u32 {
     let worker = current();
     if worker.is_null() {
         return 1;
@@ -249,19 +248,30 @@ unsafe extern "C" fn __regrain_take_item() -> u32 {
     // SAFETY: a non-null worker belongs to this OS thread and runs a block.
     unsafe {
         let waiting = &mut (*worker).waiting;
-        let lanes = waiting.items == Items::Lanes;
-        let index = waiting.seen;
-        let mine = index == waiting.taken;
+        let mine = waiting.seen == waiting.taken;
         waiting.seen += 1;
         waiting.taken += u64::from(mine);
-        if lanes {
+        u32::from(mine)
+    }
+}
+
+/// The next thread for the running fiber, which has come to the end of the loop with the one before; as many as there are, or more, if
+/// none is left.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_next_thread() -> u64 {
+    let worker = current();
+    // SAFETY: generated code asks in functions that `__regrain_wait_loop` runs; the worker belongs to this OS thread.
+    unsafe {
+        let next = (*worker).waiting.taken;
+        (*worker).waiting.taken += 1;
+        if (*worker).waiting.items == Items::Lanes {
             end_thread(worker);
-            if mine {
-                (*worker).waiting.thread = Some(index as usize);
-                set_running(worker, index as usize);
+            if next < u64::from((*worker).job().threads()) {
+                (*worker).waiting.thread = Some(next as usize);
+                set_running(worker, next as usize);
             }
         }
-        u32::from(mine)
+        next
     }
 }
 
