@@ -49,12 +49,12 @@ use regrain_dialects::{
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
-use regrain_targets::device_language;
+use regrain_targets::device_language::{self, thread_ops::asks_for_shared};
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
-    analysis::functions,
+    analysis::{functions, objects::is_shared},
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::vectorize_threads::{self, Machine},
@@ -239,6 +239,7 @@ fn make_block<'c>(
     inline_wrapper(function, &Axis::ALL.map(number))?;
     copy_structs(module, wrapper, function)?;
     atomics::of_block(function);
+    answer_shared(function);
     place_shared(module, function);
     drop_unused_size(function, operations);
     address_spaces::flatten(function);
@@ -340,6 +341,15 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
         argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
     }
     Ok(())
+}
+
+/// On the stack of a block shared memory cannot be told from a thread's own: what asks is answered before.
+fn answer_shared(function: Op<'_>) {
+    for op in function.find_named("llvm.call_intrinsic") {
+        let Some(shared) = asks_for_shared(op).filter(|_| is_shared(op.operand(0))) else { continue };
+        let b = Builder::before(op);
+        op.replace_with(&[b.const_int(op.result(0).ty(), i64::from(shared))]);
+    }
 }
 
 /// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.

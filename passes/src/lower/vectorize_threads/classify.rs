@@ -2,7 +2,7 @@
 
 use mlir_bridge::ir::{Op, Type, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpReduce};
-use regrain_targets::device_language::library;
+use regrain_targets::device_language::{library, thread_ops::orders_or_sleeps};
 
 use crate::{
     analysis::{addresses, synchronisation::STRUCTURES, uniformity::computes},
@@ -175,8 +175,7 @@ pub fn kind(op: Op<'_>) -> Kind {
         "llvm.call" if computes(op) && scalars() && op.num_results() == 1 => Kind::Math,
         "llvm.call_intrinsic" if scalars() && has_vector_form(op) => Kind::Math,
         "llvm.call" if callee(op) == Some(WAIT) => Kind::Once,
-        "llvm.fence" => Kind::Once,
-        "llvm.call_intrinsic" if callee(op).is_some_and(|name| name.starts_with("llvm.nvvm.membar.")) => Kind::Once,
+        _ if orders_or_sleeps(op) => Kind::Once,
         "llvm.call" => Kind::Serial,
         _ if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => Kind::Nothing,
         _ if is_elementwise(name) && scalars() => Kind::Elementwise,

@@ -67,7 +67,11 @@ extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
     let worker = current();
     // SAFETY: a non-null worker belongs to this OS thread.
     !worker.is_null()
-        && unsafe { (*worker).stacks.holds(pointer as usize) || (*worker).big_stack.holds(pointer as usize) }
+        && unsafe {
+            (*worker).stacks.holds(pointer as usize)
+                || (*worker).big_stack.holds(pointer as usize)
+                || (*worker).row_stacks.holds(pointer as usize)
+        }
 }
 
 /// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.
@@ -123,8 +127,9 @@ unsafe extern "C" fn __regrain_nanosleep(nanoseconds: u32) {
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
     unsafe {
         if !worker.is_null() && (*worker).mode == Mode::Whole {
-            // A thread may sleep for no time at all.
-            fibers::wait(worker, Patience::Long);
+            while start.elapsed() < time {
+                fibers::wait(worker, Patience::Long);
+            }
             return;
         }
         while !worker.is_null() && (*worker).mode == Mode::Coroutines && (*worker).live > 1 {
