@@ -15,7 +15,8 @@
 //!                                                                ...
 //! ```
 //!
-//! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes.
+//! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
+//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known.
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
@@ -299,7 +300,7 @@ fn static_shared<'c>(builder: Builder<'c>, global: Op<'c>) -> Value<'c> {
     Shared::create(builder, ty, Some(alignment(global)), global.symbol_name()).pointer()
 }
 
-/// The kernel keeps name, type and attributes, and loses its body; its launch bounds become the dialect's.
+/// The kernel keeps name, type and attributes, and loses its body.
 fn leave_declaration(kernel: Op<'_>) {
     for block in kernel.region(0).blocks() {
         for op in block.ops() {
