@@ -119,7 +119,7 @@ unsafe fn run(worker: *mut Worker, body: Body, frame: *mut c_void) -> bool {
             // Who has come to an operation of its warp has got somewhere.
             progress |= ready && (ended || !is_ready(worker, at));
             if ended {
-                let fiber = (*worker).waiting.fibers.remove(at);
+                let fiber = (*worker).waiting.fibers.swap_remove(at);
                 (*worker).stack_pool().give(fiber.coroutine.into_stack());
                 all_begun = true;
             } else if all_begun {
