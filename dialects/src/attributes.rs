@@ -76,6 +76,8 @@ pub const UNCHANGING: &str = "regrain.unchanging";
 pub const REUSED: &str = "regrain.reused";
 /// On stack memory of which each element lies beside those of the other threads of the block: the bytes of an element.
 pub const INTERLEAVED: &str = "regrain.interleaved";
+/// On the function of a thread loop that waits: whoever runs it asks for each row.
+pub const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -112,6 +114,7 @@ pub const ALL: &[&str] = &[
     UNCHANGING,
     REUSED,
     INTERLEAVED,
+    TAKEN_BY_ROW,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

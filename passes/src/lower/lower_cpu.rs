@@ -45,7 +45,7 @@ use regrain_dialects::{
     LaunchBounds,
     attributes::{
         self, BLOCK_OF, BLOCK_SHAPE, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED, STATIC_SHARED,
-        UNCHANGING,
+        TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
@@ -250,6 +250,7 @@ fn make_block<'c>(
     for function in waiting.into_iter().chain([function]) {
         vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
         thread_loops::lower(function);
+        function.remove_attr(TAKEN_BY_ROW);
     }
     Ok(())
 }

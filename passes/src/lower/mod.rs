@@ -1,6 +1,7 @@
 //! From the parallel form to what targets take: functions that run one block, or kernels.
 
 use mlir_bridge::ir::{Builder, Op};
+use regrain_dialects::attributes::TAKEN_BY_ROW;
 
 mod before;
 mod stack;
@@ -12,8 +13,6 @@ const SET_THREAD: &str = "__regrain_set_thread";
 const WAIT: &str = "__regrain_wait";
 /// The runtime's function that says whether the next row of a loop is the caller's to run.
 const TAKE_ROW: &str = "__regrain_take_row";
-/// On a thread loop that waits: whoever runs it asks for each of its rows.
-const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 
 /// A condition around what only the caller is to run.
 fn take_row(b: Builder<'_>) -> Op<'_> {

@@ -339,7 +339,7 @@ impl<'c> Nest<'c> {
         first: Value<'c>,
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
     ) -> Result<(), String> {
-        if self.parallel.has_attr(TAKEN_BY_ROW) {
+        if self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW)) {
             let taken = take_row(b);
             let inside = Builder::at_end(taken.body(), b.loc);
             self.taken_row(inside, shapes, ivs, first, mask)?;

@@ -134,7 +134,7 @@ fn outline_one<'c>(module: Op<'c>, parallel: Op<'c>, name: &str, items: Items) -
     outside.llvm_call(WAIT_LOOP, &[outside.llvm_addressof(name), frame, kind], &[]);
     parallel.erase();
     match items {
-        Items::Rows => moved.set_attr(TAKEN_BY_ROW, ctx.unit_attr()),
+        Items::Rows => outlined.set_attr(TAKEN_BY_ROW, ctx.unit_attr()),
         _ => take_threads(module, moved),
     }
     outlined
