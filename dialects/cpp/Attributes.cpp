@@ -102,6 +102,7 @@ constexpr Row rows[] = {
     {"regrain.unchanging", OnLoad, Holds::Nothing},
     {"regrain.reused", OnAlloca, Holds::Nothing},
     {"regrain.interleaved", OnAlloca, Holds::Count},
+    {"regrain.taken_by_row", OnFunction, Holds::Nothing},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
 };

@@ -78,6 +78,8 @@ pub const REUSED: &str = "regrain.reused";
 pub const INTERLEAVED: &str = "regrain.interleaved";
 /// On stack memory of a thread that is filled anew in each thread loop that uses it.
 pub const SCOPED: &str = "regrain.scoped";
+/// On the function of a thread loop that waits: whoever runs it asks for each row.
+pub const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -114,6 +116,7 @@ pub const ALL: &[&str] = &[
     UNCHANGING,
     REUSED,
     INTERLEAVED,
+    TAKEN_BY_ROW,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

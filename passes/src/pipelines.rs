@@ -14,9 +14,11 @@ pub struct Pipeline {
 /// dimensions of size one away, whose induction variables the barriers name. Lifting simplifies what it made.
 pub const RAISE: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
-/// [`RAISE`], with launch functions for constant block shapes too, as option `shapes` of `regrain-form-parallel` has them.
-pub fn raise(shapes: &str) -> String {
-    format!("regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel{{shapes={shapes}}}")
+/// [`RAISE`], with launch functions for constant block shapes too, as options `shapes` and `bounds` of `regrain-form-parallel` have them.
+pub fn raise(shapes: &str, bounds: bool) -> String {
+    format!(
+        "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel{{shapes={shapes} bounds={bounds}}}"
+    )
 }
 
 /// Launches that may change, beside those that stay; first what their kernels do is hashed, while they are as they came.

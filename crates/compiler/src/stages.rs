@@ -70,7 +70,7 @@ impl Stages<'_> {
         let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
         let device = device.clone();
         grid_barriers::leave_waits(&device);
-        let made = self.attempt(context, &device, |mlir, module| {
+        let made = self.attempt(context, &device, true, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);
@@ -103,7 +103,7 @@ impl Stages<'_> {
         device: &Module<'ctx>,
         versions_only: bool,
     ) -> Option<(Module<'ctx>, Versions)> {
-        self.attempt(context, device, |mlir, module| {
+        self.attempt(context, device, false, |mlir, module| {
             let host = self.versions(mlir, module)?;
             if versions_only {
                 keep_launches::drop_kept(module_op(module));
@@ -246,9 +246,10 @@ impl Stages<'_> {
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
+        bounds: bool,
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Option<(Module<'ctx>, T)> {
-        let made = self.try_all(context, device, lower);
+        let made = self.try_all(context, device, bounds, lower);
         made.map_err(|reason| self.remark(&format!("{}: not raised: {reason}", self.source.stem()))).ok()
     }
 
@@ -256,6 +257,7 @@ impl Stages<'_> {
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
+        bounds: bool,
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Result<(Module<'ctx>, T), String> {
         let clean = device.clone();
@@ -271,7 +273,7 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            run(module_op(&module), &pipelines::raise(&shapes))?;
+            run(module_op(&module), &pipelines::raise(&shapes, bounds))?;
             self.show("parallel", &module);
             lower(&mlir, &module)
         });

@@ -12,8 +12,9 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Block, Op, Value};
+use regrain_dialects::ops::{Match, Shuffle, Vote, WarpBarrier, WarpReduce};
 
-use crate::analysis::uniformity::free_values;
+use crate::analysis::{facts::constant, uniformity::free_values};
 
 /// Whether a loop may spin until another thread writes to memory: its condition depends on a volatile or atomic read, or on
 /// an exchange that does not make progress of its own.
@@ -37,6 +38,34 @@ pub fn may_wait(op: Op<'_>) -> bool {
         work.extend(result_sources(source, value.result_number().unwrap_or(0)));
     }
     false
+}
+
+/// Whether a loop holds anything that polls what other blocks write.
+pub fn holds_polls(op: Op<'_>) -> bool {
+    let own = |inner: Op<'_>| inner.attr("syncscope").is_some_and(|scope| scope.as_str() == Some("singlethread"));
+    op.contains(|inner| !inner.is("llvm.call") && polls(inner, op) && !own(inner))
+}
+
+/// Whether all lanes of a warp meet in each round of a loop.
+pub fn meets_warp_each_time(op: Op<'_>) -> bool {
+    always(op).into_iter().filter_map(mask).any(|mask| constant(mask) == Some(-1))
+}
+
+/// The lanes that an operation of a warp names.
+fn mask(op: Op<'_>) -> Option<Value<'_>> {
+    match op.name() {
+        Shuffle::NAME => Shuffle::cast(op).map(Shuffle::mask),
+        Vote::NAME => Vote::cast(op).map(Vote::mask),
+        Match::NAME => Match::cast(op).map(Match::mask),
+        WarpReduce::NAME => WarpReduce::cast(op).map(WarpReduce::mask),
+        WarpBarrier::NAME => WarpBarrier::cast(op).map(WarpBarrier::mask),
+        _ => None,
+    }
+}
+
+/// What a loop does in each round.
+pub fn always(op: Op<'_>) -> Vec<Op<'_>> {
+    op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(Block::ops).collect()
 }
 
 /// What an argument of a block in a structured operation comes from, and what decides how often it runs.

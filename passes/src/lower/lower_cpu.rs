@@ -32,6 +32,7 @@ mod failures;
 mod grid_blocks;
 mod narrow;
 mod thread_loops;
+mod waiting;
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,16 +46,16 @@ use regrain_dialects::{
     LaunchBounds,
     attributes::{
         self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED,
-        STATIC_SHARED, UNCHANGING,
+        STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
-use regrain_targets::device_language;
+use regrain_targets::device_language::{self, thread_ops::asks_for_shared};
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
-    analysis::functions,
+    analysis::{functions, objects::is_shared},
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
@@ -246,14 +247,19 @@ fn make_block<'c>(
         merge_redundant_threads::merge(parallel);
     }
     atomics::of_block(function);
+    answer_shared(function);
     place_shared(module, function);
     drop_unused_size(function, operations);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
     narrow::narrow(function);
+    let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function);
-    vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
-    thread_loops::lower(function);
+    for function in waiting.into_iter().chain([function]) {
+        vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
+        thread_loops::lower(function);
+        function.remove_attr(TAKEN_BY_ROW);
+    }
     Ok(())
 }
 
@@ -344,6 +350,15 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
         argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
     }
     Ok(())
+}
+
+/// On the stack of a block shared memory cannot be told from a thread's own: what asks is answered before.
+fn answer_shared(function: Op<'_>) {
+    for op in function.find_named("llvm.call_intrinsic") {
+        let Some(shared) = asks_for_shared(op).filter(|_| is_shared(op.operand(0))) else { continue };
+        let b = Builder::before(op);
+        op.replace_with(&[b.const_int(op.result(0).ty(), i64::from(shared))]);
+    }
 }
 
 /// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.

@@ -33,6 +33,7 @@ mod memory;
 mod plan;
 mod scoped;
 mod switch;
+mod waits;
 mod warp;
 
 use mlir_bridge::{
@@ -125,6 +126,7 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     let block = legality::check(wrapper, functions)?.block;
     prepare(block);
     let rows = vectorize_threads::takes(block);
+    waits::check(block, rows == Rows::Warps)?;
     let syncing = plan::syncing(block, rows == Rows::Warps);
     scoped::mark(block, &syncing);
     inductions::rewrite(block, &syncing, &plan::uniformity(block, syncing.clone()));

@@ -48,7 +48,7 @@ use regrain_dialects::{
     ops::{is_barrier, is_lane_or_warp},
 };
 
-use super::{before::computed, stack};
+use super::{TAKEN_BY_ROW, before::computed, stack, take_row};
 use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
 use cost::{Costs, Estimate};
 use counted::Advances;
@@ -399,6 +399,24 @@ impl<'c> Nest<'c> {
 
     /// One row, from its first thread, for the lanes of `mask`.
     fn row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        first: Value<'c>,
+        mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+    ) -> Result<(), String> {
+        if self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW)) {
+            let taken = take_row(b);
+            let inside = Builder::at_end(taken.body(), b.loc);
+            self.taken_row(inside, shapes, ivs, first, mask)?;
+            inside.scf_yield(&[]);
+            return Ok(());
+        }
+        self.taken_row(b, shapes, ivs, first, mask)
+    }
+
+    fn taken_row(
         &self,
         b: Builder<'c>,
         shapes: &Shapes<'c>,

@@ -15,7 +15,8 @@
 //!                                                                ...
 //! ```
 //!
-//! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes.
+//! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
+//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known.
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
@@ -27,8 +28,9 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
+use regrain_dialects::LaunchBounds;
 use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED};
-use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared};
+use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared, is_barrier, is_synchronising};
 use regrain_targets::device_language;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 use regrain_targets::device_language::warp_ops;
@@ -47,11 +49,18 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-form-parallel",
     summary: "turn kernels into parallel loops inside host launch functions",
     anchor: Anchor::Module,
-    options: &[PassOption {
-        name: "shapes",
-        default: "",
-        description: "constant block shapes to specialise for, as kernel=16x16x1;kernel=256x1x1",
-    }],
+    options: &[
+        PassOption {
+            name: "shapes",
+            default: "",
+            description: "constant block shapes to specialise for, as kernel=16x16x1;kernel=256x1x1",
+        },
+        PassOption {
+            name: "bounds",
+            default: "false",
+            description: "kernels with operations of warps and no such shape are specialised for the most threads that they may have",
+        },
+    ],
     dialects: DIALECTS,
     run,
 };
@@ -69,7 +78,7 @@ pub struct KernelOutcome {
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let shapes = parse_shapes(pass.option("shapes"))?;
-    form_kernels(module, &shapes);
+    form_kernels(module, &shapes, pass.option_bool("bounds")?);
     Ok(())
 }
 
@@ -93,7 +102,7 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
 }
 
 /// Forms every kernel of the module that has a parallel form.
-pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
+pub fn form_kernels(module: Op<'_>, shapes: &Shapes, bounds: bool) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
     let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
     let mut outcomes = Vec::new();
@@ -103,7 +112,7 @@ pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
             Some(reason) => Some(reason),
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
-                form(module, &functions, kernel, constant).err()
+                form(module, &functions, kernel, constant, bounds && constant.is_empty()).err()
             }
         };
         if let Some(reason) = &reason {
@@ -116,13 +125,35 @@ pub fn form_kernels(module: Op<'_>, shapes: &Shapes) -> Vec<KernelOutcome> {
     outcomes
 }
 
-fn form<'c>(module: Op<'c>, functions: &Functions<'c>, kernel: Op<'c>, constant: &[[u32; 3]]) -> Result<(), String> {
-    for shape in std::iter::once(None).chain(constant.iter().copied().map(Some)) {
+fn form<'c>(
+    module: Op<'c>,
+    functions: &Functions<'c>,
+    kernel: Op<'c>,
+    constant: &[[u32; 3]],
+    bounds: bool,
+) -> Result<(), String> {
+    let mut shapes: Vec<_> = std::iter::once(None).chain(constant.iter().copied().map(Some)).collect();
+    let mut made = 0;
+    while let Some(shape) = shapes.get(made).copied() {
         let launch = launch_function::create(module, kernel, shape)?;
         fill(functions, kernel, &launch);
+        if shape.is_none() {
+            device_language::bounds::take(kernel).put(kernel);
+        }
+        let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
+        if bounds && shape.is_none() && of_warps() {
+            shapes.extend(largest(kernel).map(Some));
+        }
+        made += 1;
     }
     leave_declaration(kernel);
     Ok(())
+}
+
+/// The row of as many threads as `__launch_bounds__` allows: templates state with it how many they are launched with.
+fn largest(kernel: Op<'_>) -> Option<[u32; 3]> {
+    let most = LaunchBounds::of(kernel).most_threads()?;
+    u32::try_from(most).ok().filter(|most| *most > 0).map(|most| [most, 1, 1])
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.
@@ -273,7 +304,7 @@ fn static_shared<'c>(builder: Builder<'c>, global: Op<'c>) -> Value<'c> {
     Shared::create(builder, ty, Some(alignment(global)), global.symbol_name()).pointer()
 }
 
-/// The kernel keeps name, type and attributes, and loses its body; its launch bounds become the dialect's.
+/// The kernel keeps name, type and attributes, and loses its body.
 fn leave_declaration(kernel: Op<'_>) {
     for block in kernel.region(0).blocks() {
         for op in block.ops() {
@@ -281,7 +312,6 @@ fn leave_declaration(kernel: Op<'_>) {
         }
         block.erase();
     }
-    device_language::bounds::take(kernel).put(kernel);
     if let Some(linkage) = kernel.attr("linkage") {
         kernel.set_attr(LINKAGE, linkage);
     }

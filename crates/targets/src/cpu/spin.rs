@@ -8,7 +8,7 @@
 //! %1 = cmpxchg ptr %lock, i32 0, i32 1 monotonic monotonic
 //! call void @__regrain_spin_hint()
 //! ```
-//! The split form never holds such a loop: it is declined there. After each volatile access the lanes of a warp change
+//! In the split form a loop that may wait says so itself (`passes::lower::lower_cpu::waiting`). After each volatile access the lanes of a warp change
 //! places (`__regrain_lockstep`), so that they go in step, which programs of the time before `__syncwarp` count on.
 
 use inkwell::builder::BuilderError;

@@ -230,3 +230,27 @@ fn nvvm_op(name: &str) -> Option<ThreadOp> {
     (rest.contains("barrier") || rest.contains("cluster") || rest == "exit")
         .then_some(ThreadOp::Unsupported(NoParallelForm::Synchronisation))
 }
+
+/// Whether an operation only orders accesses or lets time pass: done once, it is done for all threads that are there.
+pub fn orders_or_sleeps(op: Op<'_>) -> bool {
+    let text = |name: &str| op.attr(name).and_then(|text| text.as_str()).unwrap_or_default();
+    match op.name() {
+        "llvm.fence" => true,
+        "llvm.call_intrinsic" => ["membar.", "nanosleep"]
+            .iter()
+            .any(|name| text("intrin").strip_prefix("llvm.nvvm.").is_some_and(|n| n.starts_with(name))),
+        "llvm.inline_asm" => {
+            let assembly = text("asm_string").trim();
+            let only = assembly.trim_end_matches(';').chars().filter(|c| *c == ';').count() == 0;
+            only && ["nanosleep.", "membar.", "fence."].iter().any(|name| assembly.starts_with(name))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an operation asks if its address lies in block-shared memory (`Some(true)`), or in other memory than that.
+pub fn asks_for_shared(op: Op<'_>) -> Option<bool> {
+    let intrinsic = op.attr("intrin").and_then(|name| name.as_str())?;
+    let space = intrinsic.strip_prefix("llvm.nvvm.isspacep.")?;
+    Some(space.starts_with("shared"))
+}

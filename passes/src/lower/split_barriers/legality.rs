@@ -67,7 +67,7 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
         }
         thread_registers(op)?;
         plain(op, functions)?;
-        if op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
+        if meets_grid && op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
             return Err(Refusal::MayWait);
         }
         if meets_grid && may_wait_for_blocks(op) {

@@ -215,6 +215,15 @@ impl<'c> Plan<'c> {
         stack::is_accessed_only(pointer, &|access| self.runs_in(access, segment, parallel))
     }
 
+    /// Whether two operations will stand in the same thread loop.
+    pub fn stand_together(&self, one: Op<'c>, other: Op<'c>) -> bool {
+        let segment = |op: Op<'c>| {
+            let around = std::iter::successors(Some(op), |op| op.parent());
+            around.into_iter().find_map(|op| self.segments.plain.get(&op).copied())
+        };
+        segment(one) == segment(other)
+    }
+
     /// Whether an operation, perhaps nested in a plain one, belongs to the thread loop `segment`.
     fn runs_in(&self, op: Op<'c>, segment: u32, parallel: Op<'c>) -> bool {
         let mut at = op;

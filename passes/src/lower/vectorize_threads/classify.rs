@@ -2,11 +2,11 @@
 
 use mlir_bridge::ir::{Op, Type, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpReduce, is_shared_memory};
-use regrain_targets::device_language::library;
+use regrain_targets::device_language::{library, thread_ops::orders_or_sleeps};
 
 use crate::{
     analysis::{addresses, synchronisation::STRUCTURES, uniformity::computes},
-    lower::SET_THREAD,
+    lower::{SET_THREAD, WAIT},
 };
 
 /// How an operation is brought to a row.
@@ -24,6 +24,8 @@ pub enum Kind {
     Store,
     /// An operation of a warp.
     Warp,
+    /// Done once for all lanes.
+    Once,
     /// Structured control flow.
     Structure,
     /// Nothing is left of it.
@@ -172,6 +174,8 @@ pub fn kind(op: Op<'_>) -> Kind {
         Shuffle::NAME | Vote::NAME | Match::NAME | WarpReduce::NAME | ActiveMask::NAME => Kind::Warp,
         "llvm.call" if computes(op) && scalars() && op.num_results() == 1 => Kind::Math,
         "llvm.call_intrinsic" if scalars() && has_vector_form(op) => Kind::Math,
+        "llvm.call" if callee(op) == Some(WAIT) => Kind::Once,
+        _ if orders_or_sleeps(op) => Kind::Once,
         "llvm.call" => Kind::Serial,
         _ if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => Kind::Nothing,
         _ if is_elementwise(name) && scalars() => Kind::Elementwise,
@@ -243,6 +247,10 @@ pub fn is_scalar(ty: Type<'_>) -> bool {
 
 /// The scalars that a value is made of: itself, the elements of a short vector, or the fields of a flat struct. `None` for all else.
 pub fn lane_types(ty: Type<'_>) -> Option<Vec<Type<'_>>> {
+    // Of inline assembly that gives nothing.
+    if ty == ty.ctx().llvm_void() {
+        return Some(Vec::new());
+    }
     if is_scalar(ty) {
         return Some(vec![ty]);
     }

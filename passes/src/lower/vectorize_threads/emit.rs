@@ -255,6 +255,13 @@ impl<'c> Emitter<'c, '_> {
             Kind::Store => self.store(op),
             Kind::Load => self.load(op),
             Kind::Constant => self.copy(op),
+            Kind::Once if self.shapes.all_uniform(&op.operands()) => {
+                let mut mapping = Mapping::new();
+                op.operands().into_iter().for_each(|operand| mapping.map(operand, self.scalar(operand)));
+                self.b.clone_op(op, &mut mapping);
+                Ok(())
+            }
+            Kind::Once => self.serial(op),
             Kind::Elementwise | Kind::Math if !self.varies(op) => self.copy(op),
             Kind::Elementwise => self.elementwise(op),
             Kind::Math => self.math(op),

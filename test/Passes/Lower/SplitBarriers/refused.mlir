@@ -20,22 +20,26 @@ func.func @do_not_split_named_barrier(%g: index, %b: index, %n: i32) {
 
 // -----
 
-// A loop that waits for another thread's store.
-func.func @do_not_split_spinning(%g: index, %b: index, %p: !llvm.ptr) {
+// A loop that waits for another thread's store, and an operation of a warp that a thread loop would end at: the store may come after it.
+func.func @do_not_split_waiting_beside_warp_operation(%g: index, %b: index, %p: !llvm.ptr, %q: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // expected-remark @below {{it may wait for another thread of its block}}
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
     scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %all = arith.constant -1 : i32
+        %zero = arith.constant 0 : i32
         scf.while : () -> () {
           %v = llvm.load volatile %p : !llvm.ptr -> i32
-          %zero = arith.constant 0 : i32
           %more = arith.cmpi eq, %v, %zero : i32
           scf.condition(%more)
         } do {
           scf.yield
         }
+        %odd = arith.cmpi eq, %zero, %all : i32
+        %votes = regrain.vote ballot %odd mask %all(%x, %y, %z) : i32
+        llvm.store %votes, %q : i32, !llvm.ptr
         scf.reduce
       }
       scf.reduce

@@ -60,10 +60,13 @@ func.func @meets_in_each_round(%p: !llvm.ptr, %b: index) {
   func.return
 }
 
-// A loop that only waits for another thread to write is not split.
-// CHECK-LABEL: func.func @do_not_split_spinning
-// CHECK: regrain.not_split = "it may wait for another thread of its block"
-func.func @do_not_split_spinning(%p: !llvm.ptr, %b: index) {
+// A loop that only waits for another thread to write stays in its thread loop.
+// CHECK-LABEL: func.func @split_spinning
+// CHECK-NOT: regrain.not_split
+// CHECK: scf.parallel
+// CHECK: scf.parallel
+// CHECK: scf.while
+func.func @split_spinning(%p: !llvm.ptr, %b: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = regrain.gpu_wrapper @k grid(%c1, %c1, %c1) block(%b, %c1, %c1) {
@@ -111,10 +114,13 @@ func.func @loop_to_a_quotient(%p: !llvm.ptr, %b: index, %n: i32, %m: i32) {
   func.return
 }
 
-// A lock taken by an atomic `or`: who has it may be a thread that does not run while others try.
-// CHECK-LABEL: func.func @do_not_split_lock
-// CHECK: regrain.not_split = "it may wait for another thread of its block"
-func.func @do_not_split_lock(%p: !llvm.ptr, %b: index) {
+// A lock taken by an atomic `or`: who has it may be a thread that has not run yet.
+// CHECK-LABEL: func.func @split_lock
+// CHECK-NOT: regrain.not_split
+// CHECK: scf.parallel
+// CHECK: scf.parallel
+// CHECK: scf.while
+func.func @split_lock(%p: !llvm.ptr, %b: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = regrain.gpu_wrapper @k grid(%c1, %c1, %c1) block(%b, %c1, %c1) {

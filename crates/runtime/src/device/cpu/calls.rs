@@ -4,6 +4,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::fibers;
+use super::relief::Patience;
 use super::state::{Mode, current};
 use super::switch::{leave, yield_now};
 use crate::device::printf;
@@ -66,7 +68,7 @@ extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
     // SAFETY: a non-null worker belongs to this OS thread.
     !worker.is_null()
         && unsafe {
-            [&(*worker).stacks, &(*worker).big_stack, &(*worker).turn_stacks]
+            [&(*worker).stacks, &(*worker).big_stack, &(*worker).turn_stacks, &(*worker).row_stacks]
                 .into_iter()
                 .any(|stacks| stacks.holds(pointer as usize))
         }
@@ -124,6 +126,12 @@ unsafe extern "C" fn __regrain_nanosleep(nanoseconds: u32) {
     let start = Instant::now();
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
     unsafe {
+        if !worker.is_null() && (*worker).mode == Mode::Whole {
+            while start.elapsed() < time {
+                fibers::wait(worker, Patience::Long);
+            }
+            return;
+        }
         while !worker.is_null() && (*worker).mode == Mode::Coroutines && (*worker).live > 1 {
             if (*worker).job().failed() {
                 leave(worker);

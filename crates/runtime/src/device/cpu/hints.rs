@@ -1,6 +1,7 @@
 //! Hints of generated code that other threads should run: in loops that spin, and between the accesses of a warp in
 //! lockstep.
 
+use super::relief::{self, Patience};
 use super::state::{Mode, Worker, current};
 use super::switch::{leave, yield_now};
 
@@ -46,10 +47,9 @@ unsafe fn give_way(worker: *mut Worker) {
         if (*worker).job().failed() {
             leave(worker);
         }
-        if (*worker).mode == Mode::Coroutines && (*worker).live > 1 {
-            yield_now(worker);
-        } else {
-            std::thread::yield_now();
+        match (*worker).mode {
+            Mode::Coroutines if (*worker).live > 1 => yield_now(worker),
+            _ => relief::wait(worker, Patience::Long),
         }
     }
 }

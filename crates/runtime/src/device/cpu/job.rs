@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use super::failure;
 use super::grid_barrier::GridBarrier;
@@ -27,6 +29,12 @@ pub struct Job {
     /// Blocks of a task: what a worker takes at once.
     pub chunk: u64,
     pub next: AtomicU64,
+    /// Blocks that were taken and not begun, and how many tasks of them there are.
+    pub returned: Mutex<Vec<Range<u64>>>,
+    pub returns: AtomicU32,
+    /// OS threads that work at it, and those that were called because blocks waited.
+    pub workers: AtomicU32,
+    pub relief: Mutex<Vec<JoinHandle<()>>>,
     pub has_failed: AtomicBool,
 }
 
@@ -55,8 +63,40 @@ impl Job {
         if self.failed() {
             return None;
         }
-        let start = self.next.fetch_add(self.chunk, Ordering::Relaxed);
-        (start < self.total).then(|| start..(start + self.chunk).min(self.total))
+        if self.returns.load(Ordering::Acquire) != 0
+            && let Some(block) = self.next_returned()
+        {
+            return Some(block..block + 1);
+        }
+        // What waits for the block before it must not wait for a whole task.
+        let chunk = if self.kernel.waits.load(Ordering::Relaxed) { 1 } else { self.chunk };
+        let start = self.next.fetch_add(chunk, Ordering::Relaxed);
+        (start < self.total).then(|| start..(start + chunk).min(self.total))
+    }
+
+    /// Gives blocks back that a worker took and cannot begin now.
+    pub fn give_back(&self, blocks: Range<u64>) {
+        if !blocks.is_empty() {
+            self.returned.lock().unwrap_or_else(PoisonError::into_inner).push(blocks);
+            self.returns.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// The first block that was given back.
+    fn next_returned(&self) -> Option<u64> {
+        let mut returned = self.returned.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = (0..returned.len()).min_by_key(|at| returned[*at].start)?;
+        let block = returned[at].next();
+        if returned[at].is_empty() {
+            returned.swap_remove(at);
+            self.returns.fetch_sub(1, Ordering::Relaxed);
+        }
+        block
+    }
+
+    /// Whether there are blocks that nobody has begun or is about to.
+    pub fn has_blocks(&self) -> bool {
+        self.returns.load(Ordering::Acquire) != 0 || self.next.load(Ordering::Relaxed) < self.total
     }
 
     pub fn failed(&self) -> bool {

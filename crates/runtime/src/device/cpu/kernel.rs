@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 
 use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC};
 use crate::error::{CudaError, Result};
@@ -27,6 +27,8 @@ pub struct Kernel {
     /// `cudaFuncAttributeMaxDynamicSharedMemorySize`, as raised by the program.
     pub max_dynamic_shared: AtomicU32,
     pub carveout: AtomicI32,
+    /// Its blocks have been seen in loops that may wait for one another.
+    pub waits: AtomicBool,
 }
 
 impl Kernel {
@@ -109,6 +111,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             output: variable(image, c"__regrain_output").map(|found| found.address as usize),
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
+            waits: AtomicBool::new(false),
         })
     }
 }

@@ -4,8 +4,8 @@
 //! not the launch's result; it surfaces at the next call that uses the device, as on a GPU.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use regrain_tuning::tasks::blocks_per_task;
 
@@ -126,6 +126,10 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
         next: AtomicU64::new(0),
+        returned: Mutex::default(),
+        returns: AtomicU32::new(0),
+        workers: AtomicU32::new(workers as u32),
+        relief: Mutex::default(),
         has_failed: AtomicBool::new(false),
         kernel,
     });

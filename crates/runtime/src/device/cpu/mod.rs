@@ -3,7 +3,7 @@
 //!
 //! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks
 //! (`state`), switches between CUDA threads (`switch`), what they wait at (`barrier`, `warp`), the order in which they
-//! run (`scheduler`), blocks (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`,
+//! run (`scheduler`), threads and blocks that wait in the split form (`fibers`, `relief`), blocks (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`,
 //! `events`, `kernels`, `launches`).
 
 mod arrays;
@@ -14,6 +14,7 @@ mod events;
 mod exit;
 mod failure;
 mod fault;
+mod fibers;
 mod grid_barrier;
 mod heap;
 mod hints;
@@ -28,6 +29,7 @@ mod output;
 mod pool;
 mod pools;
 mod properties;
+mod relief;
 mod report;
 mod run;
 mod scheduler;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::fault;
 use super::job::Job;
+use super::relief;
 use super::run::run;
 use super::state::Worker;
 use crate::error::CudaError;
@@ -139,6 +140,7 @@ pub fn run_grid(mut job: Job) {
     // One task needs nobody else.
     if job.total <= job.chunk || threads == 1 {
         take_part(&job);
+        relief::join(&job);
         return;
     }
     let job = Arc::new(job);
@@ -155,6 +157,8 @@ pub fn run_grid(mut job: Job) {
     while slot.active != 0 {
         slot = pool.finished.wait(slot).unwrap_or_else(PoisonError::into_inner);
     }
+    drop(slot);
+    relief::join(&job);
 }
 
 /// Runs a cooperative grid: one OS thread per block.

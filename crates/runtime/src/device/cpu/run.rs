@@ -11,6 +11,7 @@
 use corosensei::{Coroutine, Yielder};
 
 use super::job::Job;
+use super::relief;
 use super::scheduler::run_block;
 use super::state::{Mode, Worker};
 use super::turns;
@@ -32,14 +33,9 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             (*worker).mode = Mode::Coroutines;
             (*worker).stacks.resize(job.stack_size);
             (*worker).prepare_threads(job);
-            while let Some(chunk) = job.next_chunk() {
-                for block in chunk {
-                    set_block(worker, job, block);
-                    run_block(worker, job);
-                    if job.failed() {
-                        break;
-                    }
-                }
+            while let Some(block) = next_block(worker, job) {
+                set_block(worker, job, block);
+                run_block(worker, job);
             }
         } else {
             (*worker).mode = Mode::Whole;
@@ -56,6 +52,7 @@ impl Worker {
     fn prepare(&mut self, job: &Job) {
         self.job = job;
         self.abandon = false;
+        self.chunk = 0..0;
         // Made here, as the handler of memory faults must not allocate.
         let _ = job.kernel.source_name();
         // SAFETY: this OS thread's own storage.
@@ -74,6 +71,24 @@ impl Worker {
         self.job = std::ptr::null();
         // SAFETY: this OS thread's own storage.
         unsafe { (*self.tls).runtime = std::ptr::null_mut() };
+    }
+}
+
+/// The next block for `worker`: of those it has taken, else of a new task.
+///
+/// # Safety
+/// `worker` belongs to this OS thread.
+unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
+    // SAFETY: by contract.
+    unsafe {
+        relief::progress(worker);
+        if job.failed() {
+            return None;
+        }
+        if (*worker).chunk.is_empty() {
+            (*worker).chunk = job.next_chunk()?;
+        }
+        (*worker).chunk.next()
     }
 }
 
@@ -106,14 +121,9 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
         // SAFETY: the worker outlives this coroutine and is used by this OS thread only.
         unsafe {
             (*worker).whole_yielder = yielder;
-            while let Some(chunk) = job.next_chunk() {
-                for block in chunk {
-                    set_block(worker, job, block);
-                    run_whole_block(worker, job);
-                    if job.failed() {
-                        return;
-                    }
-                }
+            while let Some(block) = next_block(worker, job) {
+                set_block(worker, job, block);
+                run_whole_block(worker, job);
             }
         }
     };

@@ -10,10 +10,14 @@
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::job::Job;
+use super::relief::{self, Patience};
 use super::state::{Coro, State, Thread, Warp, Worker};
 use super::{barrier, report, warp, wave};
 use crate::abi::Entry;
 use crate::error::CudaError;
+
+/// Turns of threads that all may wait, before the block is taken to wait for another one.
+const SWEEPS: u32 = 64;
 
 /// Runs the block that TLS names.
 ///
@@ -23,6 +27,7 @@ pub unsafe fn run_block(worker: *mut Worker, job: &Job) {
     // SAFETY: by contract; references are dropped before a coroutine runs.
     unsafe {
         (*worker).start_block(job);
+        let mut sweeps = 0u32;
         loop {
             let ran = sweep(worker, job);
             if (*worker).abandon || job.failed() {
@@ -35,7 +40,12 @@ pub unsafe fn run_block(worker: *mut Worker, job: &Job) {
                 }
                 return;
             }
-            if !(*worker).wake_yielded() && !ran {
+            let yielded = (*worker).wake_yielded();
+            sweeps += u32::from(yielded);
+            if yielded && ((*worker).live == 1 || sweeps.is_multiple_of(SWEEPS)) {
+                relief::wait(worker, Patience::Long);
+            }
+            if !yielded && !ran {
                 report::stuck(&*worker);
                 job.fail(CudaError::LAUNCH_FAILURE, "");
             }
@@ -178,7 +188,7 @@ unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
 /// # Safety
 /// As [`run_block`].
 #[inline(always)]
-unsafe fn set_running(worker: *mut Worker, index: usize) {
+pub unsafe fn set_running(worker: *mut Worker, index: usize) {
     // SAFETY: this OS thread's own storage.
     unsafe {
         let tls = (*worker).tls;
@@ -242,6 +252,12 @@ impl Worker {
         self.spins = 0;
         self.barriers.reset();
         (self.wave_warps, self.waves_waiting) = (1, 0);
+        self.start_warps(job);
+    }
+
+    /// All threads of the block are to start.
+    pub fn start_warps(&mut self, job: &Job) {
+        let count = job.threads();
         self.warps.clear();
         self.warps.extend((0..count.div_ceil(32)).map(|warp| {
             let lanes = (count - warp * 32).min(32);
@@ -256,9 +272,6 @@ impl Worker {
         for warp in &mut self.warps {
             any |= warp.yielded != 0;
             warp.ready |= std::mem::take(&mut warp.yielded);
-        }
-        if any && self.live == 1 {
-            std::thread::yield_now();
         }
         any
     }

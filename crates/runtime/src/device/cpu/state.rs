@@ -4,8 +4,12 @@
 //! Shared mutable state is reached through a raw pointer (`Tls::runtime`), never through long-lived references:
 //! coroutines and scheduler take turns on it on one OS thread.
 
+use std::ops::Range;
+use std::time::Instant;
+
 use corosensei::{Coroutine, Yielder};
 
+use super::fibers::Waiting;
 use super::job::Job;
 use super::stack::{Slot, StackPool};
 use crate::abi::{Site, Tls, tls};
@@ -142,6 +146,13 @@ pub struct Worker {
     pub live: u32,
     /// Spin hints since the last switch that one caused. Starts anew in each block, so that a block's order is its own.
     pub spins: u32,
+    /// Blocks that are taken and not begun.
+    pub chunk: Range<u64>,
+    /// The thread loop that is being run on fibers, and stacks for those that run whole rows.
+    pub waiting: Waiting,
+    pub row_stacks: StackPool,
+    /// Since when the block has done nothing but wait.
+    pub waits_since: Option<Instant>,
 }
 
 /// This OS thread's worker while it runs blocks, else null.
@@ -175,6 +186,10 @@ impl Worker {
             current: 0,
             live: 0,
             spins: 0,
+            chunk: 0..0,
+            waiting: Waiting::default(),
+            row_stacks: StackPool::new(),
+            waits_since: None,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Switches between the threads of a block: from the running one to the scheduler, for a while or for good.
 
+use super::fibers;
 use super::state::{Mode, State, Worker};
 
 /// Switches from the running thread to the scheduler; comes back when the thread is ready again.
@@ -29,7 +30,10 @@ pub unsafe fn wait(worker: *mut Worker, state: State) {
         let index = (*worker).current;
         (&mut (*worker).threads)[index].state = state;
         (&mut (*worker).warps)[index / 32].ready &= !(1 << (index % 32));
-        suspend(worker);
+        match (*worker).waiting.yielder() {
+            Some(fiber) => fibers::suspend(worker, fiber),
+            None => suspend(worker),
+        }
     }
 }
 
@@ -57,8 +61,9 @@ pub unsafe fn leave(worker: *mut Worker) -> ! {
     unsafe {
         (*worker).abandon = true;
         loop {
-            match (*worker).mode {
-                Mode::Coroutines => suspend(worker),
+            match ((*worker).mode, (*worker).waiting.yielder()) {
+                (Mode::Coroutines, _) => suspend(worker),
+                (_, Some(fiber)) => (*fiber).suspend(()),
                 _ => (*(*worker).whole_yielder).suspend(()),
             }
         }

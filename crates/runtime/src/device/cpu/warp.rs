@@ -24,7 +24,7 @@ unsafe extern "C" fn __regrain_warp_exchange(mask: u32, value: u64, out: *mut u6
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread; `out` is null or has room for 32
     // values.
     unsafe {
-        if (*worker).mode != Mode::Coroutines {
+        if (*worker).mode != Mode::Coroutines && !(*worker).waiting.has_lanes() {
             return alone(worker, value, out);
         }
         let index = (*worker).current;

@@ -1,0 +1,24 @@
+// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true' | FileCheck %s
+// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=64x1x1' | FileCheck %s --check-prefix=SEEN
+
+// What launch bounds allow is a shape of its own where rows must be warps, and no other shape is known.
+// CHECK-LABEL: llvm.func @__regrain_launch.bounded(
+// CHECK-LABEL: llvm.func @__regrain_launch.bounded.b256x1x1(
+// CHECK-LABEL: llvm.func @__regrain_launch.without(
+// CHECK-NOT: @__regrain_launch.without.b
+// SEEN: llvm.func @__regrain_launch.bounded.b64x1x1(
+// SEEN-NOT: @__regrain_launch.bounded.b256
+llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr, %n: i32) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
+  %all = llvm.mlir.constant(-1 : i32) : i32
+  %x = nvvm.read.ptx.sreg.tid.x : i32
+  %odd = llvm.icmp "slt" %x, %n : i32
+  %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
+  llvm.store %votes, %p : i32, !llvm.ptr
+  llvm.return
+}
+
+llvm.func ptx_kernelcc @without(%p: !llvm.ptr, %n: i32) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
+  %x = nvvm.read.ptx.sreg.tid.x : i32
+  llvm.store %x, %p : i32, !llvm.ptr
+  llvm.return
+}
