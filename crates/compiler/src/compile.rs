@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
@@ -125,7 +126,9 @@ impl<'s> Compilation<'s> {
         }
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
-            Some(host) if self.needs_survey(specialised) => launches::survey(host, &machines::host()?)?,
+            Some(host) if self.needs_survey(specialised) => {
+                measure(STEPS, "survey of the host", || launches::survey(host, &machines::host()?).map_err(Error::from))?
+            }
             _ => Survey::default(),
         };
         let Some(host) = host else { return self.device_only(&survey) };
@@ -136,7 +139,7 @@ impl<'s> Compilation<'s> {
         if specialised && let Some(Code::Images { static_shared, .. }) = sides.first().map(|side| &side.code) {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
-        self.redirect(&context, &host, &sides)?;
+        measure(STEPS, "launches", || self.redirect(&context, &host, &sides))?;
         images::put(&host, self.groups, &sides)?;
         self.dump.llvm("host", &host)?;
         self.finish(&host, &sides)

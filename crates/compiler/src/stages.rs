@@ -10,6 +10,7 @@ use inkwell::module::Module;
 use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
+use mlir_bridge::timing::{STEPS, measure};
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
@@ -254,10 +255,12 @@ impl Stages<'_> {
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Result<(Module<'ctx>, T), String> {
         let clean = device.clone();
-        regrain_frontend::clean::clean_device_module(&clean, &self.chip).map_err(|e| e.to_string())?;
+        measure(STEPS, "cleaning", || regrain_frontend::clean::clean_device_module(&clean, &self.chip))
+            .map_err(|e| e.to_string())?;
         self.dump.llvm("clean", &clean).map_err(|e| e.to_string())?;
         let mlir = mlir_context();
-        let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
+        let module =
+            measure(STEPS, "import", || mlir_bridge::import_inkwell(&mlir, &clean)).map_err(|e| e.to_string())?;
         self.show("imported", &module);
         let shapes = self
             .survey
@@ -266,16 +269,17 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            run(module_op(&module), &pipelines::raise(&shapes))?;
+            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes)))?;
             self.show("parallel", &module);
-            lower(&mlir, &module)
+            measure(STEPS, "parallel form", || lower(&mlir, &module))
         });
         self.remark(said.trim_end());
         let lowered = lowered?;
         if self.source.options.lines {
             run(module_op(&module), pipelines::SCOPE)?;
         }
-        let exported = mlir_bridge::export_inkwell(&module, &self.source.stem(), context).map_err(|e| e.to_string())?;
+        let exported = measure(STEPS, "export", || mlir_bridge::export_inkwell(&module, &self.source.stem(), context))
+            .map_err(|e| e.to_string())?;
         Ok((exported, lowered))
     }
 

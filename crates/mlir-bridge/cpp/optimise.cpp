@@ -12,6 +12,7 @@
 #include "bridge.h"
 #include "llvm_options.h"
 #include "sink.h"
+#include "timing.h"
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
@@ -143,7 +144,9 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
   tuning.MergeFunctions = false;
-  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning);
+  PassInstrumentationCallbacks callbacks;
+  regrain_bridge::timePasses(callbacks);
+  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(SpareTheVectoriser()); });
   LoopAnalysisManager loops;

@@ -38,6 +38,7 @@ use mlir_bridge::{
     ir::{Attr, Builder, Mapping, Op, Value, Walk},
     pass::{Anchor, PassInfo, PassResult, PassRun},
     reasons::fill,
+    timing,
 };
 
 use regrain_dialects::{
@@ -106,8 +107,10 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, machine: Machi
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
-            make_block((module, operations, machine), launch, wrapper, &symbol)
-                .map_err(|reason| launch.error(reason))?;
+            timing::measure(timing::KERNELS, &symbol, || {
+                make_block((module, operations, machine), launch, wrapper, &symbol)
+            })
+            .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
             made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, version });
         }

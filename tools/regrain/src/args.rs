@@ -55,6 +55,8 @@ pub struct Args {
     pub verbose: bool,
     /// `-###`
     pub dry_run: bool,
+    /// `-ftime-report`, of which clang is told too.
+    pub time_report: bool,
     /// `--help`
     pub help: bool,
     /// What the compiler itself is asked for.
@@ -180,6 +182,8 @@ OPTIONS OF REGRAIN:
   -Rpass=regrain             which grain was chosen
   -Rpass-missed=regrain      why a kernel was not raised, not split, or kept from a grain
   -Rpass-analysis=regrain    the numbers behind the choice of a grain
+
+  -ftime-report              where time goes, clang's and ours: by step, by pass and by kernel
 
   REGRAIN_APPEND_FLAGS       in the environment: options that stand behind those of the command line
 
@@ -316,6 +320,10 @@ impl Args {
                 "-fno-regrain-adaptive" => self.options.adaptive = false,
                 "-fregrain-specialize" => self.options.specialize = true,
                 "-fregrain-resource-usage" => self.options.resource_usage = true,
+                "-ftime-report" => {
+                    self.time_report = true;
+                    return Ok(false);
+                }
                 "-fregrain-round-trip" => self.options.round_trip = true,
                 _ if text.starts_with("-fregrain-") || text.starts_with("-fno-regrain-") => {
                     bail!("unknown argument: '{text}'")

@@ -5,6 +5,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use mlir_bridge::timing::{STEPS, measure};
 use mlir_bridge::vector_register_bits;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
@@ -82,9 +83,9 @@ impl Blocks for Cpu {
     }
 
     fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
-        codegen::optimise(module, options)?;
+        measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
         reject_missing(module, options)?;
-        codegen::emit_object(module, options, output)
+        measure(STEPS, "emitting the object", || codegen::emit_object(module, options, output))
     }
 
     fn image_symbol(&self, unit: &str) -> String {
