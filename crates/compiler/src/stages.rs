@@ -3,7 +3,7 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -19,7 +19,7 @@ use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
 use regrain_passes::pipelines;
-use regrain_targets::target::{LaunchLimits, SplitForm};
+use regrain_targets::target::{BlockFunction, LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
 use crate::context::{mlir_context, run};
@@ -80,7 +80,17 @@ impl Stages<'_> {
             Ok((made, Versions::of(host, &names)))
         });
         let Some((module, (blocks, versions))) = made else { return (None, Versions::default()) };
-        (Some(SplitForm { module, blocks }).filter(|form| !form.blocks.is_empty()), versions)
+        let seldom = self.seldom_general(&blocks);
+        (Some(SplitForm { module, blocks, seldom }).filter(|form| !form.blocks.is_empty()), versions)
+    }
+
+    /// The kernels of which all launches that are seen have a block function for their shape alone.
+    fn seldom_general(&self, blocks: &[BlockFunction]) -> HashSet<String> {
+        let is_made = |kernel: &str, shape| blocks.iter().any(|block| block.kernel == kernel && block.shape == Some(shape));
+        let all_made = |kernel: &&String| {
+            self.survey.shapes.get(*kernel).is_some_and(|shapes| shapes.iter().all(|shape| is_made(kernel, *shape)))
+        };
+        self.survey.only.iter().filter(all_made).cloned().collect()
     }
 
     /// Device IR that went through the parallel form and back, with versions at other grains if they are asked for.

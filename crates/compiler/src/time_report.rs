@@ -1,5 +1,5 @@
-//! `-ftime-report`: where our own processor time goes. clang reports on itself, and LLVM's timers of code generation print at the end of
-//! the process.
+//! `-ftime-report`: where our own processor time goes. clang reports on itself, and LLVM's timers of code generation print
+//! beside it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -294,7 +294,7 @@ unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine);
 void regrainTimingStart(void);
 void regrainTimingEnter(MlirStringRef section);
 void regrainTimingLeave(MlirStringRef section, MlirStringRef name);
-/* The sink gets lines of section, name and seconds, with tabs between. */
+/* The sink gets lines of section, name and seconds, with tabs between; LLVM's timers of code generation print on standard error. */
 void regrainTimingReport(RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*

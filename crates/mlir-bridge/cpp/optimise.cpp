@@ -25,7 +25,11 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <mutex>
 
@@ -112,6 +116,28 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
+// Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be.
+struct CompileCheaply : PassInfoMixin<CompileCheaply> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
+    auto &functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    FunctionPassManager simplify;
+    simplify.addPass(SROAPass(SROAOptions::ModifyCFG));
+    simplify.addPass(EarlyCSEPass());
+    simplify.addPass(SimplifyCFGPass());
+    for (Function &function : module) {
+      if (function.isDeclaration() || !function.hasFnAttribute("regrain-cheap"))
+        continue;
+      simplify.run(function, functions);
+      for (Attribute::AttrKind kind : {Attribute::AlwaysInline, Attribute::OptimizeForSize, Attribute::MinSize})
+        function.removeFnAttr(kind);
+      function.addFnAttr(Attribute::OptimizeNone);
+      function.addFnAttr(Attribute::NoInline);
+    }
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
 void setOptionsOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -146,9 +172,18 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   tuning.MergeFunctions = false;
   PassInstrumentationCallbacks callbacks;
   regrain_bridge::timePasses(callbacks);
+  OptNoneInstrumentation leaveOut(/*DebugLogging=*/false);
+  leaveOut.registerCallbacks(callbacks);
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(SpareTheVectoriser()); });
+  builder.registerPipelineParsingCallback(
+      [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name != "regrain-compile-cheaply")
+          return false;
+        manager.addPass(CompileCheaply());
+        return true;
+      });
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

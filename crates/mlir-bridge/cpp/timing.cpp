@@ -130,5 +130,6 @@ void regrainTimingReport(RegrainSink sink, void *user) {
       for (const auto &row : section.second)
         out << section.first() << '\t' << row.first() << '\t' << format("%.6f", row.second) << '\n';
   }
+  reportAndResetTimings();
   sink(text.data(), text.size(), user);
 }

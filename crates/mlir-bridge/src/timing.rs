@@ -1,5 +1,5 @@
 //! Where time goes (`-ftime-report`): sections of names with seconds of this thread's processor time. LLVM's and MLIR's passes
-//! enter themselves; code generation is measured by LLVM's own timers, which it prints itself when the process ends.
+//! enter themselves; code generation is measured by LLVM's own timers, which print themselves.
 
 use crate::ffi;
 
@@ -52,7 +52,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// What was measured, in no order.
+/// What was measured, in no order. LLVM's own timers print on standard error.
 pub fn rows() -> Vec<Row> {
     let ((), text) = ffi::gather(|sink, user| {
         // SAFETY: the sink gets its own.

@@ -77,6 +77,8 @@ pub const BLOCK_PREFIX: &str = "__regrain_block.";
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const SHARED_ALIGNMENT: i64 = 64;
+/// What LLVM is told of a loop, where the conversion from `scf` takes it along.
+pub const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];
@@ -211,10 +213,10 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
 fn finish(module: Op<'_>) {
-    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.has_attr(REUSED)) {
+    for op in module.find_all(|op| op.has_attr(LOOP_ANNOTATION) || op.has_attr(REUSED)) {
         op.remove_attr(REUSED);
-        if let Some(annotation) = op.attr("llvm.loop_annotation") {
-            op.remove_attr("llvm.loop_annotation");
+        if let Some(annotation) = op.attr(LOOP_ANNOTATION) {
+            op.remove_attr(LOOP_ANNOTATION);
             op.set_attr("loop_annotation", annotation);
         }
     }
