@@ -45,9 +45,11 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 /// Block loops split at their barriers, where that is proven right.
 pub const SPLIT: &str = "regrain-split-barriers";
 
-/// Split launches to functions that run one block, for a processor whose vector registers have so many bits.
-pub fn to_blocks(register_bits: u32) -> String {
-    format!("regrain-lower-cpu{{register-bits={register_bits}}}")
+/// Split launches to functions that run one block, for a processor whose vector registers have so many bits. The kernels `seldom` need
+/// theirs for all shapes only where none is for the shape.
+pub fn to_blocks<'k>(register_bits: u32, seldom: impl Iterator<Item = &'k String>) -> String {
+    let seldom = seldom.map(String::as_str).collect::<Vec<_>>().join(";");
+    format!("regrain-lower-cpu{{register-bits={register_bits} seldom={seldom}}}")
 }
 
 /// Launches to kernels.

@@ -40,6 +40,9 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
+/// The same for code that is not assembled to choose.
+const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_secs(1);
+
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///
 /// # Errors
@@ -168,13 +171,16 @@ impl<'s> Compilation<'s> {
         group.chips.iter().filter_map(of).collect()
     }
 
-    fn deadline(&self) -> Option<Instant> {
+    fn deadline(&self, group: &Group<'_>) -> Option<Instant> {
         // Who says what to try, or is to measure it, wants all of it.
         let options = self.source.options;
         let stated = options.alternatives.is_some() || options.profile_generate || options.profile_use.is_some();
         let time = match options.budget {
             Budget::AsClang if stated => return None,
-            Budget::AsClang => self.sides.device_time.max(LEAST_BUDGET),
+            Budget::AsClang => self.sides.device_time.max(match group.target.code() {
+                target::Code::Kernels(_) => LEAST_BUDGET,
+                target::Code::Blocks(_) => LEAST_BUDGET_OF_BLOCKS,
+            }),
             Budget::Seconds(seconds) => Duration::from_secs_f64(seconds),
             Budget::Unlimited => return None,
         };
@@ -192,7 +198,7 @@ impl<'s> Compilation<'s> {
         let archs = &group.archs;
         // Each group's own: what a search led to is remembered with all that was said on the way.
         let missed = &Missed::new(options.remarks.missed);
-        let searcher = Searcher::new(options, input, missed, group.target, archs, self.deadline())?;
+        let searcher = Searcher::new(options, input, missed, group.target, archs, self.deadline(group))?;
         let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
         let limits = group.target.launch_limits(&names, group.chips[0])?;
         let grains = self.coarsening.grains(&searcher);

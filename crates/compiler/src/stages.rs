@@ -72,7 +72,7 @@ impl Stages<'_> {
             self.show("optimized", module);
             run(module_op(module), pipelines::SPLIT)?;
             self.show("split", module);
-            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits));
+            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits, self.survey.only.iter()));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));
@@ -195,6 +195,7 @@ impl Stages<'_> {
         let op = module_op(module);
         let mut open = self.launches_to_expand(op, search);
         // Few at a time: then time is asked for often enough, and the module is not walked once for each.
+        const MOST: usize = 8;
         let mut most = 1;
         while !open.is_empty() && !search.is_over() {
             let now: Vec<_> = open.drain(..most.min(open.len())).collect();
@@ -207,7 +208,7 @@ impl Stages<'_> {
                 function.remove_attr(attributes::SPACE);
             }
             run(op, pipelines::OPTIMIZE_PARALLEL)?;
-            most *= 2;
+            most = MOST.min(2 * most);
         }
         search.out_of_time(open.len());
         self.show("alternatives", module);

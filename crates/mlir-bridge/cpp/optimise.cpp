@@ -30,6 +30,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <mutex>
 
@@ -116,6 +117,26 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
+// Copies of a loop body that is not small make a loop of an unknown number of rounds no faster, but several times as much code to
+// compile: LLVM's models of some processors would have bodies of hundreds of instructions.
+struct KeepLoopsShort : PassInfoMixin<KeepLoopsShort> {
+  static constexpr unsigned MOST_INSTRUCTIONS = 16;
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+      if (!loop->isInnermost() || size(*loop) > MOST_INSTRUCTIONS)
+        addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+    return PreservedAnalyses::all();
+  }
+
+  static unsigned size(const Loop &loop) {
+    unsigned found = 0;
+    for (const BasicBlock *block : loop.blocks())
+      found += block->size();
+    return found;
+  }
+};
+
 // Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be.
 struct CompileCheaply : PassInfoMixin<CompileCheaply> {
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
@@ -176,7 +197,10 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   leaveOut.registerCallbacks(callbacks);
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(SpareTheVectoriser()); });
+      [](FunctionPassManager &manager, OptimizationLevel) {
+        manager.addPass(SpareTheVectoriser());
+        manager.addPass(KeepLoopsShort());
+      });
   builder.registerPipelineParsingCallback(
       [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         if (name != "regrain-compile-cheaply")

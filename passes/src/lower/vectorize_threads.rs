@@ -46,7 +46,8 @@ use regrain_dialects::{
 };
 
 use super::{before::computed, lower_cpu::LOOP_ANNOTATION, stack};
-use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
+pub use classify::is_of_warp;
+use classify::{Kind, is_known_address, kind, lane_types};
 use counted::Advances;
 use emit::{Emitter, Row};
 use shapes::{Shape, Shapes};
