@@ -129,9 +129,9 @@ impl<'s> Compilation<'s> {
         }
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
-            Some(host) if self.needs_survey(specialised) => {
-                measure(STEPS, "survey of the host", || launches::survey(host, &machines::host()?).map_err(Error::from))?
-            }
+            Some(host) if self.needs_survey(specialised) => measure(STEPS, "survey of the host", || {
+                launches::survey(host, &machines::host()?).map_err(Error::from)
+            })?,
             _ => Survey::default(),
         };
         let Some(host) = host else { return self.device_only(&survey) };

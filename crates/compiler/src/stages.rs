@@ -86,7 +86,8 @@ impl Stages<'_> {
 
     /// The kernels of which all launches that are seen have a block function for their shape alone.
     fn seldom_general(&self, blocks: &[BlockFunction]) -> HashSet<String> {
-        let is_made = |kernel: &str, shape| blocks.iter().any(|block| block.kernel == kernel && block.shape == Some(shape));
+        let is_made =
+            |kernel: &str, shape| blocks.iter().any(|block| block.kernel == kernel && block.shape == Some(shape));
         let all_made = |kernel: &&String| {
             self.survey.shapes.get(*kernel).is_some_and(|shapes| shapes.iter().all(|shape| is_made(kernel, *shape)))
         };

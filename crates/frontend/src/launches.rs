@@ -93,7 +93,8 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
         let seen = followed.get(kernel).copied().unwrap_or(0);
         shapes.contains_key(kernel) && copy.get_function(stub).is_some_and(|stub| uses(stub) == seen + OWN_USES)
     };
-    let only = kernels.iter().filter(|(stub, kernel)| is_only(stub, kernel)).map(|(_, kernel)| kernel.clone()).collect();
+    let only =
+        kernels.iter().filter(|(stub, kernel)| is_only(stub, kernel)).map(|(_, kernel)| kernel.clone()).collect();
     let shapes = shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect();
     Ok(Survey { shapes, only, attributed: attributed(&copy, &kernels) })
 }

@@ -168,6 +168,9 @@ void setOptionsOnce() {
     // CodeGenPrepare goes over a function again and again until nothing changes, over one of more blocks than this only where
     // something has: for kernels of many copies that is a third of the whole compilation.
     regrain_bridge::setLLVMOption("cgpp-huge-func", "200");
+    // Scheduling once more after register allocation, which LLVM does for some processors that reorder by themselves, takes time
+    // that grows with the square of a block's length.
+    regrain_bridge::setLLVMOption("post-RA-scheduler", "false");
   });
 }
 

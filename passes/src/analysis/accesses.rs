@@ -96,7 +96,11 @@ struct Found<'c> {
 }
 
 /// The value of a key, which is computed if it is not there; computing it may ask for others.
-fn memo<K: Copy + Eq + std::hash::Hash, V: Clone>(table: &RefCell<HashMap<K, V>>, key: K, find: impl FnOnce() -> V) -> V {
+fn memo<K: Copy + Eq + std::hash::Hash, V: Clone>(
+    table: &RefCell<HashMap<K, V>>,
+    key: K,
+    find: impl FnOnce() -> V,
+) -> V {
     if let Some(known) = table.borrow().get(&key) {
         return known.clone();
     }

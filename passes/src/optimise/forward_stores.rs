@@ -187,7 +187,10 @@ impl<'c> Forward<'_, 'c> {
         let is_load = op.is("llvm.load");
         let place = self.view.memory.place(access);
         let is_same = |entry: &&Known<'c>| entry.ty == ty && entry.place == place;
-        if is_load && place.is_some() && let Some(same) = known.iter().find(is_same) {
+        if is_load
+            && place.is_some()
+            && let Some(same) = known.iter().find(is_same)
+        {
             self.found.push((op, same.value));
             return;
         }
