@@ -3,6 +3,7 @@
 
   bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, the
                           usual search, 16 versions of each kernel, with an empty and with a full cache
+  bench.py compile-time-cpu  the CPU target against clang's own host and device side: user time, the median and the slowest
   bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
   bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
   bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
@@ -119,6 +120,43 @@ def compile_time(options):
             print(lines[-1], file=sys.stderr)
     lines.append("| geometric mean | | " + " | ".join(f"{geomean(values):.2f}" for values in ratios.values()) + " |")
     write("compile-time.md", lines)
+
+
+def user_seconds(command):
+    """Processor time of a command and its children in user mode; -1 where it fails."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "REGRAIN_CACHE_DIR": ""})
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime if process.returncode == 0 else -1.0
+
+
+def compile_time_cpu(options):
+    """The CPU target against clang's own host and device side, on the programs of this folder and further sources."""
+    sources = [HERE / p / f"{p}.cu" for p in PROGRAMS] + sorted((HERE / "idioms").glob("*.cu"))
+    sources += [Path(source) for source in options.sources]
+    ratios = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sources:
+            common = ["-w", "-O3", f"--cuda-path={toolkit()}", *options.flags.split(), str(source), "-o", f"{folder}/out"]
+            clang = [str(CLANG), "-x", "cuda", "-Wno-unknown-cuda-version", "--offload-arch=sm_70", *common]
+            commands = [[*clang, "--cuda-host-only", "-c"], [*clang, "--cuda-device-only", "-S"],
+                        [str(REGRAIN), "--offload-arch=cpu", "-c", *common]]
+            runs = [[user_seconds(command) for command in commands] for _ in range(options.rounds)]
+            host, device, ours = (statistics.median(side) for side in zip(*runs))
+            if min(host, device, ours) < 0:
+                print(f"{source}: does not compile", file=sys.stderr)
+                continue
+            ratios[source.stem] = (ours / (host + device), host + device, ours)
+    worst = sorted(ratios.items(), key=lambda item: -item[1][0])[:5]
+    lines = ["# Compile time of the CPU target", "",
+             f"User seconds of `--offload-arch=cpu -O3 -c` without the cache against clang's own host and device side (sm_70, -O3, without "
+             f"ptxas); median of {options.rounds} interleaved runs, {len(ratios)} sources.",
+             f"Machine: {machine()}. Written by `rodinia/bench.py compile-time-cpu`.", "",
+             f"Median {statistics.median(ratio for ratio, _, _ in ratios.values()):.2f} of clang's; the five slowest:", "",
+             "| source | clang++ | regrain | ratio |", "|---|" + "--:|" * 3]
+    lines += [f"| {name} | {clang:.2f} | {ours:.2f} | {ratio:.2f} |" for name, (ratio, clang, ours) in worst]
+    write("compile-time-cpu.md", lines)
 
 
 def figures(output):
@@ -357,6 +395,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
+    of_cpu = commands.add_parser("compile-time-cpu")
+    of_cpu.add_argument("sources", nargs="*", help="further CUDA sources")
+    of_cpu.add_argument("--flags", default="", help="for all sources, as in -I")
     commands.add_parser("cpu")
     commands.add_parser("rank")
     commands.add_parser("tune")
@@ -394,8 +435,8 @@ def main():
     against.add_argument("--check", action="store_true", help="nothing is written")
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of, "device": device, "grain": grain_matrix,
-             "twins": hip_twins, "idioms": idioms, "pocl": against_pocl}
+    sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
+             "device": device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl}
     sys.exit(sides[options.command](options))
 
 

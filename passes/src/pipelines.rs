@@ -49,9 +49,10 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-interchange-strides,regrain-split-barriers";
 
 /// Split launches to functions that run one block, for a processor whose vector registers have so many bits. With `report` remarks say of
-/// each thread loop what became of it.
-pub fn to_blocks(register_bits: u32, report: bool) -> String {
-    format!("regrain-lower-cpu{{register-bits={register_bits} report={report}}}")
+/// each thread loop what became of it. The kernels `seldom` need theirs for all shapes only where none is for the shape.
+pub fn to_blocks<'k>(register_bits: u32, report: bool, seldom: impl Iterator<Item = &'k String>) -> String {
+    let seldom = seldom.map(String::as_str).collect::<Vec<_>>().join(";");
+    format!("regrain-lower-cpu{{register-bits={register_bits} report={report} seldom={seldom}}}")
 }
 
 /// Launches to kernels.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::private_names;
 use regrain_targets::kernel_names;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
@@ -91,9 +92,9 @@ impl Lowering<'_> {
         let Self { source, target, options } = self;
         versions_are_internal(&device, versions);
         let kernels = kernel_names(&device);
-        let lowered = target.lower(context, device, split, &options)?;
+        let lowered = measure(STEPS, "lowering", || target.lower(context, device, split, &options))?;
         let path = source.scratch("device.o");
-        target.emit(&lowered, &options, &path)?;
+        measure(STEPS, "code generation", || target.emit(&lowered, &options, &path))?;
         Ok(Code::Object { path, table: target.image_symbol(&options.unit), unit: options.unit, kernels })
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
 use regrain_frontend::{host, specialise};
@@ -38,6 +39,9 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
+
+/// The same for code that is not assembled to choose.
+const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_secs(1);
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///
@@ -125,7 +129,9 @@ impl<'s> Compilation<'s> {
         }
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let survey = match &host {
-            Some(host) if self.needs_survey(specialised) => launches::survey(host, &machines::host()?)?,
+            Some(host) if self.needs_survey(specialised) => measure(STEPS, "survey of the host", || {
+                launches::survey(host, &machines::host()?).map_err(Error::from)
+            })?,
             _ => Survey::default(),
         };
         let Some(host) = host else { return self.device_only(&survey) };
@@ -136,7 +142,7 @@ impl<'s> Compilation<'s> {
         if specialised && let Some(Code::Images { static_shared, .. }) = sides.first().map(|side| &side.code) {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
-        self.redirect(&context, &host, &sides)?;
+        measure(STEPS, "launches", || self.redirect(&context, &host, &sides))?;
         images::put(&host, self.groups, &sides)?;
         self.dump.llvm("host", &host)?;
         self.finish(&host, &sides)
@@ -165,13 +171,16 @@ impl<'s> Compilation<'s> {
         group.chips.iter().filter_map(of).collect()
     }
 
-    fn deadline(&self) -> Option<Instant> {
+    fn deadline(&self, group: &Group<'_>) -> Option<Instant> {
         // Who says what to try, or is to measure it, wants all of it.
         let options = self.source.options;
         let stated = options.alternatives.is_some() || options.profile_generate || options.profile_use.is_some();
         let time = match options.budget {
             Budget::AsClang if stated => return None,
-            Budget::AsClang => self.sides.device_time.max(LEAST_BUDGET),
+            Budget::AsClang => self.sides.device_time.max(match group.target.code() {
+                target::Code::Kernels(_) => LEAST_BUDGET,
+                target::Code::Blocks(_) => LEAST_BUDGET_OF_BLOCKS,
+            }),
             Budget::Seconds(seconds) => Duration::from_secs_f64(seconds),
             Budget::Unlimited => return None,
         };
@@ -189,7 +198,7 @@ impl<'s> Compilation<'s> {
         let archs = &group.archs;
         // Each group's own: what a search led to is remembered with all that was said on the way.
         let remarks = &RemarkLog::new(&options.remarks);
-        let searcher = Searcher::new(options, input, remarks, group.target, archs, self.deadline())?;
+        let searcher = Searcher::new(options, input, remarks, group.target, archs, self.deadline(group))?;
         let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
         let limits = group.target.launch_limits(&names, group.chips[0])?;
         let grains = self.coarsening.grains(&searcher);

@@ -25,6 +25,7 @@ mod search;
 mod search_cache;
 mod source;
 mod stages;
+pub mod time_report;
 mod versions;
 
 pub use commands::Commands;

@@ -3,13 +3,14 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
+use mlir_bridge::timing::{STEPS, measure};
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
@@ -20,7 +21,7 @@ use regrain_passes::lower::lower_cpu::take_blocks;
 use regrain_passes::lower::vectorize_threads;
 use regrain_passes::pipelines;
 use regrain_targets::device_language::grid_barriers;
-use regrain_targets::target::{LaunchLimits, SplitForm};
+use regrain_targets::target::{BlockFunction, LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
 use crate::context::{mlir_context, run};
@@ -76,7 +77,8 @@ impl Stages<'_> {
             self.show("optimized", module);
             run(module_op(module), pipelines::SPLIT)?;
             self.show("split", module);
-            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits, report));
+            let only = self.survey.only.iter();
+            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits, report, only));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));
@@ -84,7 +86,18 @@ impl Stages<'_> {
             Ok((made, Versions::of(host, &names)))
         });
         let Some((module, (blocks, versions))) = made else { return (None, Versions::default()) };
-        (Some(SplitForm { module, blocks }).filter(|form| !form.blocks.is_empty()), versions)
+        let seldom = self.seldom_general(&blocks);
+        (Some(SplitForm { module, blocks, seldom }).filter(|form| !form.blocks.is_empty()), versions)
+    }
+
+    /// The kernels of which all launches that are seen have a block function for their shape alone.
+    fn seldom_general(&self, blocks: &[BlockFunction]) -> HashSet<String> {
+        let is_made =
+            |kernel: &str, shape| blocks.iter().any(|block| block.kernel == kernel && block.shape == Some(shape));
+        let all_made = |kernel: &&String| {
+            self.survey.shapes.get(*kernel).is_some_and(|shapes| shapes.iter().all(|shape| is_made(kernel, *shape)))
+        };
+        self.survey.only.iter().filter(all_made).cloned().collect()
     }
 
     /// Device IR that went through the parallel form and back, with versions at other grains if they are asked for.
@@ -189,6 +202,7 @@ impl Stages<'_> {
         let op = module_op(module);
         let mut open = self.launches_to_expand(op, search);
         // Few at a time: then time is asked for often enough, and the module is not walked once for each.
+        const MOST: usize = 8;
         let mut most = 1;
         while !open.is_empty() && !search.is_over() {
             let now: Vec<_> = open.drain(..most.min(open.len())).collect();
@@ -201,7 +215,7 @@ impl Stages<'_> {
                 function.remove_attr(attributes::SPACE);
             }
             run(op, pipelines::OPTIMIZE_PARALLEL)?;
-            most *= 2;
+            most = MOST.min(2 * most);
         }
         search.out_of_time(open.len());
         self.show("alternatives", module);
@@ -261,10 +275,12 @@ impl Stages<'_> {
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Result<(Module<'ctx>, T), String> {
         let clean = device.clone();
-        regrain_frontend::clean::clean_device_module(&clean, &self.chip).map_err(|e| e.to_string())?;
+        measure(STEPS, "cleaning", || regrain_frontend::clean::clean_device_module(&clean, &self.chip))
+            .map_err(|e| e.to_string())?;
         self.dump.llvm("clean", &clean).map_err(|e| e.to_string())?;
         let mlir = mlir_context();
-        let module = mlir_bridge::import_inkwell(&mlir, &clean).map_err(|e| e.to_string())?;
+        let module =
+            measure(STEPS, "import", || mlir_bridge::import_inkwell(&mlir, &clean)).map_err(|e| e.to_string())?;
         self.show("imported", &module);
         let shapes = self
             .survey
@@ -273,16 +289,17 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            run(module_op(&module), &pipelines::raise(&shapes, bounds))?;
+            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, bounds)))?;
             self.show("parallel", &module);
-            lower(&mlir, &module)
+            measure(STEPS, "parallel form", || lower(&mlir, &module))
         });
         self.remark(said.trim_end());
         let lowered = lowered?;
         if self.source.options.lines {
             run(module_op(&module), pipelines::SCOPE)?;
         }
-        let exported = mlir_bridge::export_inkwell(&module, &self.source.stem(), context).map_err(|e| e.to_string())?;
+        let exported = measure(STEPS, "export", || mlir_bridge::export_inkwell(&module, &self.source.stem(), context))
+            .map_err(|e| e.to_string())?;
         Ok((exported, lowered))
     }
 

@@ -46,6 +46,8 @@ const CARVEOUT: u64 = 9;
 pub struct Survey {
     /// The constant block shapes that kernels are launched with.
     pub shapes: BTreeMap<String, Vec<BlockShape>>,
+    /// The kernels of which nothing is seen but launches with these shapes.
+    pub only: BTreeSet<String>,
     /// The kernels whose attributes are set; `None` if that may be any.
     pub attributed: Option<BTreeSet<String>>,
 }
@@ -53,7 +55,7 @@ pub struct Survey {
 impl Default for Survey {
     /// Of a host that does nothing.
     fn default() -> Self {
-        Self { shapes: BTreeMap::new(), attributed: Some(BTreeSet::new()) }
+        Self { shapes: BTreeMap::new(), only: BTreeSet::new(), attributed: Some(BTreeSet::new()) }
     }
 }
 
@@ -73,18 +75,37 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     copy.run_passes(passes, machine, PassBuilderOptions::create())
         .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
+    let mut followed: BTreeMap<String, usize> = BTreeMap::new();
     for function in copy.get_functions() {
         for (kernel, shape) in launches(function, &kernels) {
-            let shapes = shapes.entry(kernel).or_default();
+            let shapes = shapes.entry(kernel.clone()).or_default();
             match shape {
-                Some(shape) => drop(shapes.insert(shape)),
+                Some(shape) => {
+                    shapes.insert(shape);
+                    *followed.entry(kernel).or_default() += 1;
+                }
                 None => shapes.extend(&guesses),
             }
         }
     }
     shapes.retain(|_, set| (1..=MAX_SHAPES).contains(&set.len()));
+    let is_only = |stub: &String, kernel: &String| {
+        let seen = followed.get(kernel).copied().unwrap_or(0);
+        shapes.contains_key(kernel) && copy.get_function(stub).is_some_and(|stub| uses(stub) == seen + OWN_USES)
+    };
+    let only =
+        kernels.iter().filter(|(stub, kernel)| is_only(stub, kernel)).map(|(_, kernel)| kernel.clone()).collect();
     let shapes = shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect();
-    Ok(Survey { shapes, attributed: attributed(&copy, &kernels) })
+    Ok(Survey { shapes, only, attributed: attributed(&copy, &kernels) })
+}
+
+/// A stub launches what it stands for, and is registered.
+const OWN_USES: usize = 2;
+
+/// How often a function is used.
+fn uses(function: FunctionValue<'_>) -> usize {
+    let first = function.as_global_value().as_pointer_value().get_first_use();
+    std::iter::successors(first, |one| one.get_next_use()).count()
 }
 
 /// The kernels whose attributes are set.
@@ -103,9 +124,7 @@ fn attributed(host: &Module<'_>, kernels: &BTreeMap<String, String>) -> Option<B
         found.insert(kernels.get(&stub)?.clone());
     }
     // A use that is no call could set anything.
-    let first = setter.as_global_value().as_pointer_value().get_first_use();
-    let all = std::iter::successors(first, |one| one.get_next_use()).count();
-    (all == uses).then_some(found)
+    (self::uses(setter) == uses).then_some(found)
 }
 
 /// Host stubs and the device names they are registered under.

@@ -287,6 +287,17 @@ bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTarg
 unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine);
 
 /*===----------------------------------------------------------------------------===*
+ * timing.cpp: where time goes
+ *===----------------------------------------------------------------------------===*/
+
+/* From now on passes are measured, and what stands between `Enter` and `Leave`, in seconds of the thread's processor time. */
+void regrainTimingStart(void);
+void regrainTimingEnter(MlirStringRef section);
+void regrainTimingLeave(MlirStringRef section, MlirStringRef name);
+/* The sink gets lines of section, name and seconds, with tabs between; LLVM's timers of code generation print on standard error. */
+void regrainTimingReport(RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
  * structure.cpp: what operations are, as bytes
  *===----------------------------------------------------------------------------===*/
 

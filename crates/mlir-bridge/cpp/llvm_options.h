@@ -13,7 +13,7 @@ namespace regrain_bridge {
 inline void setLLVMOption(llvm::StringRef name, llvm::StringRef value) {
   auto &options = llvm::cl::getRegisteredOptions();
   auto found = options.find(name);
-  if (found == options.end() || found->second->addOccurrence(0, name, value))
+  if (found == options.end() || found->second->addOccurrence(/*pos=*/1, name, value))
     llvm::report_fatal_error("LLVM lost its option " + name);
 }
 

@@ -12,6 +12,7 @@
 #include "bridge.h"
 #include "llvm_options.h"
 #include "sink.h"
+#include "timing.h"
 
 #include "llvm-c/Core.h"
 #include "llvm-c/TargetMachine.h"
@@ -24,7 +25,12 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <mutex>
 
@@ -111,6 +117,48 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
   }
 };
 
+// Copies of a loop body that is not small make a loop of an unknown number of rounds no faster, but several times as much code to
+// compile: LLVM's models of some processors would have bodies of hundreds of instructions.
+struct KeepLoopsShort : PassInfoMixin<KeepLoopsShort> {
+  static constexpr unsigned MOST_INSTRUCTIONS = 16;
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+      if (!loop->isInnermost() || size(*loop) > MOST_INSTRUCTIONS)
+        addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
+    return PreservedAnalyses::all();
+  }
+
+  static unsigned size(const Loop &loop) {
+    unsigned found = 0;
+    for (const BasicBlock *block : loop.blocks())
+      found += block->size();
+    return found;
+  }
+};
+
+// Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be.
+struct CompileCheaply : PassInfoMixin<CompileCheaply> {
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
+    auto &functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    FunctionPassManager simplify;
+    simplify.addPass(SROAPass(SROAOptions::ModifyCFG));
+    simplify.addPass(EarlyCSEPass());
+    simplify.addPass(SimplifyCFGPass());
+    for (Function &function : module) {
+      if (function.isDeclaration() || !function.hasFnAttribute("regrain-cheap"))
+        continue;
+      simplify.run(function, functions);
+      for (Attribute::AttrKind kind : {Attribute::AlwaysInline, Attribute::OptimizeForSize, Attribute::MinSize})
+        function.removeFnAttr(kind);
+      function.addFnAttr(Attribute::OptimizeNone);
+      function.addFnAttr(Attribute::NoInline);
+    }
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
 void setOptionsOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -120,6 +168,9 @@ void setOptionsOnce() {
     // CodeGenPrepare goes over a function again and again until nothing changes, over one of more blocks than this only where
     // something has: for kernels of many copies that is a third of the whole compilation.
     regrain_bridge::setLLVMOption("cgpp-huge-func", "200");
+    // Scheduling once more after register allocation, which LLVM does for some processors that reorder by themselves, takes time
+    // that grows with the square of a block's length.
+    regrain_bridge::setLLVMOption("post-RA-scheduler", "false");
   });
 }
 
@@ -143,9 +194,23 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = tuning.LoopUnrolling = true;
   tuning.MergeFunctions = false;
-  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning);
+  PassInstrumentationCallbacks callbacks;
+  regrain_bridge::timePasses(callbacks);
+  OptNoneInstrumentation leaveOut(/*DebugLogging=*/false);
+  leaveOut.registerCallbacks(callbacks);
+  PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerVectorizerStartEPCallback(
-      [](FunctionPassManager &manager, OptimizationLevel) { manager.addPass(SpareTheVectoriser()); });
+      [](FunctionPassManager &manager, OptimizationLevel) {
+        manager.addPass(SpareTheVectoriser());
+        manager.addPass(KeepLoopsShort());
+      });
+  builder.registerPipelineParsingCallback(
+      [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name != "regrain-compile-cheaply")
+          return false;
+        manager.addPass(CompileCheaply());
+        return true;
+      });
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;

@@ -8,6 +8,7 @@
 #include "bridge.h"
 #include "registry.h"
 #include "sink.h"
+#include "timing.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Pass.h"
@@ -139,6 +140,7 @@ RegrainOutcome regrainRunPipeline(MlirOperation op, MlirStringRef text, bool ver
   Operation *root = unwrap(op);
   PassManager manager(root->getContext(), root->getName().getStringRef());
   manager.enableVerifier(verify);
+  regrain_bridge::timePasses(manager);
   if (!parseOn(manager, unwrap(text), sink, user))
     return RegrainOutcomeNotParsed;
   return outcome(manager.run(root));

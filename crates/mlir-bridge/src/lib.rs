@@ -65,6 +65,7 @@ mod optimise;
 mod panics;
 pub mod pass;
 pub mod reasons;
+pub mod timing;
 pub mod tool;
 pub mod transforms;
 

@@ -6,6 +6,7 @@
 //!
 //! To add a target: a folder beside `nvptx` with an implementation of [`Target`], and its row in `lib.rs`.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
@@ -202,6 +203,8 @@ pub struct SplitForm<'ctx> {
     pub module: Module<'ctx>,
     /// What it defines.
     pub blocks: Vec<BlockFunction>,
+    /// The kernels whose block function for all shapes no launch needs that was seen.
+    pub seldom: HashSet<String>,
 }
 
 /// A function `void (void **args)` that runs the whole block that the thread state names.

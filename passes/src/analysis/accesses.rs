@@ -11,9 +11,9 @@
 //! MLIR's `LocalAliasAnalysis` cannot serve: it asks neither for offsets nor for `noalias`, TBAA and alias scopes, and of 7,600 pairs
 //! of accesses in the programs of `rodinia` that are left open here it told none apart.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
-use mlir_bridge::ir::{Block, Op, Type, Value};
+use mlir_bridge::ir::{Attr, Block, Op, Type, Value};
 use regrain_dialects::{
     attributes,
     ops::{GpuWrapper, is_barrier, is_grid_barrier, is_shared_memory},
@@ -48,8 +48,8 @@ pub struct Effects<'c> {
 }
 
 impl<'c> Effects<'c> {
-    pub fn join(&mut self, other: Effects<'c>) {
-        self.accesses.extend(other.accesses);
+    pub fn join(&mut self, other: &Effects<'c>) {
+        self.accesses.extend_from_slice(&other.accesses);
         self.unknown |= other.unknown;
     }
 
@@ -63,7 +63,7 @@ impl<'c> Effects<'c> {
 }
 
 /// By whom the second of two accesses is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Who {
     /// The same thread; values that both addresses name have not changed in between.
     Same,
@@ -81,6 +81,48 @@ pub struct MemoryAnalysis<'c> {
     noalias: HashMap<Value<'c>, bool>,
     /// Bytes of types as found so far.
     sizes: RefCell<HashMap<Type<'c>, u64>>,
+    /// The largest number of a thread in each dimension, and whether there is but one.
+    extents: Vec<(i128, bool)>,
+    found: Found<'c>,
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found<'c> {
+    effects: RefCell<HashMap<Op<'c>, Rc<Effects<'c>>>>,
+    kinds: RefCell<HashMap<Value<'c>, Option<Kind>>>,
+    aliases: RefCell<HashMap<(Value<'c>, Value<'c>, Who), bool>>,
+    fixed: RefCell<HashMap<Value<'c>, bool>>,
+}
+
+/// The value of a key, which is computed if it is not there; computing it may ask for others.
+fn memo<K: Copy + Eq + std::hash::Hash, V: Clone>(
+    table: &RefCell<HashMap<K, V>>,
+    key: K,
+    find: impl FnOnce() -> V,
+) -> V {
+    if let Some(known) = table.borrow().get(&key) {
+        return known.clone();
+    }
+    let found = find();
+    table.borrow_mut().insert(key, found.clone());
+    found
+}
+
+/// What two accesses have in common that are of the same place and size.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Place<'c> {
+    object: Object<'c>,
+    offset: Vec<(Option<usize>, i128)>,
+    size: u64,
+}
+
+/// An object, by whatever value it is named.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Object<'c> {
+    Dynamic,
+    Global(Attr<'c>),
+    Value(Value<'c>),
 }
 
 impl<'c> MemoryAnalysis<'c> {
@@ -95,6 +137,8 @@ impl<'c> MemoryAnalysis<'c> {
             escapes: HashMap::new(),
             noalias: HashMap::new(),
             sizes: RefCell::default(),
+            extents: extents(block),
+            found: Found::default(),
         };
         made.find_objects();
         made
@@ -122,10 +166,29 @@ impl<'c> MemoryAnalysis<'c> {
     }
 
     /// What `op` does to memory. Barriers in it are left out: see `phases.rs`.
-    pub fn effects(&self, op: Op<'c>) -> Effects<'c> {
-        let mut found = Effects::default();
-        self.collect(op, &mut found);
-        found
+    pub fn effects(&self, op: Op<'c>) -> Rc<Effects<'c>> {
+        memo(&self.found.effects, op, || {
+            let mut found = Effects::default();
+            self.collect(op, &mut found);
+            Rc::new(found)
+        })
+    }
+
+    /// Of what place and size an access is, if that is known.
+    pub fn place(&self, access: &Access<'c>) -> Option<Place<'c>> {
+        let root = access.address.root;
+        let object = match self.kind(root) {
+            Some(Kind::Dynamic) => Object::Dynamic,
+            Some(Kind::Global) => {
+                root.defining_op().and_then(|op| op.attr("global_name")).map_or(Object::Value(root), Object::Global)
+            }
+            _ => Object::Value(root),
+        };
+        Some(Place { object, offset: access.address.offset.as_ref()?.key(), size: access.size? })
+    }
+
+    fn kind(&self, root: Value<'c>) -> Option<Kind> {
+        memo(&self.found.kinds, root, || object_of(root))
     }
 
     fn size(&self, ty: Type<'c>) -> u64 {
@@ -160,7 +223,10 @@ impl<'c> MemoryAnalysis<'c> {
             name if STRUCTURES.contains(&name) => {
                 found.unknown |= op.is("scf.while") && may_wait(op);
                 for inner in op.regions().into_iter().flat_map(|region| region.blocks()).flat_map(Block::ops) {
-                    self.collect(inner, found);
+                    match STRUCTURES.contains(&inner.name()) {
+                        true => found.join(&self.effects(inner)),
+                        false => self.collect(inner, found),
+                    }
                 }
             }
             _ => found.unknown |= !op.is_terminator() && !op.is_memory_effect_free(),
@@ -169,6 +235,10 @@ impl<'c> MemoryAnalysis<'c> {
 
     /// Whether a value is the same in all threads of the block and all the time.
     pub fn is_fixed(&self, value: Value<'c>) -> bool {
+        memo(&self.found.fixed, value, || self.find_fixed(value))
+    }
+
+    fn find_fixed(&self, value: Value<'c>) -> bool {
         let Some(owner) = value.parent_block().and_then(Block::parent_op) else { return true };
         if !self.block.is_ancestor_of(owner) {
             return true;
@@ -188,12 +258,17 @@ impl<'c> MemoryAnalysis<'c> {
         if !self.may_alias(a.address.root, b.address.root, who) {
             return false;
         }
-        if who == Who::Other && object_of(a.address.root) == Some(Kind::Local) && !self.escaped(a.address.root) {
+        if who == Who::Other && self.kind(a.address.root) == Some(Kind::Local) && !self.escaped(a.address.root) {
             return false;
         }
         let same = same_object(a.address.root, b.address.root);
         let (Some(first), Some(second), true) = (&a.address.offset, &b.address.offset, same) else { return true };
         let (Some(left), Some(right)) = (a.size, b.size) else { return true };
+        if who == Who::Same
+            && let Some(distance) = first.distance(second).filter(|distance| distance.abs() < i128::from(i64::MAX))
+        {
+            return -i128::from(left) < distance && distance < i128::from(right);
+        }
         let fixed = who == Who::Same || self.is_fixed(a.address.root);
         !fixed || self.meeting(first, second, who).can_be_within(left.into(), right.into())
     }
@@ -220,10 +295,14 @@ impl<'c> MemoryAnalysis<'c> {
     }
 
     fn may_alias(&self, a: Value<'c>, b: Value<'c>, who: Who) -> bool {
+        a == b || memo(&self.found.aliases, (a, b, who), || self.find_alias(a, b, who))
+    }
+
+    fn find_alias(&self, a: Value<'c>, b: Value<'c>, who: Who) -> bool {
         if same_object(a, b) {
             return true;
         }
-        match (object_of(a), object_of(b)) {
+        match (self.kind(a), self.kind(b)) {
             (None, None) => true,
             (None, Some(kind)) => self.may_be_reached(kind, b),
             (Some(kind), None) => self.may_be_reached(kind, a),
@@ -261,9 +340,9 @@ impl<'c> MemoryAnalysis<'c> {
         let ivs = self.block.body().args();
         for (axis, iv) in ivs.iter().enumerate() {
             let symbol = Symbol::Value(*iv);
-            let extent = range(*iv).map_or(i128::from(u32::MAX), |range| range.high);
+            let (extent, is_alone) = self.extents[axis];
             match (a.factor(symbol), b.factor(symbol)) {
-                (0, 0) => meeting.any_thread |= constant(self.block.operand(ivs.len() + axis)) != Some(1),
+                (0, 0) => meeting.any_thread |= !is_alone,
                 (left, right) if left == right => meeting.digit(left, Range { low: -extent, high: extent }, true),
                 (left, right) => {
                     meeting.digit(left, Range { low: 0, high: extent }, false);
@@ -288,4 +367,14 @@ impl<'c> MemoryAnalysis<'c> {
         }
         meeting
     }
+}
+
+/// The largest number of a thread in each dimension of a loop over threads, and whether there is but one.
+fn extents(block: Op<'_>) -> Vec<(i128, bool)> {
+    let ivs = block.body().args();
+    let extent = |(axis, iv): (usize, &Value<'_>)| {
+        let largest = range(*iv).map_or(i128::from(u32::MAX), |range| range.high);
+        (largest, constant(block.operand(ivs.len() + axis)) == Some(1))
+    };
+    ivs.iter().enumerate().map(extent).collect()
 }

@@ -106,6 +106,17 @@ impl<'c> Linear<'c> {
         Self(self.0.scaled(&factor))
     }
 
+    /// What is the same for equal sums of one [`Offsets`], and for no others.
+    pub fn key(&self) -> Vec<(Option<usize>, i128)> {
+        self.0.terms().iter().map(|term| (term.monomial.map(|unknown| unknown.number), term.coefficient)).collect()
+    }
+
+    /// `self - other`, if that is a number whatever the symbols are.
+    pub fn distance(&self, other: &Self) -> Option<i128> {
+        let same = self.terms().eq(other.terms());
+        same.then(|| self.constant() - other.constant())
+    }
+
     /// Whether the difference is zero whatever the symbols are.
     pub fn equals(&self, other: &Self) -> bool {
         self.0 == other.0

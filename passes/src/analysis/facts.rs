@@ -17,7 +17,7 @@ pub use crate::analysis::constants::{constant, width};
 use crate::analysis::loops::Counting;
 
 /// An inclusive range of signed values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Range {
     pub low: i128,
     pub high: i128,

@@ -7,11 +7,14 @@
 //! A search over the numbers decides nearly all questions; where a range is too wide for it, as in `8 i - 8 j + 4` with any i and
 //! j, MLIR's Presburger library does.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use mlir_bridge::transforms::Polyhedron;
 
 use crate::analysis::facts::Range;
 
 /// The difference of two offsets: a constant and multiples of numbers in ranges.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Meeting {
     pub constant: i128,
     digits: Vec<Digit>,
@@ -19,12 +22,24 @@ pub struct Meeting {
     pub any_thread: bool,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Digit {
     factor: i128,
     range: Range,
     /// The difference of the threads' numbers in one dimension.
     thread: bool,
+}
+
+thread_local! {
+    /// The same questions come up again, between the accesses of other rounds, barriers and grains.
+    static ANSWERS: RefCell<HashMap<(Meeting, [i128; 2]), bool>> = RefCell::default();
+}
+
+/// How many answers are kept.
+const MOST_ANSWERS: usize = 1 << 16;
+
+fn greatest_divisor(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }
 
 /// How many cases the search looks at.
@@ -54,9 +69,37 @@ impl Meeting {
             return true;
         }
         let bounds = [-left, right];
+        if self.misses(bounds) {
+            return false;
+        }
+        ANSWERS.with_borrow_mut(|answers| {
+            let question = (self, bounds);
+            if let Some(known) = answers.get(&question) {
+                return *known;
+            }
+            if answers.len() >= MOST_ANSWERS {
+                answers.clear();
+            }
+            let found = question.0.decide(bounds);
+            answers.insert(question, found);
+            found
+        })
+    }
+
+    fn decide(&self, bounds: [i128; 2]) -> bool {
         let mut cases = CASES;
         let found = self.search(0, self.constant, bounds, self.any_thread, &mut cases);
         found.unwrap_or_else(|| self.has_points(bounds))
+    }
+
+    /// Whether no sum is between the bounds because of what divides all factors.
+    fn misses(&self, bounds: [i128; 2]) -> bool {
+        let divisor = self.digits.iter().fold(0, |divisor, digit| greatest_divisor(divisor, digit.factor.abs()));
+        if divisor == 0 {
+            return false;
+        }
+        let first = bounds[0] + 1;
+        first + (self.constant - first).rem_euclid(divisor) >= bounds[1]
     }
 
     /// Looks for numbers that bring the sum between the bounds; `None` if that takes too many cases.

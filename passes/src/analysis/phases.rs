@@ -149,7 +149,7 @@ impl<'c> Walk<'_, '_, 'c> {
                     return false;
                 }
             } else {
-                self.found.join(self.phases.memory.effects(op));
+                self.found.join(&self.phases.memory.effects(op));
             }
         }
         true

@@ -38,8 +38,9 @@ use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::{
     ir::{Attr, Builder, Mapping, Op, Value, Walk},
-    pass::{Anchor, PassInfo, PassResult, PassRun},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
     reasons::fill,
+    timing,
 };
 
 use regrain_dialects::{
@@ -81,6 +82,8 @@ pub const BLOCK_PREFIX: &str = "__regrain_block.";
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const SHARED_ALIGNMENT: i64 = 64;
+/// What LLVM is told of a loop, where the conversion from `scf` takes it along.
+pub const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];
@@ -90,29 +93,56 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-lower-cpu",
     summary: "lower split launches to functions that run one block",
     anchor: Anchor::Module,
-    options: &[vectorize_threads::REGISTER_BITS, vectorize_threads::COST_MODEL, vectorize_threads::REPORT],
+    options: &[
+        vectorize_threads::REGISTER_BITS,
+        vectorize_threads::COST_MODEL,
+        vectorize_threads::REPORT,
+        PassOption {
+            name: "seldom",
+            default: "",
+            description: "kernels that are seldom launched with shapes that have no function of their own: k1;k2",
+        },
+    ],
     dialects: DIALECTS,
     run,
 };
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    make_blocks(module, common(), Machine::of(pass)?)?;
+    let seldom: HashSet<&str> = pass.option("seldom").split(';').collect();
+    make_blocks(module, common(), Machine::of(pass)?, &seldom)?;
     pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, machine: Machine) -> PassResult {
+fn make_blocks(
+    module: Op<'_>,
+    operations: &dyn DeviceOperations,
+    machine: Machine,
+    seldom: &HashSet<&str>,
+) -> PassResult {
     let mut made = Vec::new();
-    for (launch, name, shape) in launch_function::launches(module) {
-        let wrappers: Vec<_> = GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect();
+    let launches = launch_function::launches(module);
+    let wrappers_of = |launch| GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect::<Vec<_>>();
+    let is_split = |launch| wrappers_of(launch).iter().all(|wrapper| !wrapper.has_attr(NOT_SPLIT));
+    let shaped = launches.iter().filter(|(launch, _, shape)| shape.is_some() && is_split(*launch));
+    let shaped: HashSet<&str> = shaped.map(|(_, name, _)| *name).collect();
+    for (launch, name, shape) in launches {
+        let wrappers = wrappers_of(launch);
+        let rows = shape.is_some() || !shaped.contains(name) || !seldom.contains(name);
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
-            make_block((module, operations, machine), launch, wrapper, &symbol)
-                .map_err(|reason| launch.error(reason))?;
+            timing::measure(timing::KERNELS, &symbol, || {
+                make_block((module, operations), launch, wrapper, &symbol, |function| {
+                    // Operations of warps were left whole for rows.
+                    let whole = rows || function.contains(vectorize_threads::is_of_warp);
+                    if whole { vectorize_threads::vectorise(function, machine) } else { Ok(()) }
+                })
+            })
+            .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
             made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, version });
         }
@@ -213,11 +243,11 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
 fn finish(module: Op<'_>) {
-    for op in module.find_all(|op| op.has_attr("llvm.loop_annotation") || op.is("llvm.alloca")) {
+    for op in module.find_all(|op| op.has_attr(LOOP_ANNOTATION) || op.is("llvm.alloca")) {
         op.remove_attr(REUSED);
         op.remove_attr(INTERLEAVED);
-        if let Some(annotation) = op.attr("llvm.loop_annotation") {
-            op.remove_attr("llvm.loop_annotation");
+        if let Some(annotation) = op.attr(LOOP_ANNOTATION) {
+            op.remove_attr(LOOP_ANNOTATION);
             op.set_attr("loop_annotation", annotation);
         }
     }
@@ -229,10 +259,11 @@ fn finish(module: Op<'_>) {
 }
 
 fn make_block<'c>(
-    (module, operations, machine): (Op<'c>, &dyn DeviceOperations, Machine),
+    (module, operations): (Op<'c>, &dyn DeviceOperations),
     launch: Op<'c>,
     wrapper: Op<'c>,
     symbol: &str,
+    vectorise: impl Fn(Op<'c>) -> Result<(), vectorize_threads::Apart>,
 ) -> Result<(), String> {
     let function = empty_function(module, symbol);
     let b = Builder::before_terminator(function.body(), launch.loc());
@@ -256,7 +287,7 @@ fn make_block<'c>(
     let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function);
     for function in waiting.into_iter().chain([function]) {
-        vectorize_threads::vectorise(function, machine).map_err(|why| why.to_string())?;
+        vectorise(function).map_err(|why| why.to_string())?;
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);
     }

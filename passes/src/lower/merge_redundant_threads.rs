@@ -135,7 +135,7 @@ fn reads_are_apart(parallel: Op<'_>) -> bool {
     let memory = MemoryAnalysis::new(parallel);
     let phases = Some(Phases::new(parallel, &memory)).filter(Phases::are_known);
     let mut all = Effects::default();
-    parallel.body().ops().into_iter().for_each(|op| all.join(memory.effects(op)));
+    parallel.body().ops().into_iter().for_each(|op| all.join(&memory.effects(op)));
     // A thread's own memory no other sees.
     let open = all.reads().filter(|read| object_of(read.address.root) != Some(Object::Local));
     for read in open {
@@ -144,7 +144,7 @@ fn reads_are_apart(parallel: Op<'_>) -> bool {
         }
         let Some(phases) = &phases else { return false };
         let mut around = phases.before(read.op);
-        around.join(phases.after(read.op));
+        around.join(&phases.after(read.op));
         if !is_apart(&memory, read, &around) {
             return false;
         }

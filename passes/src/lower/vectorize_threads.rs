@@ -48,8 +48,9 @@ use regrain_dialects::{
     ops::{is_barrier, is_lane_or_warp},
 };
 
-use super::{TAKEN_BY_ROW, before::computed, stack, take_row};
-use classify::{Kind, is_known_address, is_of_warp, kind, lane_types};
+use super::{TAKEN_BY_ROW, before::computed, lower_cpu::LOOP_ANNOTATION, stack, take_row};
+pub use classify::is_of_warp;
+use classify::{Kind, is_known_address, kind, lane_types};
 use cost::{Costs, Estimate};
 use counted::Advances;
 use emit::{Emitter, Row};
@@ -531,6 +532,17 @@ impl<'c> Nest<'c> {
         let mut mapping = Mapping::new();
         mapping.map_all(&alone.body().args(), &made.body().args());
         Builder::before_terminator(made.body(), b.loc).clone_body(alone.body(), &mut mapping);
+        keep_short(made);
+    }
+}
+
+/// Few threads run such loops: copies that would be faster for many rounds are only more to compile. Loops of a known number of rounds
+/// may still be unrolled, so that stack memory becomes registers in the rows too.
+fn keep_short(rest: Op<'_>) {
+    let text = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <runtimeDisable = true>>";
+    let Some(annotation) = rest.ctx().parse_attr(text) else { return };
+    for op in rest.find_all(|op| op == rest || op.is("scf.for") && !op.has_attr(LOOP_ANNOTATION)) {
+        op.set_attr(LOOP_ANNOTATION, annotation);
     }
 }
 

@@ -17,7 +17,11 @@
 //! Declines for places that the thread itself, or another across a barrier, may write to; volatile and atomic accesses are
 //! never touched, and nothing is known beyond them, beyond calls, and beyond operations of a warp.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 use mlir_bridge::{
     ir::{Block, Op, Type, Value},
@@ -27,8 +31,7 @@ use regrain_dialects::ops::{Shared, is_barrier, thread_loop};
 use tracing::debug;
 
 use crate::{
-    analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
-    analysis::objects::same_object,
+    analysis::accesses::{Access, Effects, MemoryAnalysis, Place, Who},
     analysis::phases::{Phases, is_plain},
     analysis::synchronisation::STRUCTURES,
     optimise::merge_common_values::sweep,
@@ -36,6 +39,11 @@ use crate::{
 };
 
 const NAME: &str = "regrain-forward-stores";
+
+/// The most places whose content is known at once; then those go that were met first.
+const MOST_KNOWN: usize = 512;
+/// The most operations between a store and one that overwrites it.
+const MOST_BETWEEN: usize = 4096;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -80,29 +88,36 @@ struct View<'a, 'c> {
     memory: &'a MemoryAnalysis<'c>,
     /// `None` where phases are not known.
     phases: Option<Phases<'a, 'c>>,
-    all: Effects<'c>,
+    all: Rc<Effects<'c>>,
+    around: RefCell<HashMap<Op<'c>, Rc<Effects<'c>>>>,
 }
 
 impl<'a, 'c> View<'a, 'c> {
     fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
         let mut all = Effects::default();
         for op in block.body().ops() {
-            all.join(memory.effects(op));
+            all.join(&memory.effects(op));
         }
         let phases = Some(Phases::new(block, memory)).filter(Phases::are_known);
-        Self { block, memory, phases, all }
+        Self { block, memory, phases, all: Rc::new(all), around: RefCell::default() }
+    }
+
+    /// The barriers in an operation; none in one without regions but a barrier itself.
+    fn barriers(&self, op: Op<'c>) -> Vec<Op<'c>> {
+        if op.num_regions() == 0 && !is_barrier(op) { Vec::new() } else { op.find_all(is_barrier) }
     }
 
     /// What other threads may do while a thread waits at a barrier.
-    fn around(&self, barrier: Op<'c>) -> Effects<'c> {
-        match &self.phases {
+    fn around(&self, barrier: Op<'c>) -> Rc<Effects<'c>> {
+        let find = || match &self.phases {
             Some(phases) if is_plain(barrier) && thread_loop(barrier) == Some(self.block) => {
                 let mut both = phases.before(barrier);
-                both.join(phases.after(barrier));
-                both
+                both.join(&phases.after(barrier));
+                Rc::new(both)
             }
             _ => self.all.clone(),
-        }
+        };
+        self.around.borrow_mut().entry(barrier).or_insert_with(find).clone()
     }
 }
 
@@ -110,7 +125,8 @@ impl<'a, 'c> View<'a, 'c> {
 #[derive(Clone)]
 struct Known<'c> {
     number: usize,
-    place: Access<'c>,
+    access: Access<'c>,
+    place: Option<Place<'c>>,
     ty: Type<'c>,
     value: Value<'c>,
     /// Nobody ever writes there.
@@ -119,7 +135,6 @@ struct Known<'c> {
 
 struct Forward<'a, 'c> {
     view: View<'a, 'c>,
-    around: HashMap<Op<'c>, Effects<'c>>,
     found: Vec<(Op<'c>, Value<'c>)>,
     number: usize,
 }
@@ -128,7 +143,7 @@ struct Forward<'a, 'c> {
 fn forward_loads(block: Op<'_>) -> usize {
     let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
-    let mut forward = Forward { view, around: HashMap::new(), found: Vec::new(), number: 0 };
+    let mut forward = Forward { view, found: Vec::new(), number: 0 };
     forward.block(block.body(), Vec::new());
     let found = forward.found;
     let replaced: HashMap<Value<'_>, Value<'_>> = found.iter().map(|(load, value)| (load.result(0), *value)).collect();
@@ -163,32 +178,40 @@ impl<'c> Forward<'_, 'c> {
         }
         let effects = self.view.memory.effects(op);
         self.forget(&effects, known, Who::Same);
-        let [place] = &effects.accesses[..] else { return };
+        let [access] = &effects.accesses[..] else { return };
         let (ty, value) = match op.name() {
             "llvm.load" => (op.result(0).ty(), op.result(0)),
             "llvm.store" => (op.operand(0).ty(), op.operand(0)),
             _ => return,
         };
         let is_load = op.is("llvm.load");
-        if is_load && let Some(same) = known.iter().find(|entry| entry.ty == ty && is_same(&entry.place, place)) {
+        let place = self.view.memory.place(access);
+        let is_same = |entry: &&Known<'c>| entry.ty == ty && entry.place == place;
+        if is_load
+            && place.is_some()
+            && let Some(same) = known.iter().find(is_same)
+        {
             self.found.push((op, same.value));
             return;
         }
         let unchanging = is_load && self.view.memory.is_unchanging(op);
+        if known.len() >= MOST_KNOWN {
+            known.drain(..MOST_KNOWN / 2);
+        }
         self.number += 1;
-        known.push(Known { number: self.number, place: place.clone(), ty, value, unchanging });
+        known.push(Known { number: self.number, access: access.clone(), place, ty, value, unchanging });
     }
 
     /// Forgets what effects may have changed.
     fn forget(&self, effects: &Effects<'c>, known: &mut Vec<Known<'c>>, who: Who) {
         known.retain(|entry| {
-            let meets = |write: &Access<'c>| self.view.memory.may_meet(write, &entry.place, who);
+            let meets = |write: &Access<'c>| self.view.memory.may_meet(write, &entry.access, who);
             entry.unchanging || !(effects.unknown || effects.writes().any(meets))
         });
     }
 
     fn cross(&mut self, barrier: Op<'c>, known: &mut Vec<Known<'c>>) {
-        let around = self.around.entry(barrier).or_insert_with(|| self.view.around(barrier)).clone();
+        let around = self.view.around(barrier);
         self.forget(&around, known, Who::Other);
     }
 
@@ -212,44 +235,51 @@ impl<'c> Forward<'_, 'c> {
     }
 }
 
-/// Whether two accesses are of the same place and size.
-fn is_same(a: &Access<'_>, b: &Access<'_>) -> bool {
-    let (Some(left), Some(right)) = (&a.address.offset, &b.address.offset) else { return false };
-    same_object(a.address.root, b.address.root) && a.size.is_some() && a.size == b.size && left.equals(right)
-}
-
 /// Erases stores that are overwritten before anyone can read them; gives their number.
 fn erase_stores(block: Op<'_>) -> usize {
     let memory = MemoryAnalysis::new(block);
     let view = View::new(block, &memory);
-    let dead: Vec<_> =
-        block.find_named("llvm.store").into_iter().filter(|store| is_overwritten(&view, *store)).collect();
+    let mut last: HashMap<(Block<'_>, Place<'_>), Op<'_>> = HashMap::new();
+    let mut dead = Vec::new();
+    for store in block.find_named("llvm.store") {
+        let place = plain_access(&memory, store).and_then(|access| memory.place(&access));
+        let Some(key) = store.block().zip(place) else { continue };
+        if let Some(earlier) = last.insert(key, store).filter(|earlier| is_unread_until(&view, *earlier, store)) {
+            dead.push(earlier);
+        }
+    }
     for store in &dead {
         store.erase();
     }
     dead.len()
 }
 
-/// Whether a later store in its block overwrites a store, and nobody can read what it stored.
-fn is_overwritten<'c>(view: &View<'_, 'c>, store: Op<'c>) -> bool {
-    let effects = view.memory.effects(store);
-    let (false, [place]) = (effects.unknown, &effects.accesses[..]) else { return false };
-    let mut at = store.next();
-    while let Some(op) = at.filter(|op| !op.is_terminator()) {
-        for barrier in op.find_all(is_barrier) {
+/// The only access of an operation that does nothing else.
+fn plain_access<'c>(memory: &MemoryAnalysis<'c>, op: Op<'c>) -> Option<Access<'c>> {
+    let effects = memory.effects(op);
+    let [access] = &effects.accesses[..] else { return None };
+    (!effects.unknown).then(|| access.clone())
+}
+
+/// Whether nobody can read what a store stored before a later store in its block, of the same place.
+fn is_unread_until<'c>(view: &View<'_, 'c>, store: Op<'c>, later: Op<'c>) -> bool {
+    let Some(place) = plain_access(view.memory, store) else { return false };
+    let between = std::iter::successors(store.next(), |op| op.next());
+    for (number, op) in between.enumerate() {
+        if op == later {
+            return true;
+        }
+        for barrier in view.barriers(op) {
             let around = view.around(barrier);
-            if around.unknown || around.reads().any(|read| view.memory.may_meet(place, read, Who::Other)) {
+            if around.unknown || around.reads().any(|read| view.memory.may_meet(&place, read, Who::Other)) {
                 return false;
             }
         }
         let next = view.memory.effects(op);
-        if next.unknown || next.reads().any(|read| view.memory.may_meet(read, place, Who::Same)) {
+        let is_read = || next.reads().any(|read| view.memory.may_meet(read, &place, Who::Same));
+        if number >= MOST_BETWEEN || next.unknown || is_read() {
             return false;
         }
-        if op.is("llvm.store") && next.accesses.iter().any(|later| is_same(later, place)) {
-            return true;
-        }
-        at = op.next();
     }
     false
 }

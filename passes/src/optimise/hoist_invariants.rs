@@ -19,7 +19,7 @@
 //! Declines for volatile and atomic loads, for all loads where the loop calls, exchanges or waits, for divisions that may not
 //! have run, and for what stands in a condition within the loop.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, rc::Rc};
 
 use mlir_bridge::{
     ir::{Builder, Op, Value},
@@ -197,7 +197,7 @@ fn may_end<'c>(memory: &MemoryAnalysis<'c>, op: Op<'c>) -> bool {
 /// What is written while a loop runs.
 struct Loads<'a, 'c> {
     memory: &'a MemoryAnalysis<'c>,
-    own: Effects<'c>,
+    own: Rc<Effects<'c>>,
     others: Effects<'c>,
 }
 
@@ -209,11 +209,11 @@ impl<'a, 'c> Loads<'a, 'c> {
             let phases = Phases::new(block, memory);
             if phases.are_known() {
                 for barrier in barriers {
-                    others.join(phases.before(barrier));
-                    others.join(phases.after(barrier));
+                    others.join(&phases.before(barrier));
+                    others.join(&phases.after(barrier));
                 }
             } else {
-                block.body().ops().into_iter().for_each(|op| others.join(memory.effects(op)));
+                block.body().ops().into_iter().for_each(|op| others.join(&memory.effects(op)));
             }
         }
         Self { memory, own: memory.effects(nest), others }

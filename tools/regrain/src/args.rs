@@ -55,6 +55,8 @@ pub struct Args {
     pub verbose: bool,
     /// `-###`
     pub dry_run: bool,
+    /// `-ftime-report`, of which clang is told too.
+    pub time_report: bool,
     /// `--help`
     pub help: bool,
     /// What the compiler itself is asked for.
@@ -181,6 +183,8 @@ OPTIONS OF REGRAIN:
                              (regrain-vectorize-threads); clang's passes by their names
   -Rpass-missed=REGEX        why a kernel was not raised, not split, or kept from a grain; why threads go one by one
   -Rpass-analysis=REGEX      the numbers behind the choice of a grain; how threads of rows access memory, by source line
+
+  -ftime-report              where time goes, clang's and ours: by step, by pass and by kernel
 
   REGRAIN_APPEND_FLAGS       in the environment: options that stand behind those of the command line
 
@@ -315,6 +319,10 @@ impl Args {
                 "-fno-regrain-adaptive" => self.options.adaptive = false,
                 "-fregrain-specialize" => self.options.specialize = true,
                 "-fregrain-resource-usage" => self.options.resource_usage = true,
+                "-ftime-report" => {
+                    self.time_report = true;
+                    return Ok(false);
+                }
                 "-fregrain-round-trip" => self.options.round_trip = true,
                 _ if text.starts_with("-fregrain-") || text.starts_with("-fno-regrain-") => {
                     bail!("unknown argument: '{text}'")

@@ -50,7 +50,14 @@ fn run() -> Result<()> {
     if session.is_for_clang_alone() {
         return session.hand_over();
     }
-    let objects = compile::all(&session)?;
+    if session.args.time_report {
+        regrain_compiler::time_report::start();
+    }
+    let compiled = compile::all(&session);
+    if session.args.time_report {
+        eprint!("{}", regrain_compiler::time_report::text());
+    }
+    let objects = compiled?;
     match session.args.kind {
         Output::Linked => link::link(&session, &objects),
         _ => Ok(()),

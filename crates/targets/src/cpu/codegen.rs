@@ -41,7 +41,11 @@ pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
 pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     let machine = machine(options)?;
     // Device functions carry no processor of their own; what is inlined into them must not either.
-    machines::run_passes(module, &format!("globaldce,default<O{}>", options.level.min(3)), &machine)
+    machines::run_passes(
+        module,
+        &format!("globaldce,always-inline,regrain-compile-cheaply,default<O{}>", options.level.min(3)),
+        &machine,
+    )
 }
 
 /// Writes `module` to `output` as an object file.

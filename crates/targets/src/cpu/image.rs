@@ -64,6 +64,11 @@ struct Parameter<'ctx> {
 }
 
 impl<'ctx> Kernel<'ctx> {
+    /// The kernel's name as the program knows it, and the functions that run one thread of it.
+    pub(super) fn thread_functions(&self, module: &Module<'ctx>) -> (&str, [Option<FunctionValue<'ctx>>; 2]) {
+        (&self.name, [Some(self.function), module.get_function(&thread_entry_name(&self.name))])
+    }
+
     /// The kernels that `module`, still device IR, defines.
     pub(super) fn collect(module: &Module<'ctx>, options: &BlockOptions) -> Result<Vec<Self>, Error> {
         let layout = codegen::machine(options)?.get_target_data();
@@ -215,7 +220,7 @@ impl<'ctx> Build<'_, 'ctx> {
         let failed = |e: inkwell::builder::BuilderError| Error::internal("building a thread entry", e.to_string());
         let pointer = context.ptr_type(AddressSpace::default());
         let signature = context.void_type().fn_type(&[pointer.into()], false);
-        let name = format!("__regrain_thread.{}", kernel.name);
+        let name = thread_entry_name(&kernel.name);
         let entry = self.module.add_function(&name, signature, Some(Linkage::Internal));
         let builder = context.create_builder();
         builder.position_at_end(context.append_basic_block(entry, "entry"));
@@ -314,6 +319,10 @@ impl<'ctx> Build<'_, 'ctx> {
         global.set_linkage(Linkage::Private);
         global.as_pointer_value()
     }
+}
+
+fn thread_entry_name(kernel: &str) -> String {
+    format!("__regrain_thread.{kernel}")
 }
 
 fn copy_byval(call: CallSiteValue<'_>, kernel: &Kernel<'_>) {

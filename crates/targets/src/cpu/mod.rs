@@ -39,6 +39,7 @@
 //! ([`crate::nvvm::library::vector_form`]): elementwise IEEE operations without contraction, so that a thread has the same bits alone
 //! and in a row. Accuracy is CUDA's (`device_library_accuracy.c`). What has no vector form is the C library's.
 
+mod cheap;
 mod codegen;
 mod constants;
 mod destination;
@@ -91,15 +92,15 @@ pub fn lower<'ctx>(
         false => retarget(&device, options)?,
     }
     symbols::rename(&device, options, symbols::Role::Original);
-    let blocks = match split {
+    let (blocks, seldom) = match split {
         Some(form) => {
             mlir_bridge::llvm::lower_single_thread_atomics(&form.module);
             retarget(&form.module, options)?;
             symbols::rename(&form.module, options, symbols::Role::Split);
             device.link_in_module(form.module).map_err(|e| Error::internal("linking the split form", e.to_string()))?;
-            form.blocks
+            (form.blocks, form.seldom)
         }
-        None => Vec::new(),
+        None => <_>::default(),
     };
     link_library(context, &device, options)?;
     let synchronising = sync::analyse(&device);
@@ -107,6 +108,9 @@ pub fn lower<'ctx>(
     sync::mark_sites(&device, &synchronising)?;
     let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
     symbols::internalise(&device, options, &table.keep);
+    if options.level > 0 {
+        cheap::mark(&device, &cheap::Forms { kernels: &kernels, blocks: &blocks, seldom: &seldom });
+    }
     if let Err(message) = device.verify() {
         return Err(Error::internal("verifying the lowered device module", message.to_string()));
     }

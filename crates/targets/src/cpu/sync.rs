@@ -222,7 +222,7 @@ impl<'ctx> Sites<'_, 'ctx> {
     }
 }
 
-fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
+pub(super) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
     function.get_basic_block_iter().flat_map(|block| {
         block.get_instructions().filter(|i| {
             matches!(i.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke) && !llvm::calls_inline_asm(*i)

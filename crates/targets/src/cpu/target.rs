@@ -5,11 +5,12 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use mlir_bridge::timing::{STEPS, measure};
 use mlir_bridge::vector_register_bits;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
-use super::{codegen, image_symbol, limits, lower};
+use super::{cheap, codegen, image_symbol, limits, lower};
 use crate::from_nvvm::reject_missing;
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
@@ -82,9 +83,13 @@ impl Blocks for Cpu {
     }
 
     fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
-        codegen::optimise(module, options)?;
+        measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
+        if reject_missing(module, options).is_err() && cheap::unmark(module) {
+            // It may be called where nothing ever gets.
+            measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
+        }
         reject_missing(module, options)?;
-        codegen::emit_object(module, options, output)
+        measure(STEPS, "emitting the object", || codegen::emit_object(module, options, output))
     }
 
     fn image_symbol(&self, unit: &str) -> String {

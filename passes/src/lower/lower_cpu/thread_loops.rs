@@ -18,7 +18,7 @@ use regrain_targets::device_language::library;
 
 use crate::{
     analysis::{facts::constant, loops::Counting},
-    lower::split_barriers::REUSED,
+    lower::{lower_cpu::LOOP_ANNOTATION, split_barriers::REUSED},
 };
 
 /// Lowers all `scf.parallel` of a block function.
@@ -45,10 +45,9 @@ fn lower_one(parallel: Op<'_>, escapes: bool) {
         Builder::at_end(made.body(), b.loc).scf_yield(&[]);
         b = Builder::before_terminator(made.body(), b.loc);
         ivs.insert(0, made.body().arg(0));
-        if axis == 0
-            && let Some((_, loop_annotation)) = annotate
-        {
-            made.set_attr("llvm.loop_annotation", loop_annotation);
+        let own = annotate.map(|(_, annotation)| annotation).or(parallel.attr(LOOP_ANNOTATION));
+        if let Some(annotation) = own.filter(|_| axis == 0) {
+            made.set_attr(LOOP_ANNOTATION, annotation);
         }
     }
     if let Some(linear) = flat {
@@ -91,10 +90,12 @@ fn thread_number<'c>(parallel: Op<'c>) -> Option<Value<'c>> {
     Some(linear.result(0))
 }
 
-/// A fresh access group and the annotation of the loop that it belongs to.
+/// A fresh access group and the annotation of the loop that it belongs to. What has an annotation runs few threads (`keep_short`).
 fn annotation(op: Op<'_>) -> Option<(Attr<'_>, Attr<'_>)> {
     let group = "#llvm.access_group<id = distinct[0]<>>";
-    let text = format!("[{group}, #llvm.loop_annotation<unroll = <disable = true>, parallelAccesses = {group}>]");
+    let vectorize = if op.has_attr(LOOP_ANNOTATION) { "vectorize = <disable = true>, " } else { "" };
+    let text =
+        format!("[{group}, #llvm.loop_annotation<{vectorize}unroll = <disable = true>, parallelAccesses = {group}>]");
     let both = op.ctx().parse_attr(&text)?.as_array()?;
     Some((*both.first()?, *both.get(1)?))
 }

@@ -1,0 +1,85 @@
+//! Forms of kernels that seldom run, if ever, are compiled as fast as can be, so that the time goes to what runs.
+//!
+//! These are the coroutine form of a kernel that has a block function for all shapes (it is the oracle then); the block function for all
+//! shapes where each launch that is seen has one for its own shape; and what only such functions call. The marks are read by the
+//! pass `regrain-compile-cheaply`. Results are the same bits, as they are at all levels.
+
+use std::collections::HashSet;
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::{Linkage, Module};
+use inkwell::values::FunctionValue;
+use mlir_bridge::llvm;
+
+use super::image::Kernel;
+use super::symbols::DEVICE_PREFIX;
+use super::sync::calls;
+use crate::target::BlockFunction;
+
+/// The attribute of functions that are compiled cheaply.
+const CHEAP: &str = "regrain-cheap";
+
+/// The forms of a unit's kernels.
+pub(super) struct Forms<'f, 'ctx> {
+    pub(super) kernels: &'f [Kernel<'ctx>],
+    pub(super) blocks: &'f [BlockFunction],
+    /// Kernels whose block function for all shapes is seldom needed.
+    pub(super) seldom: &'f HashSet<String>,
+}
+
+/// Marks what seldom runs in a finished module.
+pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
+    let mut seldom = HashSet::new();
+    let general = || forms.blocks.iter().filter(|block| block.shape.is_none());
+    for kernel in forms.kernels {
+        let (name, functions) = kernel.thread_functions(module);
+        if general().any(|block| block.kernel == name) {
+            seldom.extend(functions.into_iter().flatten());
+        }
+    }
+    let unneeded = general().filter(|block| forms.seldom.contains(&block.kernel));
+    seldom.extend(unneeded.filter_map(|block| module.get_function(&block.symbol)));
+    let helpers: HashSet<_> = module.get_functions().filter(|function| is_helper(*function)).collect();
+    let needed = needed(module, &seldom, &helpers);
+    let mark = module.get_context().create_string_attribute(CHEAP, "");
+    for function in seldom.into_iter().chain(helpers.into_iter().filter(|helper| !needed.contains(helper))) {
+        function.add_attribute(AttributeLoc::Function, mark);
+    }
+}
+
+/// A function of the program that is only ever called from what is seen here.
+fn is_helper(function: FunctionValue<'_>) -> bool {
+    let is_programs = function.get_name().to_string_lossy().starts_with(DEVICE_PREFIX);
+    let is_internal = function.get_linkage() == Linkage::Internal && function.get_first_basic_block().is_some();
+    is_programs && is_internal && !llvm::is_address_taken(function)
+}
+
+/// The helpers that are reached from what is not in `seldom`.
+fn needed<'ctx>(
+    module: &Module<'ctx>,
+    seldom: &HashSet<FunctionValue<'ctx>>,
+    helpers: &HashSet<FunctionValue<'ctx>>,
+) -> HashSet<FunctionValue<'ctx>> {
+    let is_root = |function: &FunctionValue<'ctx>| !seldom.contains(function) && !helpers.contains(function);
+    let mut work: Vec<_> = module.get_functions().filter(is_root).collect();
+    let mut found = HashSet::new();
+    while let Some(function) = work.pop() {
+        let called = calls(function).filter_map(llvm::callee).filter(|callee| helpers.contains(callee));
+        work.extend(called.filter(|callee| found.insert(*callee)));
+    }
+    found
+}
+
+/// Lets all functions be optimised after all; whether there were marks.
+pub(super) fn unmark(module: &Module<'_>) -> bool {
+    let kinds = ["optnone", "noinline"].map(Attribute::get_named_enum_kind_id);
+    let mut found = false;
+    for function in module.get_functions() {
+        if function.get_string_attribute(AttributeLoc::Function, CHEAP).is_some() {
+            function.remove_string_attribute(AttributeLoc::Function, CHEAP);
+            kinds.into_iter().for_each(|kind| function.remove_enum_attribute(AttributeLoc::Function, kind));
+            found = true;
+        }
+    }
+    found
+}
