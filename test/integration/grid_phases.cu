@@ -1,4 +1,5 @@
 // What a thread and a block keep while the grid meets: values, shared memory, local arrays; loops and branches around the meeting.
+// CPU-ONLY: what is said about the CPU's form.
 // RUN: %regrain -O2 --offload-arch=cpu -Rpass-missed=regrain %s -o %t 2>&1 | FileCheck %s
 // RUN: %t
 // RUN: env REGRAIN_CPU_THREADS=1 %t

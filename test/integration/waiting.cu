@@ -1,4 +1,5 @@
 // Threads and blocks that wait for one another in the middle of a kernel, in the thread loops of a block and as coroutines.
+// NOT-HIP: the stand-in runs one block after the other.
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_THREADS=1 %t

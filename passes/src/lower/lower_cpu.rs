@@ -60,7 +60,7 @@ use crate::{
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
-        merge_redundant_threads,
+        LOOP_ANNOTATION, merge_redundant_threads,
         vectorize_threads::{self, Machine},
     },
     pipelines::LOWER_CPU,
@@ -77,13 +77,10 @@ mlir_bridge::reasons! {
     }
 }
 
-/// Beginning of the names of block functions.
-pub const BLOCK_PREFIX: &str = "__regrain_block.";
+pub use super::BLOCK_PREFIX;
 /// The runtime's thread-local array that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 const SHARED_ALIGNMENT: i64 = 64;
-/// What LLVM is told of a loop, where the conversion from `scf` takes it along.
-pub const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];

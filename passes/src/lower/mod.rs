@@ -6,6 +6,11 @@ use regrain_dialects::attributes::TAKEN_BY_ROW;
 mod before;
 mod stack;
 
+/// What LLVM is told of a loop, where the conversion from `scf` takes it along.
+const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
+/// Beginning of the names of block functions.
+pub const BLOCK_PREFIX: &str = "__regrain_block.";
+
 /// The runtime's function that a thread calls before it may fail, with its number in x, y and z.
 const SET_THREAD: &str = "__regrain_set_thread";
 

@@ -20,6 +20,7 @@
 //! The threads of a loop do not wait for one another, so any order of them is right; this one keeps each thread's own order of
 //! operations, floating-point ones above all: results are the same bits.
 
+mod apart;
 mod classify;
 mod control;
 mod cost;
@@ -33,7 +34,9 @@ mod parts;
 mod report;
 mod shapes;
 mod slots;
+mod sums;
 mod warp;
+mod ways;
 
 use std::collections::HashMap;
 
@@ -48,7 +51,9 @@ use regrain_dialects::{
     ops::{is_barrier, is_lane_or_warp},
 };
 
-use super::{TAKEN_BY_ROW, before::computed, lower_cpu::LOOP_ANNOTATION, stack, take_row};
+use super::{LOOP_ANNOTATION, TAKEN_BY_ROW, before::computed, stack, take_row};
+pub use apart::Apart;
+use apart::NAME;
 pub use classify::is_of_warp;
 use classify::{Kind, is_known_address, kind, lane_types};
 use cost::{Costs, Estimate};
@@ -63,7 +68,7 @@ pub const DIALECTS: &[&str] = &["llvm", "scf", "arith", "vector", "ub"];
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
-    name: "regrain-vectorize-threads",
+    name: NAME,
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
     options: &[REGISTER_BITS, COST_MODEL, REPORT],
@@ -112,23 +117,6 @@ impl Machine {
         let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
         Ok(Self { register_bits, cost_model, report: pass.option(REPORT.name) == "true" })
     }
-}
-
-/// Why the threads of a loop stay apart.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Apart {
-    /// Loops over selected threads, say.
-    #[error("its loop has not three dimensions from 0 with step 1")]
-    Shape,
-    #[error("its rows are too short")]
-    Narrow,
-    #[error("a row would cost {} slots, its threads one by one {}", .0.row, .0.alone)]
-    Expensive(Costs),
-    #[error("it holds {0}, which has no form for rows")]
-    Operation(String),
-    /// Our mistake: what was found possible could not be made.
-    #[error("internal error while vectorising threads: {0}")]
-    Internal(String),
 }
 
 /// Vectorises all thread loops below `root`. Fails where a loop holds operations of warps and cannot be vectorised, which

@@ -18,8 +18,9 @@ use regrain_targets::device_language::library;
 
 use crate::{
     analysis::{facts::constant, loops::Counting},
-    lower::{lower_cpu::LOOP_ANNOTATION, split_barriers::REUSED},
+    lower::LOOP_ANNOTATION,
 };
+use regrain_dialects::attributes::REUSED;
 
 /// Lowers all `scf.parallel` of a block function.
 pub fn lower(function: Op<'_>) {

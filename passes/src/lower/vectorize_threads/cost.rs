@@ -11,8 +11,9 @@ use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
-    memory::{MOST_APART, combines},
+    memory::MOST_APART,
     shapes::{Shape, Shapes},
+    sums::combines,
 };
 use crate::analysis::{counted_loop::is_outside, facts::width, loops::Counting};
 

@@ -12,10 +12,10 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
-    memory::combines,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
+    sums::combines,
 };
 use crate::analysis::facts::width;
 use regrain_targets::device_language::library;

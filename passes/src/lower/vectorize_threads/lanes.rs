@@ -22,8 +22,8 @@ use super::{
     classify::lane_types,
     emit::{Emitted, Emitter, Row},
     parts::{assemble, part},
-    report::Way,
     shapes::Shape,
+    ways::Way,
 };
 use crate::{analysis::uniformity::free_values, lower::stack::cell_type};
 

@@ -16,8 +16,9 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
-    report::Way,
-    shapes::{Shape, Shapes},
+    shapes::Shape,
+    sums::reduction,
+    ways::Way,
 };
 
 /// The most scalars from one lane's to the next one's of which all are loaded.
@@ -289,32 +290,6 @@ impl<'c> Emitter<'c, '_> {
         let spec = self.b.op("llvm.intr.masked.scatter").operands(&[vector, pointers, self.mask_vector()]);
         spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
     }
-}
-
-/// Reductions of integers that an atomic operation can be told to do once for all lanes: its number, the reduction and what changes nothing.
-fn reduction(op: Op<'_>) -> Option<(&'static str, i64)> {
-    let bits = op.operand(1).ty().int_width()?;
-    let (least, most) = (-1i64 << (bits - 1), !(-1i64 << (bits - 1)));
-    Some(match op.attr("bin_op")?.as_int()? {
-        1 => ("add", 0),
-        3 => ("and", -1),
-        5 => ("or", 0),
-        6 => ("xor", 0),
-        7 => ("smax", least),
-        8 => ("smin", most),
-        9 => ("umax", 0),
-        10 => ("umin", -1),
-        _ => return None,
-    })
-}
-
-/// Whether all lanes update one place by something whose order does not matter, and none asks what was there.
-pub fn combines<'c>(shapes: &Shapes<'c>, op: Op<'c>) -> bool {
-    op.is("llvm.atomicrmw")
-        && !op.result(0).has_uses()
-        && shapes.is_uniform(op.operand(0))
-        && op.operand(1).ty().int_width().is_some_and(|bits| (8..=64).contains(&bits))
-        && reduction(op).is_some()
 }
 
 impl<'c> Emitter<'c, '_> {

@@ -4,82 +4,23 @@
 //! k.cu:4:9: remark: kernel '_Z1kPf': threads go in rows of 16: 2 accesses contiguous, 1 strided [-Rpass-analysis=regrain-vectorize-threads]
 //! k.cu:5:12: remark: llvm.load is strided: 128 bytes from thread to thread [-Rpass-analysis=regrain-vectorize-threads]
 //! ```
-//! The classes are clang's: what was done, what was not, and the numbers of both. Emission notes how each access was made as it makes
-//! it, so that what is said is what runs.
-
-use std::{cell::RefCell, collections::HashMap};
+//! The classes are clang's: what was done, what was not, and the numbers of both.
 
 use mlir_bridge::{
     diagnostics::Severity,
     ir::{Loc, Op},
 };
 
-use super::{Apart, PASS, classify::callee, shapes::Shapes};
+use super::{
+    apart::{Apart, NAME},
+    classify::callee,
+    shapes::Shapes,
+    ways::Way,
+};
 use crate::{
     launch::launch_function::{described, of_label},
-    lower::lower_cpu::BLOCK_PREFIX,
+    lower::BLOCK_PREFIX,
 };
-
-/// How the threads of a row make an access, the cheapest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// Once, for all threads.
-    Uniform,
-    Contiguous,
-    Reversed,
-    /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
-    Strided,
-    Gathered,
-    /// By one thread after the other.
-    Serial,
-}
-
-impl Way {
-    const ALL: [Self; 6] =
-        [Self::Uniform, Self::Contiguous, Self::Reversed, Self::Strided, Self::Gathered, Self::Serial];
-
-    fn text(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Contiguous => "contiguous",
-            Self::Reversed => "reversed",
-            Self::Strided => "strided",
-            Self::Gathered => "gathered",
-            Self::Serial => "lane by lane",
-        }
-    }
-}
-
-/// How the accesses of a thread loop are made.
-#[derive(Default)]
-pub struct Report<'c> {
-    ways: RefCell<HashMap<Op<'c>, Way>>,
-}
-
-impl<'c> Report<'c> {
-    /// Notes that `op`, or a part of it, is made in this way; of several ways the dearest counts.
-    pub fn note(&self, op: Op<'c>, way: Way) {
-        let mut ways = self.ways.borrow_mut();
-        let known = ways.entry(op).or_insert(way);
-        *known = way.max(*known);
-    }
-
-    /// How many accesses are made in each way, as in `2 accesses contiguous, 1 strided`.
-    fn counts(&self) -> String {
-        let ways = self.ways.borrow();
-        let count = |way: Way| ways.values().filter(|known| **known == way).count();
-        let mut parts: Vec<_> = Way::ALL
-            .into_iter()
-            .filter(|way| count(*way) > 0)
-            .map(|way| format!("{} {}", count(way), way.text()))
-            .collect();
-        if let Some(first) = parts.first_mut() {
-            let noun = if first.starts_with("1 ") { " access " } else { " accesses " };
-            *first = first.replacen(' ', noun, 1);
-        }
-        parts.join(", ")
-    }
-}
 
 /// What remarks about a thread loop begin with, and where they point to; the loop itself need not be there any more.
 pub struct About<'c> {
@@ -122,7 +63,7 @@ pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
     let how = if counts.is_empty() { "no accesses".to_owned() } else { counts };
     about.say(&format!("threads go in rows of {lanes}"), "", &[]);
     about.say(&format!("threads go in rows of {lanes}: {how}"), "-analysis", &[]);
-    let ways = shapes.report.ways.borrow();
+    let ways = shapes.report.ways();
     for op in parallel.find_all(|op| ways.get(&op).is_some_and(|way| *way > Way::Contiguous)) {
         let way = ways[&op];
         let why = match way {
@@ -137,7 +78,7 @@ pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
 
 /// The option that asks for a remark of a class.
 fn option(class: &str) -> String {
-    format!("[-Rpass{class}={}]", PASS.name)
+    format!("[-Rpass{class}={}]", NAME)
 }
 
 /// Where a thread loop begins in the source. One that was made has the place of the kernel's head, which names no column: then at the first

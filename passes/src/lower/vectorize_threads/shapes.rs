@@ -21,7 +21,7 @@ use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpR
 
 use super::{
     classify::{Kind, is_ordinary, kind},
-    report::Report,
+    ways::Report,
 };
 use crate::analysis::{
     constants::is_undefined,

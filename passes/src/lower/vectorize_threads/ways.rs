@@ -1,0 +1,75 @@
+//! How the accesses of a row are made: emission notes it as it makes them, so that what is said is what runs.
+
+use std::{
+    cell::{Ref, RefCell},
+    collections::HashMap,
+};
+
+use mlir_bridge::ir::Op;
+
+/// How the threads of a row make an access, the cheapest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// Once, for all threads.
+    Uniform,
+    Contiguous,
+    Reversed,
+    /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
+    Strided,
+    Gathered,
+    /// By one thread after the other.
+    Serial,
+}
+
+impl Way {
+    const ALL: [Self; 6] =
+        [Self::Uniform, Self::Contiguous, Self::Reversed, Self::Strided, Self::Gathered, Self::Serial];
+
+    /// The word of remarks.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Contiguous => "contiguous",
+            Self::Reversed => "reversed",
+            Self::Strided => "strided",
+            Self::Gathered => "gathered",
+            Self::Serial => "lane by lane",
+        }
+    }
+}
+
+/// How the accesses of a thread loop are made.
+#[derive(Default)]
+pub struct Report<'c> {
+    ways: RefCell<HashMap<Op<'c>, Way>>,
+}
+
+impl<'c> Report<'c> {
+    /// Notes that `op`, or a part of it, is made in this way; of several ways the most expensive counts.
+    pub fn note(&self, op: Op<'c>, way: Way) {
+        let mut ways = self.ways.borrow_mut();
+        let known = ways.entry(op).or_insert(way);
+        *known = way.max(*known);
+    }
+
+    /// The ways noted so far.
+    pub fn ways(&self) -> Ref<'_, HashMap<Op<'c>, Way>> {
+        self.ways.borrow()
+    }
+
+    /// How many accesses are made in each way, as in `2 accesses contiguous, 1 strided`.
+    pub fn counts(&self) -> String {
+        let ways = self.ways.borrow();
+        let count = |way: Way| ways.values().filter(|known| **known == way).count();
+        let mut parts: Vec<_> = Way::ALL
+            .into_iter()
+            .filter(|way| count(*way) > 0)
+            .map(|way| format!("{} {}", count(way), way.text()))
+            .collect();
+        if let Some(first) = parts.first_mut() {
+            let noun = if first.starts_with("1 ") { " access " } else { " accesses " };
+            *first = first.replacen(' ', noun, 1);
+        }
+        parts.join(", ")
+    }
+}
