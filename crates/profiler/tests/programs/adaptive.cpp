@@ -87,9 +87,16 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 100; ++i) launch(site, 8, nullptr);
     printf("%d", launch(site, 8, nullptr));
   } else if (is("threads")) {
+    // No thread is more than a launch ahead: all trials would be over before one that was held up has its time.
+    static std::atomic<int> begun;
     std::vector<std::thread> all;
     for (int t = 0; t < 8; ++t)
-      all.emplace_back([=] { for (int i = 0; i < count; ++i) launch(site, 8, stream(t)); });
+      all.emplace_back([=] {
+        for (int i = 0; i < count; ++i) {
+          for (++begun; begun < 8 * (i + 1);) std::this_thread::yield();
+          launch(site, 8, stream(t));
+        }
+      });
     for (auto &thread : all) thread.join();
     printf("%d", launch(site, 8, nullptr));
   }
