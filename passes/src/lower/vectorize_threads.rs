@@ -59,7 +59,7 @@ use classify::{Kind, is_known_address, kind, lane_types};
 use cost::{Costs, Estimate};
 use counted::Advances;
 use emit::{Emitter, Row};
-use shapes::{Shape, Shapes};
+use shapes::{Assumption, Shape, Shapes};
 use slots::Slots;
 use warp::WARP;
 
@@ -214,12 +214,20 @@ impl<'c> LaneMemory<'c> {
 
 /// What becomes of threads that are in no row of the first form.
 enum Second<'c, 's> {
-    /// There are none, but for a last row that is known to be partial.
+    /// There are none, but for a last row that may be partial.
     None,
-    /// They go one by one; the thread loop as it was.
-    Threads(Op<'c>),
+    /// They go one by one; the thread loop as it was. The threads of a partial row do so too, or go through it together.
+    Threads(Op<'c>, LastRow),
     /// They go in rows of which nothing is taken that is not proven.
     Rows(&'s Nest<'c>, &'s Shapes<'c>),
+}
+
+/// How the threads go that are too few for a whole row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastRow {
+    OneByOne,
+    /// As a row that not all lanes are in.
+    Together,
 }
 
 /// A thread loop and the rows that it gets.
@@ -289,7 +297,17 @@ impl<'c> Nest<'c> {
             self.parallel.erase();
             return Err(Apart::Expensive(costs));
         }
-        this.make(plain, &taken, &advances, &seeds)
+        this.make(plain, &taken, &advances, &seeds, this.last_row(costs))
+    }
+
+    /// What is cheaper for the threads that are too few for a whole row; where their number is not known, half a row is taken.
+    fn last_row(&self, costs: Costs) -> LastRow {
+        let lanes = u64::from(self.lanes);
+        let rest = self.width.map_or(lanes / 2, |width| width.cast_unsigned() % lanes);
+        match costs.masked_row() < costs.alone.saturating_mul(rest) / lanes {
+            true if self.machine.cost_model => LastRow::Together,
+            _ => LastRow::OneByOne,
+        }
     }
 
     /// Rows of one register of lanes; of several where a thread costs clearly less in them, because a round waits for the one before.
@@ -322,6 +340,7 @@ impl<'c> Nest<'c> {
         taken: &Shapes<'c>,
         advances: &[Advances<'c>],
         seeds: &[(Value<'c>, Shape)],
+        last: LastRow,
     ) -> Result<(), Apart> {
         let plain = Self { lanes: self.lanes, ..plain };
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
@@ -329,7 +348,9 @@ impl<'c> Nest<'c> {
         let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
-            None if !self.of_warps && (asks || self.width.is_none()) => Second::Threads(plain.parallel),
+            None if !self.of_warps && (asks || self.width.is_none() && last == LastRow::OneByOne) => {
+                Second::Threads(plain.parallel, last)
+            }
             None => Second::None,
         };
         let made = self.emit(taken, advances, second);
@@ -356,15 +377,14 @@ impl<'c> Nest<'c> {
             ivs.insert(0, made.body().arg(0));
             nest = nest.or(Some(made));
         }
-        let mut end = self.asked(b, shapes, &ivs, whole);
-        for advance in advances {
-            end = b.value("arith.select", &[advance.holds(b), end, b.const_index(0)], end.ty());
-        }
+        let holds = self.asked(b, shapes, &ivs).into_iter().chain(advances.iter().map(|advance| advance.holds(b)));
+        let holds = holds.reduce(|all, one| b.arith("andi", all, one));
+        let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, operands[0]], whole.ty()));
         let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
             Second::None => self.partial_row(b, shapes, &ivs, whole),
-            Second::Threads(alone) => {
-                self.rest(b, alone, end, &ivs);
-                Ok(())
+            Second::Threads(alone, last) => {
+                let together = holds.filter(|_| last == LastRow::Together);
+                self.rest(b, shapes, &ivs, alone, Rest { end, whole, together })
             }
             Second::Rows(plain, shapes) => {
                 plain.rows(b, shapes, &ivs, [end, whole])?;
@@ -447,8 +467,8 @@ impl<'c> Nest<'c> {
         }
     }
 
-    /// `whole`, or none if a number wraps between the first and the last thread of the row that was taken not to.
-    fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>], whole: Value<'c>) -> Value<'c> {
+    /// Tests of what was taken of numbers: that none wraps between the first and the last thread of the row.
+    fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Vec<Value<'c>> {
         let old = self.parallel.body().args();
         let zero = b.const_index(0);
         let last = b.arith("addi", self.parallel.operand(3), b.const_index(-1));
@@ -458,19 +478,17 @@ impl<'c> Nest<'c> {
             mapping
         });
         let i64 = b.ctx().int(64);
-        let mut end = whole;
-        for assumption in shapes.assumed() {
+        let steps = b.index_cast(last, i64);
+        let mut test = |assumption: &Assumption<'c>| {
             let name = if assumption.signed { "arith.extsi" } else { "arith.extui" };
             let [first, final_one] = ends.each_mut().map(|mapping| {
                 let value = computed(b, self.parallel, assumption.value, mapping);
                 b.value(name, &[value], i64)
             });
-            let steps = b.index_cast(last, i64);
             let distance = b.arith("muli", steps, b.const_int(i64, assumption.stride));
-            let even = b.cmpi("eq", b.arith("subi", final_one, first), distance);
-            end = b.value("arith.select", &[even, end, zero], end.ty());
-        }
-        end
+            b.cmpi("eq", b.arith("subi", final_one, first), distance)
+        };
+        shapes.assumed().iter().map(&mut test).collect()
     }
 
     /// The row that not all lanes are in, where it is known that there is one.
@@ -511,17 +529,47 @@ impl<'c> Nest<'c> {
         Ok(())
     }
 
-    /// A thread loop for the threads of a row from `end` on.
-    fn rest(&self, b: Builder<'c>, alone: Op<'c>, end: Value<'c>, ivs: &[Value<'c>]) {
+    /// The threads that are in no whole row: one by one from `end` on; where `rest.holds` is given, and is true, as one row.
+    fn rest(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        alone: Op<'c>,
+        rest: Rest<'c>,
+    ) -> Result<(), String> {
+        let Some(holds) = rest.together else {
+            self.one_by_one(b, alone, rest.end, ivs);
+            return Ok(());
+        };
+        let made = b.scf_if(holds, &[], true);
+        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
+        self.partial_row(together, shapes, ivs, rest.whole)?;
+        together.scf_yield(&[]);
+        self.one_by_one(apart, alone, self.parallel.operand(0), ivs);
+        apart.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// A thread loop for the threads of a row from `first` on.
+    fn one_by_one(&self, b: Builder<'c>, alone: Op<'c>, first: Value<'c>, ivs: &[Value<'c>]) {
         let operands = self.parallel.operands();
         let one = b.const_index(1);
         let above = [ivs[0], ivs[1]].map(|iv| b.arith("addi", iv, one));
-        let made = b.scf_parallel(&[end, ivs[0], ivs[1]], &[operands[3], above[0], above[1]], &operands[6..9]);
+        let made = b.scf_parallel(&[first, ivs[0], ivs[1]], &[operands[3], above[0], above[1]], &operands[6..9]);
         let mut mapping = Mapping::new();
         mapping.map_all(&alone.body().args(), &made.body().args());
         Builder::before_terminator(made.body(), b.loc).clone_body(alone.body(), &mut mapping);
         keep_short(made);
     }
+}
+
+/// Where the whole rows end, where they would if all holds that was taken, and whether it does; the last is asked where the rest is to go
+/// as a row.
+struct Rest<'c> {
+    end: Value<'c>,
+    whole: Value<'c>,
+    together: Option<Value<'c>>,
 }
 
 /// Few threads run such loops: copies that would be faster for many rounds are only more to compile. Loops of a known number of rounds

@@ -27,12 +27,14 @@
 use mlir_bridge::{
     ir::{Block, Builder, Mapping, Op, Value},
     lift,
-    pass::{Anchor, PassInfo, PassResult, PassRun},
+    pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
 use crate::{
     analysis::counted_loop::{Counted, Kind, Refusal, While, check_test, count, is_outside, parts},
     analysis::facts::constant,
+    analysis::objects::only_read,
+    launch::launch_function::parameters,
 };
 
 /// The pass.
@@ -40,27 +42,30 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-raise-while-to-for",
     summary: "turn counted scf.while loops into scf.for",
     anchor: Anchor::Any,
-    options: &[],
+    options: &[QUIET],
     dialects: lift::DIALECTS,
     run,
 };
 
-fn run(_pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
-    raise_loops(root);
+/// The option for a second time, when more may have become invariant.
+pub const QUIET: PassOption =
+    PassOption { name: "quiet", default: "false", description: "no remarks about loops that stay as they are" };
+
+fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
+    raise_loops(root, pass.option_bool(QUIET.name)?);
     Ok(())
 }
 
-/// Raises every loop below `root` that can be, and says of the others why not; gives the number of those raised.
-pub fn raise_loops(root: Op<'_>) -> usize {
-    let mut raised = 0;
+/// Raises every loop below `root` that can be, and says of the others why not, unless `quiet`.
+fn raise_loops(root: Op<'_>, quiet: bool) {
     for op in root.find_named("scf.while").into_iter().rev() {
         let Some(parts) = parts(op) else { continue };
         match raise(&parts) {
-            Ok(()) => raised += 1,
+            Ok(()) => (),
+            Err(_) if quiet => (),
             Err(refusal) => op.remark(format!("stays a while loop: {refusal}")),
         }
     }
-    raised
 }
 
 fn raise(parts: &While<'_>) -> Result<(), Refusal> {
@@ -76,7 +81,7 @@ fn hoist_invariants(parts: &While<'_>) {
     for op in parts.before.ops() {
         if !op.is_terminator()
             && op.num_regions() == 0
-            && (op.is_pure() || reads_constant_memory(op))
+            && (op.is_pure() || reads_fixed_memory(op))
             && op.operands().iter().all(|value| is_outside(*value, parts.op))
         {
             op.move_before(parts.op);
@@ -84,8 +89,9 @@ fn hoist_invariants(parts: &While<'_>) {
     }
 }
 
-/// Whether the operation loads from a `__constant__` variable, which nobody writes while a kernel runs.
-fn reads_constant_memory(op: Op<'_>) -> bool {
+/// Whether the operation loads from a `__constant__` variable, or from a structure passed by value that is only read: nobody writes them
+/// while a kernel runs.
+fn reads_fixed_memory(op: Op<'_>) -> bool {
     if !op.is("llvm.load") || op.has_attr("volatile_") {
         return false;
     }
@@ -97,7 +103,14 @@ fn reads_constant_memory(op: Op<'_>) -> bool {
             _ => return false,
         }
     }
-    false
+    is_structure(address) && only_read(address)
+}
+
+/// Whether an address is that of a function's structure passed by value.
+fn is_structure(address: Value<'_>) -> bool {
+    let Some((block, number)) = address.block_arg() else { return false };
+    let function = block.parent_op().filter(|parent| parent.is("llvm.func"));
+    function.is_some_and(|kernel| parameters(kernel).get(number).is_some_and(|parameter| parameter.byval.is_some()))
 }
 
 /// Makes an `scf.for` of a loop that counts.

@@ -53,6 +53,11 @@ impl Costs {
         Self { row: self.row.saturating_add(other.row), alone: self.alone.saturating_add(other.alone) }
     }
 
+    /// The row, where not all lanes take part.
+    pub fn masked_row(self) -> u64 {
+        self.row.saturating_add(MASKING)
+    }
+
     fn times(self, row: u64, alone: u64) -> Self {
         Self { row: self.row.saturating_mul(row), alone: self.alone.saturating_mul(alone) }
     }
