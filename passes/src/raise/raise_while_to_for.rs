@@ -76,7 +76,8 @@ fn raise(parts: &While<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Moves operations of the test region that do not change in the loop in front of it.
+/// Moves operations of the test region that do not change in the loop in front of it. What the region passes on of them is named directly,
+/// and nothing passed in its place: the address of a structure would seem to be kept otherwise.
 fn hoist_invariants(parts: &While<'_>) {
     for op in parts.before.ops() {
         if !op.is_terminator()
@@ -85,7 +86,17 @@ fn hoist_invariants(parts: &While<'_>) {
             && op.operands().iter().all(|value| is_outside(*value, parts.op))
         {
             op.move_before(parts.op);
+            name_directly(parts, op);
         }
+    }
+}
+
+fn name_directly<'c>(parts: &While<'c>, moved: Op<'c>) {
+    let Some(condition) = parts.before.terminator() else { return };
+    for (index, value) in parts.forwarded.iter().enumerate().filter(|(_, value)| value.defining_op() == Some(moved)) {
+        parts.op.result(index).replace_all_uses_with(*value);
+        parts.after.arg(index).replace_all_uses_with(*value);
+        condition.set_operand(index + 1, Builder::before(parts.op).poison(value.ty()));
     }
 }
 
