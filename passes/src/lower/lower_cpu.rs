@@ -31,6 +31,7 @@ mod clamps;
 mod failures;
 mod grid_blocks;
 mod narrow;
+mod prefetch;
 mod thread_loops;
 mod waiting;
 
@@ -284,7 +285,9 @@ fn make_block<'c>(
     let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function);
     for function in waiting.into_iter().chain([function]) {
+        let phases = prefetch::phase_loops(function);
         vectorise(function).map_err(|why| why.to_string())?;
+        prefetch::fetch_ahead(phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);
     }

@@ -1,0 +1,172 @@
+//! What the next round of a loop over phases will read is fetched while this one runs.
+//!
+//! ```mlir
+//! scf.for %z = ... {                                  // the loop stands outside of the threads
+//!   scf.for %x = ... step 16 { %v = llvm.load %a[%z * %plane + %x] : vector<16xf32> ; ... }
+//! }
+//! ```
+//! becomes
+//! ```mlir
+//!     %v = llvm.load %a[%z * %plane + %x] ; llvm.intr.prefetch %a[(%z + %step) * %plane + %x]
+//! ```
+//! A round reads a little from many pages, a tile of a matrix or of a plane, and the next one reads elsewhere: a processor that looks for
+//! neighbouring lines finds none. The address is computed again with the loop's numbers of the next round. Nothing is promised of it: a
+//! prefetch of an address that is not there does nothing. Left out are what this round reads already, memory on the stack, and addresses
+//! that depend on what is loaded.
+
+use mlir_bridge::ir::{Builder, Mapping, Op, Value};
+
+use crate::analysis::{addresses::Offsets, counted_loop::is_outside, loops::Counting};
+
+/// Bytes of a line of the cache.
+const LINE: u64 = 64;
+/// The most that one round fetches ahead, in places of the program.
+const MOST: usize = 24;
+
+/// The loops that stand outside of thread loops; to be asked before rows are made.
+pub fn phase_loops(function: Op<'_>) -> Vec<Op<'_>> {
+    function.find_named("scf.for").into_iter().filter(|op| op.contains(|inner| inner.is("scf.parallel"))).collect()
+}
+
+/// Fetches ahead in `loops`, when rows have been made.
+pub fn fetch_ahead(loops: Vec<Op<'_>>) {
+    for op in &loops {
+        let inner: Vec<_> = loops.iter().copied().filter(|other| op.is_proper_ancestor_of(*other)).collect();
+        let Some(counting) = Counting::of(*op) else { continue };
+        let is_own = |load: &Op<'_>| !inner.iter().any(|inner| inner.is_proper_ancestor_of(*load));
+        let loads: Vec<_> = op.find_all(reads_vector).into_iter().filter(is_own).collect();
+        Round { op: *op, step: counting.step, offsets: Offsets::default(), read: Vec::new(), needless: Vec::new() }
+            .fetch(&loads);
+    }
+}
+
+/// Whether an operation reads a vector that lies in one piece.
+fn reads_vector(op: Op<'_>) -> bool {
+    matches!(op.name(), "llvm.load" | "llvm.intr.masked.load") && op.result(0).ty().vector_parts().is_some()
+}
+
+/// A round of a loop over phases.
+struct Round<'c> {
+    op: Op<'c>,
+    step: Value<'c>,
+    offsets: Offsets<'c>,
+    /// What reads in this round or fetches for the next, and where.
+    read: Vec<(Op<'c>, Value<'c>)>,
+    /// What was made and is not needed. It goes last: the analysis knows values by where they are.
+    needless: Vec<Op<'c>>,
+}
+
+impl<'c> Round<'c> {
+    fn fetch(mut self, loads: &[Op<'c>]) {
+        self.read = loads.iter().map(|load| (*load, load.operand(0))).collect();
+        let mut count = 0;
+        for load in loads.iter().filter(|load| !is_on_stack(load.operand(0))) {
+            if count == MOST {
+                break;
+            }
+            count += usize::from(self.fetch_one(*load));
+        }
+        self.needless.into_iter().rev().filter(|op| op.is_trivially_dead()).for_each(Op::erase);
+    }
+
+    fn fetch_one(&mut self, load: Op<'c>) -> bool {
+        let b = Builder::after(load);
+        let mut next = Next { op: self.op, step: self.step, b, mapping: Mapping::new(), made: Vec::new() };
+        let address = load.operand(0);
+        let wanted = next.value(address).filter(|ahead| *ahead != address && !self.is_read(load, *ahead));
+        let Some(ahead) = wanted else {
+            self.needless.extend(next.made);
+            return false;
+        };
+        let size = load.result(0).ty().layout(load).0;
+        // The vector may begin anywhere in its first line.
+        for byte in (0..size).step_by(LINE as usize).chain([size - 1]) {
+            let at = b.llvm_byte_at(ahead, b.const_int(b.ctx().int(64), byte.cast_signed()));
+            let prefetch = b.op("llvm.intr.prefetch").operands(&[at]).attr("rw", b.ctx().i32_attr(0));
+            prefetch.attr("hint", b.ctx().i32_attr(3)).attr("cache", b.ctx().i32_attr(1)).build();
+        }
+        self.read.push((load, ahead));
+        true
+    }
+
+    /// Whether the line of an address is read in this round already, or fetched, wherever `load` is run.
+    fn is_read(&self, load: Op<'c>, address: Value<'c>) -> bool {
+        let wanted = self.offsets.address(address);
+        let runs_too =
+            |op: &Op<'c>| std::iter::successors(Some(load), |at| at.parent()).any(|at| at.block() == op.block());
+        self.read.iter().filter(|(op, _)| runs_too(op)).any(|(_, read)| {
+            let known = self.offsets.address(*read);
+            let offsets = wanted.offset.as_ref().zip(known.offset.as_ref());
+            let distance = offsets.and_then(|(wanted, known)| wanted.distance(known));
+            wanted.root == known.root && distance.is_some_and(|distance| distance.unsigned_abs() < LINE.into())
+        })
+    }
+}
+
+/// Whether memory is the block's own.
+fn is_on_stack(address: Value<'_>) -> bool {
+    let mut at = address;
+    while let Some(op) = at.defining_op() {
+        match op.name() {
+            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
+            name => return name == "llvm.alloca",
+        }
+    }
+    false
+}
+
+/// Values as they will be in the next round.
+struct Next<'c> {
+    op: Op<'c>,
+    step: Value<'c>,
+    b: Builder<'c>,
+    mapping: Mapping<'c>,
+    made: Vec<Op<'c>>,
+}
+
+impl<'c> Next<'c> {
+    /// The value that stands for `value` in the next round, itself if it will be the same; `None` if it has to be waited for.
+    fn value(&mut self, value: Value<'c>) -> Option<Value<'c>> {
+        if let Some(known) = self.mapping.get(value) {
+            return Some(known);
+        }
+        let found = match value.block_arg() {
+            Some((block, number)) if block == self.op.body() => self.carried(value, number)?,
+            // A thread of the next round has the same number.
+            Some(_) => value,
+            None if is_outside(value, self.op) => value,
+            None => self.computed(value)?,
+        };
+        self.mapping.map(value, found);
+        Some(found)
+    }
+
+    fn computed(&mut self, value: Value<'c>) -> Option<Value<'c>> {
+        let op = value.defining_op()?;
+        let operands: Option<Vec<_>> = op.operands().into_iter().map(|operand| self.value(operand)).collect();
+        let changed = operands? != op.operands();
+        match op.num_regions() == 0 && op.is_pure() {
+            true if changed => {
+                self.made.push(self.b.clone_op(op, &mut self.mapping));
+                self.mapping.get(value)
+            }
+            _ => (!changed && op.num_regions() == 0).then_some(value),
+        }
+    }
+
+    /// What the loop gives to its next round.
+    fn carried(&mut self, value: Value<'c>, number: usize) -> Option<Value<'c>> {
+        if number == 0 {
+            let next = self.b.arith("addi", value, self.step);
+            self.made.extend(next.defining_op());
+            return Some(next);
+        }
+        let given = self.op.body().terminator()?.operand(number - 1);
+        let add = given.defining_op().filter(|op| matches!(op.name(), "llvm.add" | "arith.addi"))?;
+        let by = (0..2).find(|index| add.operand(*index) == value).map(|index| add.operand(1 - index))?;
+        is_outside(by, self.op).then_some(())?;
+        let next = self.b.arith("addi", value, by);
+        self.made.extend(next.defining_op());
+        Some(next)
+    }
+}
