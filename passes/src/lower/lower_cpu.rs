@@ -287,7 +287,7 @@ fn make_block<'c>(
     for function in waiting.into_iter().chain([function]) {
         let phases = prefetch::phase_loops(function);
         vectorise(function).map_err(|why| why.to_string())?;
-        prefetch::fetch_ahead(phases);
+        prefetch::fetch_ahead(&phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);
     }

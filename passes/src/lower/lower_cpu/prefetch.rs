@@ -11,12 +11,14 @@
 //! ```
 //! A round reads a little from many pages, a tile of a matrix or of a plane, and the next one reads elsewhere: a processor that looks for
 //! neighbouring lines finds none. The address is computed again with the loop's numbers of the next round. Nothing is promised of it: a
-//! prefetch of an address that is not there does nothing. Left out are what this round reads already, memory on the stack, and addresses
-//! that depend on what is loaded.
+//! prefetch of an address that is not there does nothing. Left out are what is read in this round already, or will be by the row behind,
+//! memory on the stack, and addresses that depend on what is loaded.
+//!
+//! For the next block the same was tried, and gained nothing: blocks that follow one another read neighbouring lines.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
-use crate::analysis::{addresses::Offsets, counted_loop::is_outside, loops::Counting};
+use crate::analysis::{addresses::Offsets, counted_loop::is_outside, facts::constant, loops::Counting};
 
 /// Bytes of a line of the cache.
 const LINE: u64 = 64;
@@ -29,14 +31,14 @@ pub fn phase_loops(function: Op<'_>) -> Vec<Op<'_>> {
 }
 
 /// Fetches ahead in `loops`, when rows have been made.
-pub fn fetch_ahead(loops: Vec<Op<'_>>) {
-    for op in &loops {
+pub fn fetch_ahead(loops: &[Op<'_>]) {
+    for op in loops {
         let inner: Vec<_> = loops.iter().copied().filter(|other| op.is_proper_ancestor_of(*other)).collect();
-        let Some(counting) = Counting::of(*op) else { continue };
         let is_own = |load: &Op<'_>| !inner.iter().any(|inner| inner.is_proper_ancestor_of(*load));
         let loads: Vec<_> = op.find_all(reads_vector).into_iter().filter(is_own).collect();
-        Round { op: *op, step: counting.step, offsets: Offsets::default(), read: Vec::new(), needless: Vec::new() }
-            .fetch(&loads);
+        if !loads.is_empty() {
+            Round { op: *op, offsets: Offsets::default(), read: Vec::new(), needless: Vec::new() }.fetch(&loads);
+        }
     }
 }
 
@@ -48,7 +50,6 @@ fn reads_vector(op: Op<'_>) -> bool {
 /// A round of a loop over phases.
 struct Round<'c> {
     op: Op<'c>,
-    step: Value<'c>,
     offsets: Offsets<'c>,
     /// What reads in this round or fetches for the next, and where.
     read: Vec<(Op<'c>, Value<'c>)>,
@@ -71,9 +72,11 @@ impl<'c> Round<'c> {
 
     fn fetch_one(&mut self, load: Op<'c>) -> bool {
         let b = Builder::after(load);
-        let mut next = Next { op: self.op, step: self.step, b, mapping: Mapping::new(), made: Vec::new() };
         let address = load.operand(0);
-        let wanted = next.value(address).filter(|ahead| *ahead != address && !self.is_read(load, *ahead));
+        let again = self.is_read_by_a_later_row(load);
+        let mut next = Next::new(self.op, b);
+        let ahead = if again { None } else { next.value(address) };
+        let wanted = ahead.filter(|ahead| *ahead != address && !self.is_read(load, *ahead));
         let Some(ahead) = wanted else {
             self.needless.extend(next.made);
             return false;
@@ -87,6 +90,20 @@ impl<'c> Round<'c> {
         }
         self.read.push((load, ahead));
         true
+    }
+
+    /// Whether what a row of threads reads in the next y or z is read in this one too: the row that is ahead fetches it for all.
+    fn is_read_by_a_later_row(&mut self, load: Op<'c>) -> bool {
+        let own = self.op;
+        let around = std::iter::successors(load.parent(), |at| at.parent()).take_while(|at| *at != own);
+        let single = |op: &Op<'c>| op.is("scf.for") && constant(op.operand(2)) == Some(1);
+        around.filter(single).any(|row| {
+            let mut next = Next::new(row, Builder::after(load));
+            let found = next.value(load.operand(0)).filter(|ahead| *ahead != load.operand(0));
+            let read = found.is_some_and(|ahead| self.is_read(load, ahead));
+            self.needless.extend(next.made);
+            read
+        })
     }
 
     /// Whether the line of an address is read in this round already, or fetched, wherever `load` is run.
@@ -115,16 +132,19 @@ fn is_on_stack(address: Value<'_>) -> bool {
     false
 }
 
-/// Values as they will be in the next round.
+/// Values as they will be in the next round of a loop.
 struct Next<'c> {
     op: Op<'c>,
-    step: Value<'c>,
     b: Builder<'c>,
     mapping: Mapping<'c>,
     made: Vec<Op<'c>>,
 }
 
 impl<'c> Next<'c> {
+    fn new(op: Op<'c>, b: Builder<'c>) -> Self {
+        Self { op, b, mapping: Mapping::new(), made: Vec::new() }
+    }
+
     /// The value that stands for `value` in the next round, itself if it will be the same; `None` if it has to be waited for.
     fn value(&mut self, value: Value<'c>) -> Option<Value<'c>> {
         if let Some(known) = self.mapping.get(value) {
@@ -157,16 +177,17 @@ impl<'c> Next<'c> {
     /// What the loop gives to its next round.
     fn carried(&mut self, value: Value<'c>, number: usize) -> Option<Value<'c>> {
         if number == 0 {
-            let next = self.b.arith("addi", value, self.step);
-            self.made.extend(next.defining_op());
-            return Some(next);
+            return Some(self.sum(value, Counting::of(self.op)?.step));
         }
         let given = self.op.body().terminator()?.operand(number - 1);
         let add = given.defining_op().filter(|op| matches!(op.name(), "llvm.add" | "arith.addi"))?;
         let by = (0..2).find(|index| add.operand(*index) == value).map(|index| add.operand(1 - index))?;
-        is_outside(by, self.op).then_some(())?;
+        is_outside(by, self.op).then(|| self.sum(value, by))
+    }
+
+    fn sum(&mut self, value: Value<'c>, by: Value<'c>) -> Value<'c> {
         let next = self.b.arith("addi", value, by);
         self.made.extend(next.defining_op());
-        Some(next)
+        next
     }
 }
