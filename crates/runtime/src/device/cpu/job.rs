@@ -32,6 +32,8 @@ pub struct Job {
     /// Blocks that were taken and not begun, and how many tasks of them there are.
     pub returned: Mutex<Vec<Range<u64>>>,
     pub returns: AtomicU32,
+    /// What an OS thread does that is called because blocks wait (`pool::help`).
+    pub help: fn(&Self),
     /// OS threads that work at it, and those that were called because blocks waited.
     pub workers: AtomicU32,
     pub relief: Mutex<Vec<JoinHandle<()>>>,

@@ -2,12 +2,14 @@
 //! block by block over a pool of OS threads.
 //!
 //! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks
-//! (`state`), switches between CUDA threads (`switch`), what they wait at (`barrier`, `warp`), the order in which they
-//! run (`scheduler`), threads and blocks that wait in the split form (`fibers`, `relief`), blocks (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`,
-//! `events`, `kernels`, `launches`).
+//! (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
+//! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a
+//! grid that take turns (`turns`), the blocks of one OS thread (`run`), grids (`pool`), and the seam (`machine`, `memory`,
+//! `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
+mod block;
 mod calls;
 mod copies;
 mod events;
@@ -28,6 +30,7 @@ mod memory;
 mod output;
 mod pool;
 mod pools;
+mod processors;
 mod properties;
 mod relief;
 mod report;
@@ -40,5 +43,6 @@ mod streams;
 mod switch;
 mod transfers;
 mod turns;
+mod waiting;
 mod warp;
 mod wave;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::fault;
 use super::job::Job;
+use super::processors::threads;
 use super::relief;
 use super::run::run;
 use super::state::Worker;
@@ -32,33 +33,6 @@ struct Slot {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The processors that this process may use.
-pub fn processors() -> usize {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
-}
-
-/// Number of OS threads that run blocks: `REGRAIN_CPU_THREADS`, else the processors this process may use.
-pub fn threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| {
-        let available = processors();
-        match std::env::var("REGRAIN_CPU_THREADS") {
-            Err(_) => available,
-            Ok(text) => match text.trim().parse::<usize>() {
-                Ok(count) if (1..=4096).contains(&count) => count,
-                _ => {
-                    eprintln!(
-                        "regrain runtime: warning: expected REGRAIN_CPU_THREADS to be a number from 1 to 4096, \
-                         got '{text}'"
-                    );
-                    available
-                }
-            },
-        }
-    })
 }
 
 fn pool() -> &'static Pool {
@@ -95,6 +69,14 @@ fn take_part(job: &Job) {
     // done.
     unsafe { run(&raw mut *worker, job) };
     let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
+}
+
+/// Takes part in a job with a worker made for it: what an OS thread does that exists for this job alone.
+pub fn help(job: &Job) {
+    fault::prepare_thread();
+    let mut worker = Worker::new();
+    // SAFETY: a worker of this OS thread's own; the launch waits for this thread before the job goes.
+    unsafe { run(&raw mut *worker, job) };
 }
 
 fn serve(pool: &'static Pool) {
@@ -167,10 +149,7 @@ fn run_cooperative(job: &Job) {
         for _ in 0..job.total {
             let builder = std::thread::Builder::new().name("regrain-block".into());
             let result = builder.spawn_scoped(scope, || {
-                fault::prepare_thread();
-                let mut worker = Worker::new();
-                // SAFETY: a worker of this OS thread's own; the job is valid for the launch.
-                unsafe { run(&raw mut *worker, job) };
+                help(job);
                 if let Some(barrier) = &job.grid_barrier {
                     barrier.retire();
                 }

@@ -10,12 +10,13 @@
 
 use corosensei::{Coroutine, Yielder};
 
+use super::block::{run_whole_block, set_block};
 use super::job::Job;
 use super::relief;
 use super::scheduler::run_block;
 use super::state::{Mode, Worker};
 use super::turns;
-use crate::abi::{Dim3, dynamic_shared};
+use crate::abi::dynamic_shared;
 use crate::error::CudaError;
 
 /// Address space for split blocks; committed lazily.
@@ -92,17 +93,6 @@ unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
     }
 }
 
-/// Sets the block coordinates that generated code reads.
-///
-/// # Safety
-/// `worker` belongs to this OS thread.
-pub unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
-    let Dim3 { x, y, .. } = job.grid;
-    let (x, y) = (u64::from(x), u64::from(y));
-    // SAFETY: this OS thread's own storage.
-    unsafe { (*(*worker).tls).ctaid = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32] };
-}
-
 /// Runs split blocks in the worker's big coroutine.
 ///
 /// # Safety
@@ -138,21 +128,5 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
     unsafe {
         (*worker).whole_yielder = std::ptr::null();
         (*worker).big_stack.give(coroutine.into_stack());
-    }
-}
-
-/// Runs one block in split form.
-///
-/// # Safety
-/// As [`run`], inside the big coroutine.
-pub unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
-    let Some(entry) = job.block_entry else { return };
-    // SAFETY: entry and arguments are valid by contract; TLS is this OS thread's own.
-    unsafe {
-        let tls = (*worker).tls;
-        (*tls).tid = [0; 3];
-        (*tls).laneid = 0;
-        (*tls).warpid = 0;
-        entry(job.args);
     }
 }
