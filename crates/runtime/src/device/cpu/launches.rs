@@ -125,6 +125,8 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         grid_barrier: cooperative.then(|| GridBarrier::new(total, meeting <= processors::processors() as u64)),
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
+        chunk_is_asked: cooperative || tasks.is_some_and(|tasks| tasks != 0),
+        called: OnceLock::new(),
         next: AtomicU64::new(0),
         returned: Mutex::default(),
         returns: AtomicU32::new(0),

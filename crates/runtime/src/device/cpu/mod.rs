@@ -1,15 +1,16 @@
 //! The CPU as a device: memory is the host's, work is done when the call that asks for it returns, and kernels run
 //! block by block over a pool of OS threads.
 //!
-//! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks
-//! (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
-//! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a
-//! grid that take turns (`turns`), the blocks of one OS thread (`run`), grids (`pool`), and the seam (`machine`, `memory`,
-//! `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
+//! From the bottom: the table of kernels (`kernel`), what their launches showed (`pace`), a launch (`job`), the state of an OS thread that
+//! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
+//! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
+//! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
+//! grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
 mod block;
+mod calling;
 mod calls;
 mod copies;
 mod events;
@@ -17,6 +18,7 @@ mod exit;
 mod failure;
 mod fault;
 mod fibers;
+mod gate;
 mod grid_barrier;
 mod heap;
 mod hints;
@@ -24,10 +26,12 @@ mod job;
 mod kernel;
 mod kernels;
 mod launches;
+mod lead;
 mod limits;
 pub mod machine;
 mod memory;
 mod output;
+mod pace;
 mod pool;
 mod pools;
 mod processors;

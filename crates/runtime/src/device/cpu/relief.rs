@@ -51,6 +51,7 @@ pub unsafe fn wait(worker: *mut Worker, patience: Patience) {
             None => (*worker).waits_since = Some(Instant::now()),
             Some(since) if since.elapsed() >= patience.time() => {
                 (*worker).waits_since = None;
+                (*worker).job().kernel.waits.store(true, Ordering::Relaxed);
                 call(worker);
             }
             Some(_) => (),

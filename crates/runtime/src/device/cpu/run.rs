@@ -8,6 +8,8 @@
 //! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from
 //! any depth.
 
+use std::ops::Range;
+
 use corosensei::{Coroutine, Yielder};
 
 use super::block::{run_whole_block, set_block};
@@ -22,11 +24,14 @@ use crate::error::CudaError;
 /// Address space for split blocks; committed lazily.
 const BIG_STACK: usize = 256 << 20;
 
-/// Runs blocks of `job` until none is left or it failed.
+/// Where a worker has its blocks from.
+type Take<'a> = &'a mut dyn FnMut() -> Option<Range<u64>>;
+
+/// Runs the blocks of `job` that `take` gives, until it has no more or the job failed.
 ///
 /// # Safety
 /// `worker` belongs to this OS thread and runs nothing; the job's arguments and entries are valid.
-pub unsafe fn run(worker: *mut Worker, job: &Job) {
+pub unsafe fn run(worker: *mut Worker, job: &Job, take: Take) {
     // SAFETY: exclusive access by contract; no coroutine is alive yet.
     unsafe {
         (*worker).prepare(job);
@@ -34,7 +39,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             (*worker).mode = Mode::Coroutines;
             (*worker).stacks.resize(job.stack_size);
             (*worker).prepare_threads(job);
-            while let Some(block) = next_block(worker, job) {
+            while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
                 run_block(worker, job);
             }
@@ -42,7 +47,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             (*worker).mode = Mode::Whole;
             match &job.grid_barrier {
                 Some(barrier) if job.blocks_take_turns() => turns::run(worker, job, barrier),
-                _ => run_whole(worker, job),
+                _ => run_whole(worker, job, take),
             }
         }
         (*worker).finish();
@@ -79,7 +84,7 @@ impl Worker {
 ///
 /// # Safety
 /// `worker` belongs to this OS thread.
-unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
+unsafe fn next_block(worker: *mut Worker, job: &Job, take: Take) -> Option<u64> {
     // SAFETY: by contract.
     unsafe {
         relief::progress(worker);
@@ -87,7 +92,7 @@ unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
             return None;
         }
         if (*worker).chunk.is_empty() {
-            (*worker).chunk = job.next_chunk()?;
+            (*worker).chunk = take()?;
         }
         (*worker).chunk.next()
     }
@@ -97,7 +102,7 @@ unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn run_whole(worker: *mut Worker, job: &Job) {
+unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
     // SAFETY: exclusive access; nothing else runs on this worker.
     let stack = unsafe {
         (*worker).big_stack.resize(BIG_STACK);
@@ -111,7 +116,7 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
         // SAFETY: the worker outlives this coroutine and is used by this OS thread only.
         unsafe {
             (*worker).whole_yielder = yielder;
-            while let Some(block) = next_block(worker, job) {
+            while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
                 run_whole_block(worker, job);
             }
