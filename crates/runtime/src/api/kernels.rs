@@ -15,10 +15,30 @@ use crate::types::{FuncAttributes, LaunchAttribute, LaunchConfig};
 /// What `<<<>>>` says, until the stub takes it.
 type Configuration = (Dim3, Dim3, usize, *mut c_void);
 
+/// Configurations that no stub has taken: the last one, and those below it where launches are nested.
+struct Configurations {
+    top: Option<Configuration>,
+    below: Vec<Configuration>,
+}
+
 thread_local! {
     /// Never dropped, so that destructors of static objects can launch too; it holds no memory while it is empty.
-    static CONFIGURATIONS: ManuallyDrop<RefCell<Vec<Configuration>>> =
-        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+    static CONFIGURATIONS: ManuallyDrop<RefCell<Configurations>> =
+        const { ManuallyDrop::new(RefCell::new(Configurations { top: None, below: Vec::new() })) };
+}
+
+impl Configurations {
+    fn push(&mut self, configuration: Configuration) {
+        self.below.extend(self.top.replace(configuration));
+    }
+
+    fn pop(&mut self) -> Option<Configuration> {
+        let below = self.below.pop();
+        if below.is_none() {
+            self.below = Vec::new();
+        }
+        std::mem::replace(&mut self.top, below)
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -62,14 +82,7 @@ unsafe fn attributes(config: &LaunchConfig) -> Result<&[LaunchAttribute]> {
 
 cuda_api! {
     fn __cudaPopCallConfiguration(grid: *mut Dim3, block: *mut Dim3, shared: *mut usize, stream: *mut *mut c_void) {
-        let top = CONFIGURATIONS.with(|stack| {
-            let mut stack = stack.borrow_mut();
-            let top = stack.pop();
-            if stack.is_empty() {
-                *stack = Vec::new();
-            }
-            top.ok_or(CudaError::MISSING_CONFIGURATION)
-        })?;
+        let top = CONFIGURATIONS.with(|stack| stack.borrow_mut().pop()).ok_or(CudaError::MISSING_CONFIGURATION)?;
         put(grid, top.0)?;
         put(block, top.1)?;
         put(shared, top.2)?;

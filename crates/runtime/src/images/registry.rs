@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::image::Images;
@@ -56,13 +57,35 @@ pub struct Variable {
     pub slot: Slot,
 }
 
+/// Hashes addresses: each launch looks one up.
+#[derive(Default)]
+struct Address(u64);
+
+impl Hasher for Address {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        // The table takes its place from the low bits and tells entries apart by the high ones.
+        let product = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ product >> 32;
+    }
+}
+
+type ByAddress<T> = HashMap<usize, T, BuildHasherDefault<Address>>;
+
 #[derive(Default)]
 struct Registry {
     modules: Vec<&'static Module>,
     /// By the address of the host's stub.
-    functions: HashMap<usize, &'static Function>,
+    functions: ByAddress<&'static Function>,
     /// By the address of the host's variable.
-    variables: HashMap<usize, &'static Variable>,
+    variables: ByAddress<&'static Variable>,
 }
 
 fn registry() -> &'static RwLock<Registry> {

@@ -25,15 +25,20 @@ static void block(void **) {
   }
 }
 
-static const regrain_cpu_kernel kernels[] = {{"block", block, block, nullptr, 0, 0, 0, 0, 0, nullptr, 0}};
-static const regrain_cpu_image image = {0x3130555043475252, kernels, 1, 0, nullptr};
+// A kernel for each launch: other OS threads are called at once where nothing is known of a kernel's time.
+constexpr int launches = 7;
+#define KERNEL(name) {name, block, block, nullptr, 0, 0, 0, 0, 0, nullptr, 0}
+static const regrain_cpu_kernel kernels[launches] = {KERNEL("0"), KERNEL("1"), KERNEL("2"), KERNEL("3"), KERNEL("4"), KERNEL("5"), KERNEL("6")};
+static const regrain_cpu_image image = {0x3130555043475252, kernels, launches, 0, nullptr};
 static const fatbin_wrapper wrapper = {0x466243b1, 1, &image, nullptr};
-static char stub[1];
+static char stubs[launches];
+static int launched;
 
 static void launch(unsigned wait_for, bool cooperative = false) {
   for (auto &one : owner) one = nullptr;
   awaited = wait_for;
   waited_in_vain = false;
+  char *stub = &stubs[launched++];
   auto error = cooperative ? cudaLaunchCooperativeKernel(stub, 4, 1, nullptr, 0, nullptr) : cudaLaunchKernel(stub, blocks, 1, nullptr, 0, nullptr);
   CHECK(error == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess);
 }
@@ -46,7 +51,8 @@ static bool together(unsigned first, unsigned end) {
 
 int main() {
   void **handle = __cudaRegisterFatBinary(&wrapper);
-  __cudaRegisterFunction(handle, stub, stub, "block", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  for (int at = 0; at < launches; at++)
+    __cudaRegisterFunction(handle, &stubs[at], &stubs[at], kernels[at].name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   __cudaRegisterFatBinaryEnd(handle);
 
   __regrain_blocks_per_task(8);
@@ -61,7 +67,7 @@ int main() {
   CHECK(!waited_in_vain && owner[0] != owner[1]);
   // Also for one that fails.
   __regrain_blocks_per_task(8);
-  CHECK(cudaLaunchKernel(stub, 1, 2000, nullptr, 0, nullptr) == cudaErrorInvalidConfiguration);
+  CHECK(cudaLaunchKernel(stubs, 1, 2000, nullptr, 0, nullptr) == cudaErrorInvalidConfiguration);
   launch(1);
   CHECK(!waited_in_vain && owner[0] != owner[1]);
   // 0 is the usual number.

@@ -7,8 +7,7 @@
 
 use super::report;
 use super::state::{Barrier, GRID, Mode, State, Worker, current, take_site};
-use super::switch::{leave, wait};
-use super::turns;
+use super::switch::{give_way, leave, wait};
 use crate::abi::Site;
 use crate::error::CudaError;
 
@@ -231,7 +230,7 @@ unsafe extern "C" fn __regrain_grid_barrier() {
         if (*worker).mode == Mode::Coroutines {
             sync(GRID, 0, Red::None, false);
         } else if (*worker).job().blocks_take_turns() {
-            turns::give_way(worker);
+            give_way(worker);
         } else {
             arrive_at_grid(worker);
         }

@@ -18,10 +18,10 @@ use std::sync::atomic::Ordering;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::relief::{self, Patience};
-use super::scheduler::set_running;
 use super::stack::StackPool;
-use super::state::{Coro, Mode, Worker, current};
-use super::switch::leave;
+use super::state::{Mode, Worker, current};
+use super::switch::{leave, set_running, suspend_fiber};
+use super::waiting::{Fiber, Items};
 use super::warp;
 use crate::error::CudaError;
 
@@ -34,40 +34,6 @@ const SPINS_OF_TURN: u32 = 4;
 
 /// A row is up to 32 threads, whose stacks it holds.
 const THREADS_OF_ROW: usize = 32;
-
-/// What a loop runs one after the other, as generated code says it.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Items {
-    Rows,
-    #[default]
-    Threads,
-    /// With operations of warps.
-    Lanes,
-}
-
-/// One run through the threads of a loop.
-pub struct Fiber {
-    coroutine: Coro,
-    /// The rows that it has passed.
-    seen: u64,
-    /// The thread that it runs.
-    thread: Option<usize>,
-}
-
-/// The loop that a worker is in.
-#[derive(Default)]
-pub struct Waiting {
-    fibers: Vec<Fiber>,
-    /// Threads, or rows, that have begun.
-    taken: u64,
-    items: Items,
-    /// Of the running fiber.
-    seen: u64,
-    thread: Option<usize>,
-    yielder: Option<*const Yielder<(), ()>>,
-    /// Rounds of waiting since the last switch.
-    spins: u32,
-}
 
 /// Runs a loop over threads to its end.
 #[unsafe(no_mangle)]
@@ -295,18 +261,6 @@ unsafe extern "C" fn __regrain_wait_of_block() {
     }
 }
 
-/// Gives the other fibers their turn.
-///
-/// # Safety
-/// `yielder` is that of the running fiber.
-pub unsafe fn suspend(worker: *mut Worker, yielder: *const Yielder<(), ()>) {
-    // SAFETY: by contract.
-    unsafe {
-        (*yielder).suspend(());
-        (*worker).waiting.yielder = Some(yielder);
-    }
-}
-
 /// One round of waiting: first on the spot, then others have their turn.
 ///
 /// # Safety
@@ -324,7 +278,7 @@ pub unsafe fn wait(worker: *mut Worker, patience: Patience) {
         }
         match (*worker).waiting.yielder {
             Some(yielder) => {
-                suspend(worker, yielder);
+                suspend_fiber(worker, yielder);
                 (*worker).waiting.spins = SPINS - SPINS_OF_TURN;
             }
             None => {
@@ -339,17 +293,5 @@ impl Worker {
     /// The stacks for the loop at hand.
     fn stack_pool(&mut self) -> &mut StackPool {
         if self.waiting.items == Items::Rows { &mut self.row_stacks } else { &mut self.stacks }
-    }
-}
-
-impl Waiting {
-    /// Whether operations of warps wait for the fibers of other lanes.
-    pub fn has_lanes(&self) -> bool {
-        self.items == Items::Lanes && self.yielder.is_some()
-    }
-
-    /// The yielder of the running fiber.
-    pub fn yielder(&self) -> Option<*const Yielder<(), ()>> {
-        self.yielder
     }
 }

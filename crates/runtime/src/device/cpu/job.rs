@@ -3,8 +3,9 @@
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use super::failure;
 use super::grid_barrier::GridBarrier;
@@ -26,12 +27,17 @@ pub struct Job {
     /// For cooperative launches.
     pub grid_barrier: Option<GridBarrier>,
     pub total: u64,
-    /// Blocks of a task: what a worker takes at once.
+    /// Blocks of a task: what a worker takes at once, and whether the program asked for so many.
     pub chunk: u64,
+    pub chunk_is_asked: bool,
+    /// When others were called to it.
+    pub called: OnceLock<Instant>,
     pub next: AtomicU64,
     /// Blocks that were taken and not begun, and how many tasks of them there are.
     pub returned: Mutex<Vec<Range<u64>>>,
     pub returns: AtomicU32,
+    /// What an OS thread does that is called because blocks wait (`pool::help`).
+    pub help: fn(&Self),
     /// OS threads that work at it, and those that were called because blocks waited.
     pub workers: AtomicU32,
     pub relief: Mutex<Vec<JoinHandle<()>>>,
@@ -58,8 +64,24 @@ impl Job {
         self.block.x * self.block.y * self.block.z
     }
 
-    /// The next blocks for a worker: in increasing order, so that a block may wait for an earlier one.
+    /// Makes tasks so large that each takes as long as a thread takes to see that there are any, where their size is free and
+    /// `workers` have two each.
+    pub fn fit_chunk(&mut self, nanoseconds: u64, workers: u64) {
+        if let Some(time) = self.kernel.pace.of(1, self.threads())
+            && !self.chunk_is_asked
+        {
+            let most = (self.total / (2 * workers)).max(self.chunk);
+            self.chunk = nanoseconds.div_ceil(time.max(1)).clamp(self.chunk, most);
+        }
+    }
+
+    /// The next task for a worker.
     pub fn next_chunk(&self) -> Option<Range<u64>> {
+        self.take(self.chunk)
+    }
+
+    /// The next blocks for a worker, up to `count`: in increasing order, so that a block may wait for an earlier one.
+    pub fn take(&self, count: u64) -> Option<Range<u64>> {
         if self.failed() {
             return None;
         }
@@ -69,9 +91,12 @@ impl Job {
             return Some(block..block + 1);
         }
         // What waits for the block before it must not wait for a whole task.
-        let chunk = if self.kernel.waits.load(Ordering::Relaxed) { 1 } else { self.chunk };
-        let start = self.next.fetch_add(chunk, Ordering::Relaxed);
-        (start < self.total).then(|| start..(start + chunk).min(self.total))
+        let count = if self.kernel.waits.load(Ordering::Relaxed) { 1 } else { count };
+        if self.next.load(Ordering::Relaxed) >= self.total {
+            return None;
+        }
+        let start = self.next.fetch_add(count, Ordering::Relaxed);
+        (start < self.total).then(|| start..start.saturating_add(count).min(self.total))
     }
 
     /// Gives blocks back that a worker took and cannot begin now.

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 
+use super::pace::{Help, Pace};
 use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Variable};
@@ -29,6 +30,9 @@ pub struct Kernel {
     pub carveout: AtomicI32,
     /// Its blocks have been seen in loops that may wait for one another.
     pub waits: AtomicBool,
+    /// What its launches showed.
+    pub pace: Pace,
+    pub help: Help,
 }
 
 impl Kernel {
@@ -112,6 +116,8 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
+            pace: Pace::default(),
+            help: Help::default(),
         })
     }
 }

@@ -13,7 +13,7 @@ use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
 use super::kernel::{Kernel, kernel};
-use super::{limits, output, pool, streams};
+use super::{limits, output, pool, processors, streams};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -108,7 +108,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
     if block_entry.is_none() && kernel.thread_entry.is_none() {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
-    let workers = pool::threads() as u64;
+    let workers = processors::threads() as u64;
     let take_turns = kernel.blocks_meet && block_entry.is_some();
     // How many OS threads meet at the barrier of the grid.
     let meeting = if take_turns { workers.min(total) } else { total };
@@ -122,12 +122,15 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         stack_size: limits::coroutine_stack(kernel),
         block_entry,
         thread_entry: kernel.thread_entry,
-        grid_barrier: cooperative.then(|| GridBarrier::new(total, meeting <= pool::processors() as u64)),
+        grid_barrier: cooperative.then(|| GridBarrier::new(total, meeting <= processors::processors() as u64)),
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
+        chunk_is_asked: cooperative || tasks.is_some_and(|tasks| tasks != 0),
+        called: OnceLock::new(),
         next: AtomicU64::new(0),
         returned: Mutex::default(),
         returns: AtomicU32::new(0),
+        help: pool::help,
         workers: AtomicU32::new(workers as u32),
         relief: Mutex::default(),
         has_failed: AtomicBool::new(false),

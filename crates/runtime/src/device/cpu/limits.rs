@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::failure::device_ok;
 use super::kernel::Kernel;
-use super::pool;
+use super::processors;
 use crate::device::compiled;
 use crate::error::{CudaError, Result};
 
@@ -43,7 +43,7 @@ pub fn sm_limits() -> (u32, u32, u32, u32) {
 }
 
 pub fn multiprocessors() -> u32 {
-    pool::threads() as u32
+    processors::threads() as u32
 }
 
 /// Physical memory in bytes.

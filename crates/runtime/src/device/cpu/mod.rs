@@ -1,13 +1,16 @@
 //! The CPU as a device: memory is the host's, work is done when the call that asks for it returns, and kernels run
 //! block by block over a pool of OS threads.
 //!
-//! From the bottom: the table of kernels (`kernel`), a launch (`job`), the state of an OS thread that runs blocks
-//! (`state`), switches between CUDA threads (`switch`), what they wait at (`barrier`, `warp`), the order in which they
-//! run (`scheduler`), threads and blocks that wait in the split form (`fibers`, `relief`), blocks (`run`), grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`,
-//! `events`, `kernels`, `launches`).
+//! From the bottom: the table of kernels (`kernel`), what their launches showed (`pace`), a launch (`job`), the state of an OS thread that
+//! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
+//! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
+//! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
+//! grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
+mod block;
+mod calling;
 mod calls;
 mod copies;
 mod events;
@@ -15,6 +18,7 @@ mod exit;
 mod failure;
 mod fault;
 mod fibers;
+mod gate;
 mod grid_barrier;
 mod heap;
 mod hints;
@@ -22,12 +26,15 @@ mod job;
 mod kernel;
 mod kernels;
 mod launches;
+mod lead;
 mod limits;
 pub mod machine;
 mod memory;
 mod output;
+mod pace;
 mod pool;
 mod pools;
+mod processors;
 mod properties;
 mod relief;
 mod report;
@@ -40,5 +47,6 @@ mod streams;
 mod switch;
 mod transfers;
 mod turns;
+mod waiting;
 mod warp;
 mod wave;

@@ -2,80 +2,47 @@
 //! blocks at once: in block forms that meet at the barrier of the grid they take turns (`turns`), else each has an OS thread.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::calling::{Credit, Delays, LONGEST_LOOK, Patience};
 use super::fault;
+use super::gate::Gate;
 use super::job::Job;
+use super::lead::Lead;
+use super::processors::threads;
 use super::relief;
 use super::run::run;
 use super::state::Worker;
 use crate::error::CudaError;
 
 struct Pool {
-    /// How many there are, the launching one included.
-    threads: AtomicUsize,
-    launch: Mutex<()>,
-    slot: Mutex<Slot>,
-    posted: Condvar,
-    finished: Condvar,
-    /// Mirrors `Slot::epoch`, so that an idle worker can look without the lock.
-    epoch: AtomicUsize,
-}
-
-#[derive(Default)]
-struct Slot {
-    job: Option<Arc<Job>>,
-    epoch: usize,
-    active: usize,
+    /// How many there are besides the launching one.
+    others: AtomicU32,
+    /// Held while a grid runs.
+    launch: Mutex<Credit>,
+    gate: Gate,
+    delays: Delays,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The processors that this process may use.
-pub fn processors() -> usize {
-    static PROCESSORS: OnceLock<usize> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
-}
-
-/// Number of OS threads that run blocks: `REGRAIN_CPU_THREADS`, else the processors this process may use.
-pub fn threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| {
-        let available = processors();
-        match std::env::var("REGRAIN_CPU_THREADS") {
-            Err(_) => available,
-            Ok(text) => match text.trim().parse::<usize>() {
-                Ok(count) if (1..=4096).contains(&count) => count,
-                _ => {
-                    eprintln!(
-                        "regrain runtime: warning: expected REGRAIN_CPU_THREADS to be a number from 1 to 4096, \
-                         got '{text}'"
-                    );
-                    available
-                }
-            },
-        }
-    })
-}
-
 fn pool() -> &'static Pool {
     static POOL: OnceLock<&'static Pool> = OnceLock::new();
     POOL.get_or_init(|| {
         let pool: &'static Pool = Box::leak(Box::new(Pool {
-            threads: AtomicUsize::new(1),
-            launch: Mutex::new(()),
-            slot: Mutex::default(),
-            posted: Condvar::new(),
-            finished: Condvar::new(),
-            epoch: AtomicUsize::new(0),
+            others: AtomicU32::new(0),
+            launch: Mutex::default(),
+            gate: Gate::new(),
+            delays: Delays::default(),
         }));
         for _ in 1..threads() {
             // A pool with fewer threads than wished for is slower, not wrong.
             let made = std::thread::Builder::new().name("regrain-worker".into()).spawn(move || serve(pool));
-            pool.threads.fetch_add(usize::from(made.is_ok()), Ordering::Relaxed);
+            pool.others.fetch_add(u32::from(made.is_ok()), Ordering::Relaxed);
         }
         pool
     })
@@ -85,80 +52,80 @@ thread_local! {
     static WORKER: RefCell<Option<Box<Worker>>> = const { RefCell::new(None) };
 }
 
-/// Takes part in a job with this OS thread's worker.
-fn take_part(job: &Job) {
+/// Takes part in a job with this OS thread's worker. `take` gives it blocks.
+fn take_part(job: &Job, take: &mut dyn FnMut() -> Option<Range<u64>>) {
     fault::prepare_thread();
     // In static destructors of the program the thread's own worker may be gone already.
     let kept = WORKER.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
     let mut worker = kept.unwrap_or_else(Worker::new);
     // SAFETY: the worker is this OS thread's own and runs nothing; the launch keeps the job valid until all workers are
     // done.
-    unsafe { run(&raw mut *worker, job) };
+    unsafe { run(&raw mut *worker, job, take) };
     let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
+}
+
+/// Takes part in a job with a worker made for it: what an OS thread does that exists for this job alone.
+pub fn help(job: &Job) {
+    fault::prepare_thread();
+    let mut worker = Worker::new();
+    // SAFETY: a worker of this OS thread's own; the launch waits for this thread before the job goes.
+    unsafe { run(&raw mut *worker, job, &mut || job.next_chunk()) };
 }
 
 fn serve(pool: &'static Pool) {
     let mut seen = 0;
+    let mut patience = Patience::default();
     loop {
-        for _ in 0..2000 {
-            if pool.epoch.load(Ordering::Acquire) != seen {
-                break;
-            }
-            std::hint::spin_loop();
+        let visit = pool.gate.enter(seen, patience.time());
+        // SAFETY: the launch keeps the job valid until this visitor has left.
+        let job = unsafe { &*visit.job };
+        // A thread that has just been made says nothing of those that are there.
+        if let Some(called) = job.called.get()
+            && seen != 0
+        {
+            pool.delays.learn(called.elapsed(), visit.slept);
         }
-        let mut slot = lock(&pool.slot);
-        while slot.epoch == seen {
-            slot = pool.posted.wait(slot).unwrap_or_else(PoisonError::into_inner);
-        }
-        seen = slot.epoch;
-        let Some(job) = slot.job.clone() else { continue };
-        slot.active += 1;
-        drop(slot);
-        take_part(&job);
-        drop(job);
-        let mut slot = lock(&pool.slot);
-        slot.active -= 1;
-        if slot.active == 0 {
-            pool.finished.notify_all();
-        }
+        patience.learn(visit.waited, pool.delays.asleep());
+        seen = visit.number;
+        take_part(job, &mut || job.next_chunk());
+        pool.gate.leave();
     }
 }
 
 /// Runs all blocks of a grid and returns when the last one has ended.
 pub fn run_grid(mut job: Job) {
     let pool = pool();
-    let threads = pool.threads.load(Ordering::Relaxed);
-    let _turn = lock(&pool.launch);
+    let others = pool.others.load(Ordering::Relaxed);
+    let mut credit = lock(&pool.launch);
     if job.grid_barrier.is_some() && !job.blocks_take_turns() {
         run_cooperative(&job);
         return;
     }
     if job.blocks_take_turns() {
-        // A share for each OS thread that there is: all must come to the barrier.
-        job.chunk = job.total.div_ceil(threads as u64);
+        run_in_turns(pool, &mut job, others);
+    } else if job.total <= job.chunk || others == 0 {
+        // One task needs nobody else.
+        take_part(&job, &mut || job.next_chunk());
+    } else {
+        job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
+        let mut lead = Lead::new(&job, &pool.gate, &pool.delays, &mut credit, others);
+        take_part(&job, &mut || lead.next());
+        lead.finish();
     }
-    // One task needs nobody else.
-    if job.total <= job.chunk || threads == 1 {
-        take_part(&job);
-        relief::join(&job);
-        return;
-    }
-    let job = Arc::new(job);
-    {
-        let mut slot = lock(&pool.slot);
-        slot.job = Some(job.clone());
-        slot.epoch += 1;
-        pool.epoch.store(slot.epoch, Ordering::Release);
-    }
-    pool.posted.notify_all();
-    take_part(&job);
-    let mut slot = lock(&pool.slot);
-    slot.job = None;
-    while slot.active != 0 {
-        slot = pool.finished.wait(slot).unwrap_or_else(PoisonError::into_inner);
-    }
-    drop(slot);
     relief::join(&job);
+}
+
+/// Runs a cooperative grid whose blocks take turns: a share for each OS thread, all of which must come.
+fn run_in_turns(pool: &Pool, job: &mut Job, others: u32) {
+    job.chunk = job.total.div_ceil(u64::from(others) + 1);
+    let calls = job.total > job.chunk;
+    if calls {
+        pool.gate.open(job, others);
+    }
+    take_part(job, &mut || job.next_chunk());
+    if calls {
+        pool.gate.shut(LONGEST_LOOK);
+    }
 }
 
 /// Runs a cooperative grid: one OS thread per block.
@@ -167,10 +134,7 @@ fn run_cooperative(job: &Job) {
         for _ in 0..job.total {
             let builder = std::thread::Builder::new().name("regrain-block".into());
             let result = builder.spawn_scoped(scope, || {
-                fault::prepare_thread();
-                let mut worker = Worker::new();
-                // SAFETY: a worker of this OS thread's own; the job is valid for the launch.
-                unsafe { run(&raw mut *worker, job) };
+                help(job);
                 if let Some(barrier) = &job.grid_barrier {
                     barrier.retire();
                 }

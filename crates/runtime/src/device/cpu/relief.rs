@@ -9,10 +9,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::fault;
 use super::job::Job;
 use super::limits;
-use super::run::run;
 use super::state::Worker;
 
 /// How long a block waits before another OS thread goes on with the grid.
@@ -53,6 +51,7 @@ pub unsafe fn wait(worker: *mut Worker, patience: Patience) {
             None => (*worker).waits_since = Some(Instant::now()),
             Some(since) if since.elapsed() >= patience.time() => {
                 (*worker).waits_since = None;
+                (*worker).job().kernel.waits.store(true, Ordering::Relaxed);
                 call(worker);
             }
             Some(_) => (),
@@ -73,7 +72,10 @@ unsafe fn call(worker: *mut Worker) {
         job.give_back(rest);
         if job.has_blocks() && enter(job) {
             let builder = std::thread::Builder::new().name("regrain-relief".into());
-            match builder.spawn(move || serve(job)) {
+            match builder.spawn(move || {
+                (job.help)(job);
+                job.workers.fetch_sub(1, Ordering::Relaxed);
+            }) {
                 Ok(handle) => job.relief.lock().unwrap_or_else(PoisonError::into_inner).push(handle),
                 Err(_) => drop(job.workers.fetch_sub(1, Ordering::Relaxed)),
             }
@@ -87,14 +89,6 @@ fn enter(job: &Job) -> bool {
         limits::max_blocks_per_sm(job.kernel, job.threads(), job.shared as usize) * limits::multiprocessors();
     let more = |running: u32| (running < resident).then_some(running + 1);
     job.workers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
-}
-
-fn serve(job: &'static Job) {
-    fault::prepare_thread();
-    let mut worker = Worker::new();
-    // SAFETY: a worker of this OS thread's own; the launch waits for this thread before the job goes (`join`).
-    unsafe { run(&raw mut *worker, job) };
-    job.workers.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Waits for the OS threads that were called. Nobody else works at the job any more.

@@ -8,24 +8,30 @@
 //! Split blocks run inside one big coroutine per worker too, so that a trap or a failed assertion can leave them from
 //! any depth.
 
+use std::ops::Range;
+
 use corosensei::{Coroutine, Yielder};
 
+use super::block::{run_whole_block, set_block};
 use super::job::Job;
 use super::relief;
 use super::scheduler::run_block;
 use super::state::{Mode, Worker};
 use super::turns;
-use crate::abi::{Dim3, dynamic_shared};
+use crate::abi::dynamic_shared;
 use crate::error::CudaError;
 
 /// Address space for split blocks; committed lazily.
 const BIG_STACK: usize = 256 << 20;
 
-/// Runs blocks of `job` until none is left or it failed.
+/// Where a worker has its blocks from.
+type Take<'a> = &'a mut dyn FnMut() -> Option<Range<u64>>;
+
+/// Runs the blocks of `job` that `take` gives, until it has no more or the job failed.
 ///
 /// # Safety
 /// `worker` belongs to this OS thread and runs nothing; the job's arguments and entries are valid.
-pub unsafe fn run(worker: *mut Worker, job: &Job) {
+pub unsafe fn run(worker: *mut Worker, job: &Job, take: Take) {
     // SAFETY: exclusive access by contract; no coroutine is alive yet.
     unsafe {
         (*worker).prepare(job);
@@ -33,7 +39,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             (*worker).mode = Mode::Coroutines;
             (*worker).stacks.resize(job.stack_size);
             (*worker).prepare_threads(job);
-            while let Some(block) = next_block(worker, job) {
+            while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
                 run_block(worker, job);
             }
@@ -41,7 +47,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job) {
             (*worker).mode = Mode::Whole;
             match &job.grid_barrier {
                 Some(barrier) if job.blocks_take_turns() => turns::run(worker, job, barrier),
-                _ => run_whole(worker, job),
+                _ => run_whole(worker, job, take),
             }
         }
         (*worker).finish();
@@ -78,7 +84,7 @@ impl Worker {
 ///
 /// # Safety
 /// `worker` belongs to this OS thread.
-unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
+unsafe fn next_block(worker: *mut Worker, job: &Job, take: Take) -> Option<u64> {
     // SAFETY: by contract.
     unsafe {
         relief::progress(worker);
@@ -86,28 +92,17 @@ unsafe fn next_block(worker: *mut Worker, job: &Job) -> Option<u64> {
             return None;
         }
         if (*worker).chunk.is_empty() {
-            (*worker).chunk = job.next_chunk()?;
+            (*worker).chunk = take()?;
         }
         (*worker).chunk.next()
     }
-}
-
-/// Sets the block coordinates that generated code reads.
-///
-/// # Safety
-/// `worker` belongs to this OS thread.
-pub unsafe fn set_block(worker: *mut Worker, job: &Job, block: u64) {
-    let Dim3 { x, y, .. } = job.grid;
-    let (x, y) = (u64::from(x), u64::from(y));
-    // SAFETY: this OS thread's own storage.
-    unsafe { (*(*worker).tls).ctaid = [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32] };
 }
 
 /// Runs split blocks in the worker's big coroutine.
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn run_whole(worker: *mut Worker, job: &Job) {
+unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
     // SAFETY: exclusive access; nothing else runs on this worker.
     let stack = unsafe {
         (*worker).big_stack.resize(BIG_STACK);
@@ -121,7 +116,7 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
         // SAFETY: the worker outlives this coroutine and is used by this OS thread only.
         unsafe {
             (*worker).whole_yielder = yielder;
-            while let Some(block) = next_block(worker, job) {
+            while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
                 run_whole_block(worker, job);
             }
@@ -138,21 +133,5 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job) {
     unsafe {
         (*worker).whole_yielder = std::ptr::null();
         (*worker).big_stack.give(coroutine.into_stack());
-    }
-}
-
-/// Runs one block in split form.
-///
-/// # Safety
-/// As [`run`], inside the big coroutine.
-pub unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
-    let Some(entry) = job.block_entry else { return };
-    // SAFETY: entry and arguments are valid by contract; TLS is this OS thread's own.
-    unsafe {
-        let tls = (*worker).tls;
-        (*tls).tid = [0; 3];
-        (*tls).laneid = 0;
-        (*tls).warpid = 0;
-        entry(job.args);
     }
 }

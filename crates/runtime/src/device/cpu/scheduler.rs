@@ -11,7 +11,9 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::job::Job;
 use super::relief::{self, Patience};
-use super::state::{Coro, State, Thread, Warp, Worker};
+use super::stack::Coro;
+use super::state::{State, Thread, Warp, Worker};
+use super::switch::set_running;
 use super::{barrier, report, warp, wave};
 use crate::abi::Entry;
 use crate::error::CudaError;
@@ -181,22 +183,6 @@ unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
     let warps = unsafe { &(*worker).warps };
     let Some(warp) = warps.get(index / 32) else { return false };
     warp.fresh & 1 << (index % 32) != 0 && (!index.is_multiple_of(32) || warps[index / 32 - 1].ready == 0)
-}
-
-/// Makes a thread the running one, as generated code sees it.
-///
-/// # Safety
-/// As [`run_block`].
-#[inline(always)]
-pub unsafe fn set_running(worker: *mut Worker, index: usize) {
-    // SAFETY: this OS thread's own storage.
-    unsafe {
-        let tls = (*worker).tls;
-        (*tls).tid = (&(*worker).threads)[index].tid;
-        (*tls).laneid = (index % 32) as u32;
-        (*tls).warpid = (index / 32) as u32;
-        (*worker).current = index;
-    }
 }
 
 /// A thread has returned: others may have waited only for it.

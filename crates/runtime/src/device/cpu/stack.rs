@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use corosensei::Coroutine;
 use corosensei::stack::{Stack, StackPointer};
 
 const PAGE: usize = 4096;
@@ -39,6 +40,9 @@ impl Slot {
         !self.guarded && unsafe { *(self.limit.get() as *const u64) } != CANARY
     }
 }
+
+/// Code on a stack of its own: a CUDA thread, a run through the threads of a loop, or a block.
+pub type Coro = Coroutine<(), (), (), Slot>;
 
 struct Arena {
     start: *mut libc::c_void,

@@ -7,14 +7,12 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use corosensei::{Coroutine, Yielder};
+use corosensei::Yielder;
 
-use super::fibers::Waiting;
 use super::job::Job;
-use super::stack::{Slot, StackPool};
+use super::stack::{Coro, StackPool};
+use super::waiting::Waiting;
 use crate::abi::{Site, Tls, tls};
-
-pub type Coro = Coroutine<(), (), (), Slot>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {

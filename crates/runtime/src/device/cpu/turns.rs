@@ -12,10 +12,11 @@ use std::ops::Range;
 
 use corosensei::{Coroutine, Yielder};
 
+use super::block::{run_whole_block, set_block};
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
-use super::run::{run_whole_block, set_block};
-use super::state::{Coro, Worker};
+use super::stack::Coro;
+use super::state::Worker;
 use crate::error::CudaError;
 
 /// Address space of a block's stack, committed lazily: twice the most state that a block form keeps.
@@ -149,13 +150,4 @@ unsafe fn end(worker: *mut Worker, mut block: Block) {
         }
         (*worker).turn_stacks.give(block.coroutine.into_stack());
     }
-}
-
-/// Ends the turn of the running block: it is at the barrier of the grid.
-///
-/// # Safety
-/// Called from the coroutine of the block whose turn it is.
-pub unsafe fn give_way(worker: *mut Worker) {
-    // SAFETY: the yielder belongs to the running coroutine.
-    unsafe { (*(*worker).whole_yielder).suspend(()) };
 }

@@ -1,0 +1,97 @@
+//! How long the blocks of a kernel take, and whether others help, as its launches before showed.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Time of one thread in 1/1024 nanoseconds, the mean of launches before with more weight on the last ones; 0 while nothing is known.
+#[derive(Default)]
+pub struct Pace(AtomicU64);
+
+const UNIT: u64 = 1024;
+
+impl Pace {
+    /// Nanoseconds that `blocks` of `threads` threads take one after the other, if that is known.
+    pub fn of(&self, blocks: u64, threads: u32) -> Option<u64> {
+        let pace = self.0.load(Ordering::Relaxed);
+        (pace != 0).then(|| pace.saturating_mul(blocks.saturating_mul(u64::from(threads))) / UNIT)
+    }
+
+    /// Takes note of `blocks` of `threads` threads that took so many nanoseconds.
+    pub fn learn(&self, nanoseconds: u64, blocks: u64, threads: u32) {
+        let count = blocks.saturating_mul(u64::from(threads)).max(1);
+        let new = (nanoseconds.saturating_mul(UNIT) / count).max(1);
+        let old = self.0.load(Ordering::Relaxed);
+        // Of launches at the same time one is forgotten, which does no harm.
+        self.0.store(if old == 0 { new } else { (old / 4 * 3 + new / 4).max(1) }, Ordering::Relaxed);
+    }
+}
+
+/// Whether others help: after a grid that took longer with them than it would have alone they are left out of the next one, then of the next
+/// two, four and so on, until it pays again.
+#[derive(Default)]
+pub struct Help {
+    /// How many grids are to go without.
+    left: AtomicU32,
+    /// How many did the last time.
+    last: AtomicU32,
+}
+
+/// The most grids that go without help before it is tried again.
+const MOST: u32 = 64;
+
+impl Help {
+    /// Whether the next grid goes without.
+    pub fn is_off(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        if left != 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+        }
+        left != 0
+    }
+
+    /// Takes note of a grid that others helped with.
+    pub fn learn(&self, paid: bool) {
+        let next = if paid { 0 } else { (self.last.load(Ordering::Relaxed) * 2).clamp(1, MOST) };
+        self.last.store(next, Ordering::Relaxed);
+        self.left.store(next, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_follows_blocks_and_threads() {
+        let pace = Pace::default();
+        assert_eq!(pace.of(16, 256), None);
+        pace.learn(16_000, 4, 256);
+        assert_eq!(pace.of(4, 256), Some(16_000));
+        assert_eq!(pace.of(8, 128), Some(16_000));
+    }
+
+    #[test]
+    fn the_last_launches_count_more() {
+        let pace = Pace::default();
+        pace.learn(1_000_000, 1, 1);
+        (0..20).for_each(|_| pace.learn(1_000, 1, 1));
+        assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
+        pace.learn(0, 1, 1024);
+        assert!(pace.of(1 << 40, 1024).is_some());
+    }
+
+    #[test]
+    fn help_that_does_not_pay_is_tried_less_and_less() {
+        let help = Help::default();
+        let off = |help: &Help| std::iter::repeat_with(|| help.is_off()).take_while(|off| *off).count();
+        assert_eq!(off(&help), 0);
+        let pauses: Vec<usize> = (0..9)
+            .map(|_| {
+                help.learn(false);
+                off(&help)
+            })
+            .collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        help.learn(true);
+        assert!(!help.is_off());
+    }
+}
