@@ -55,7 +55,7 @@ pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-interchange-str
 /// each thread loop what became of it. The kernels `seldom` need theirs for all shapes only where none is for the shape.
 pub fn to_blocks<'k>(register_bits: u32, report: bool, seldom: impl Iterator<Item = &'k String>) -> String {
     let seldom = seldom.map(String::as_str).collect::<Vec<_>>().join(";");
-    format!("regrain-lower-cpu{{register-bits={register_bits} report={report} seldom={seldom}}}")
+    format!("regrain-lower-cpu{{register-bits={register_bits} report={report} runs=true seldom={seldom}}}")
 }
 
 /// Launches to kernels.

@@ -16,6 +16,8 @@
 //!   thread-local `__regrain_dynamic_shared`. Both are in the static TLS block, so 32-bit shared addresses round-trip.
 //! - A block form that reaches the grid-wide barrier finds its dynamic shared memory through `dynamic_shared` of the thread state:
 //!   blocks take turns on an OS thread there.
+//! - A block form may run several blocks that follow one another along x in one call: it finds in `available` how many there are, and
+//!   writes to `taken` how many it ran, which is 1 before the call.
 //! - Device symbols carry the prefix `__regrain_dev_`; they are internal, or with `-fgpu-rdc` visible, which makes the host's
 //!   linker the device linker.
 //! - LLVM's address spaces stay in the IR; on x86-64 and AArch64 all of them are one flat space.
@@ -62,9 +64,13 @@ pub struct Tls {
     pub dynamic_shared: *mut c_void,
     pub site: *const Site,
     pub runtime: *mut c_void,
+    /// How many blocks from this one on, along x, one call of a block form may run, and how many it ran.
+    pub available: u32,
+    pub taken: u32,
 }
 
-const _: () = assert!(size_of::<Tls>() == 88);
+const _: () = assert!(size_of::<Tls>() == 96);
+const _: () = assert!(std::mem::offset_of!(Tls, available) == 88);
 const _: () = assert!(std::mem::offset_of!(Tls, laneid) == 48);
 const _: () = assert!(std::mem::offset_of!(Tls, dynamic_shared) == 64);
 const _: () = assert!(std::mem::offset_of!(Tls, site) == 72);

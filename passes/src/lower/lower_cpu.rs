@@ -32,6 +32,8 @@ mod failures;
 mod grid_blocks;
 mod narrow;
 mod prefetch;
+mod runs;
+mod state;
 mod thread_loops;
 mod waiting;
 
@@ -95,6 +97,7 @@ pub const PASS: PassInfo = PassInfo {
         vectorize_threads::REGISTER_BITS,
         vectorize_threads::COST_MODEL,
         vectorize_threads::REPORT,
+        RUNS,
         PassOption {
             name: "seldom",
             default: "",
@@ -105,19 +108,35 @@ pub const PASS: PassInfo = PassInfo {
     run,
 };
 
+/// The option for functions that run blocks which follow one another in x as one.
+const RUNS: PassOption = PassOption {
+    name: "runs",
+    default: "false",
+    description: "let blocks that follow one another in x go as one, where threads ask for no more than their place in the grid",
+};
+
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let seldom: HashSet<&str> = pass.option("seldom").split(';').collect();
-    make_blocks(module, common(), Machine::of(pass)?, &seldom)?;
+    let how = How { machine: Machine::of(pass)?, runs: pass.option_bool(RUNS.name)? };
+    make_blocks(module, common(), how, &seldom)?;
     pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
+}
+
+/// How block functions are made.
+#[derive(Clone, Copy)]
+struct How {
+    machine: Machine,
+    /// Whether blocks may go as one.
+    runs: bool,
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
 fn make_blocks(
     module: Op<'_>,
     operations: &dyn DeviceOperations,
-    machine: Machine,
+    how: How,
     seldom: &HashSet<&str>,
 ) -> PassResult {
     let mut made = Vec::new();
@@ -134,10 +153,11 @@ fn make_blocks(
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             timing::measure(timing::KERNELS, &symbol, || {
-                make_block((module, operations), launch, wrapper, &symbol, |function| {
+                let runs = how.runs && rows;
+                make_block((module, operations), launch, wrapper, (&symbol, runs), |function| {
                     // Operations of warps were left whole for rows.
                     let whole = rows || function.contains(vectorize_threads::is_of_warp);
-                    if whole { vectorize_threads::vectorise(function, machine) } else { Ok(()) }
+                    if whole { vectorize_threads::vectorise(function, how.machine) } else { Ok(()) }
                 })
             })
             .map_err(|reason| launch.error(reason))?;
@@ -260,7 +280,7 @@ fn make_block<'c>(
     (module, operations): (Op<'c>, &dyn DeviceOperations),
     launch: Op<'c>,
     wrapper: Op<'c>,
-    symbol: &str,
+    (symbol, runs): (&str, bool),
     vectorise: impl Fn(Op<'c>) -> Result<(), vectorize_threads::Apart>,
 ) -> Result<(), String> {
     let function = empty_function(module, symbol);
@@ -275,10 +295,13 @@ fn make_block<'c>(
     for parallel in function.find_named("scf.parallel") {
         merge_redundant_threads::merge(parallel);
     }
+    drop_unused_size(function, operations);
+    if runs {
+        runs::merge(module, function);
+    }
     atomics::of_block(function);
     answer_shared(function);
     place_shared(module, function);
-    drop_unused_size(function, operations);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
     narrow::narrow(function);

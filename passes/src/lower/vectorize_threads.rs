@@ -54,8 +54,8 @@ use regrain_dialects::{
 use super::{LOOP_ANNOTATION, TAKEN_BY_ROW, before::computed, stack, take_row};
 pub use apart::Apart;
 use apart::NAME;
-pub use classify::is_of_warp;
 use classify::{Kind, is_known_address, kind, lane_types};
+pub use classify::{is_of_warp, is_ordinary};
 use cost::{Costs, Estimate};
 use counted::Advances;
 use emit::{Emitter, Row};
@@ -237,6 +237,8 @@ struct Nest<'c> {
     lanes: u32,
     /// Threads in x, if that is constant.
     width: Option<i64>,
+    /// What the threads in x are a multiple of.
+    factor: i64,
     /// The rows are warps.
     of_warps: bool,
     machine: Machine,
@@ -252,9 +254,10 @@ impl<'c> Nest<'c> {
             return Err(Apart::Shape);
         }
         let width = constant(dimensions[0].upper);
+        let factor = width.unwrap_or_else(|| constant_factor(dimensions[0].upper));
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, of_warps: true, machine });
+            return Ok(Self { parallel, lanes: WARP, width, factor, of_warps: true, machine });
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
@@ -262,7 +265,7 @@ impl<'c> Nest<'c> {
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, of_warps: false, machine })
+        Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine })
     }
 
     /// The memory that threads use one after the other.
@@ -300,10 +303,19 @@ impl<'c> Nest<'c> {
         this.make(plain, &taken, &advances, &seeds, this.last_row(costs))
     }
 
+    /// Whether there may be a last row that not all lanes are in, of unknown size.
+    fn may_leave_some(&self) -> bool {
+        self.width.is_none() && self.factor % i64::from(self.lanes) != 0
+    }
+
     /// What is cheaper for the threads that are too few for a whole row; where their number is not known, half a row is taken.
     fn last_row(&self, costs: Costs) -> LastRow {
         let lanes = u64::from(self.lanes);
-        let rest = self.width.map_or(lanes / 2, |width| width.cast_unsigned() % lanes);
+        let rest = match self.width {
+            Some(width) => width.cast_unsigned() % lanes,
+            None if self.may_leave_some() => lanes / 2,
+            None => 0,
+        };
         match costs.masked_row() < costs.alone.saturating_mul(rest) / lanes {
             true if self.machine.cost_model => LastRow::Together,
             _ => LastRow::OneByOne,
@@ -321,7 +333,8 @@ impl<'c> Nest<'c> {
         let (mut this, mut shapes, mut costs, _) = of(self.lanes);
         while this.lanes < WARP
             && self.machine.cost_model
-            && self.width.is_some_and(|width| width % i64::from(2 * this.lanes) == 0)
+            && self.factor > 1
+            && self.factor % i64::from(2 * this.lanes) == 0
         {
             let wider = of(2 * this.lanes);
             let pays = 8 * wider.2.row < 2 * 7 * costs.row;
@@ -348,7 +361,7 @@ impl<'c> Nest<'c> {
         let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
-            None if !self.of_warps && (asks || self.width.is_none() && last == LastRow::OneByOne) => {
+            None if !self.of_warps && (asks || self.may_leave_some() && last == LastRow::OneByOne) => {
                 Second::Threads(plain.parallel, last)
             }
             None => Second::None,
@@ -463,7 +476,8 @@ impl<'c> Nest<'c> {
         let upper = self.parallel.operand(3);
         match self.width {
             Some(width) => b.const_index(width - width % i64::from(self.lanes)),
-            None => b.arith("andi", upper, b.const_index(-i64::from(self.lanes))),
+            None if self.may_leave_some() => b.arith("andi", upper, b.const_index(-i64::from(self.lanes))),
+            None => upper,
         }
     }
 
@@ -499,7 +513,9 @@ impl<'c> Nest<'c> {
         ivs: &[Value<'c>],
         whole: Value<'c>,
     ) -> Result<(), String> {
-        let Some(width) = self.width else { return self.unknown_partial_row(b, shapes, ivs, whole) };
+        let Some(width) = self.width else {
+            return if self.may_leave_some() { self.unknown_partial_row(b, shapes, ivs, whole) } else { Ok(()) };
+        };
         let rest = width % i64::from(self.lanes);
         if rest == 0 {
             return Ok(());
@@ -570,6 +586,12 @@ struct Rest<'c> {
     end: Value<'c>,
     whole: Value<'c>,
     together: Option<Value<'c>>,
+}
+
+/// The constant that a number of threads is a multiple of.
+fn constant_factor(threads: Value<'_>) -> i64 {
+    let product = threads.defining_op().filter(|op| op.is("arith.muli"));
+    product.and_then(|op| constant(op.operand(0)).or_else(|| constant(op.operand(1)))).unwrap_or(1)
 }
 
 /// Few threads run such loops: copies that would be faster for many rounds are only more to compile. Loops of a known number of rounds

@@ -177,7 +177,7 @@ fn field_address<'ctx>(
     offset: u64,
 ) -> Result<PointerValue<'ctx>, BuilderError> {
     let context = module.get_context();
-    let words = context.i64_type().array_type(11);
+    let words = context.i64_type().array_type(12);
     let state = module.get_global("__regrain_tls").unwrap_or_else(|| {
         let state = module.add_global(words, None, "__regrain_tls");
         state.set_thread_local(true);

@@ -65,7 +65,7 @@ pub fn retarget<'ctx>(
     module.set_triple(&TargetTriple::create(&machine.get_triple().as_str().to_string_lossy()));
     module.set_data_layout(&machine.get_target_data().get_data_layout());
     let state = module.get_global(THREAD_STATE).unwrap_or_else(|| {
-        let state = module.add_global(context.i64_type().array_type(11), None, THREAD_STATE);
+        let state = module.add_global(context.i64_type().array_type(12), None, THREAD_STATE);
         state.set_thread_local(true);
         state.set_alignment(8);
         state

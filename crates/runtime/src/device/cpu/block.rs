@@ -1,5 +1,7 @@
 //! One block: its coordinates, and its split form.
 
+use std::sync::atomic::Ordering;
+
 use super::job::Job;
 use super::state::Worker;
 use crate::abi::Dim3;
@@ -28,5 +30,24 @@ pub unsafe fn run_whole_block(worker: *mut Worker, job: &Job) {
         (*tls).laneid = 0;
         (*tls).warpid = 0;
         entry(job.args);
+    }
+}
+
+/// Runs a block and as many of those behind it as its form takes at once, up to `most`; gives how many ran.
+///
+/// # Safety
+/// As [`run_whole_block`].
+pub unsafe fn run_whole_blocks(worker: *mut Worker, job: &Job, most: u64) -> u64 {
+    // SAFETY: by contract; TLS is this OS thread's own.
+    unsafe {
+        let tls = (*worker).tls;
+        let along = u64::from(job.grid.x - (*tls).ctaid[0]).min(most).min(job.longest_run());
+        (*tls).available = along as u32;
+        (*tls).taken = 1;
+        run_whole_block(worker, job);
+        if (*tls).taken > 1 && !job.kernel.runs.load(Ordering::Relaxed) {
+            job.kernel.runs.store(true, Ordering::Relaxed);
+        }
+        u64::from((*tls).taken)
     }
 }

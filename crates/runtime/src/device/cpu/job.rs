@@ -13,6 +13,10 @@ use super::kernel::Kernel;
 use crate::abi::{Dim3, Entry};
 use crate::error::CudaError;
 
+/// The most threads along x that go as one, of blocks of one row and of several.
+const LONGEST_LINE: u32 = 1 << 16;
+const LONGEST_ROW: u32 = 1 << 12;
+
 pub struct Job {
     pub kernel: &'static Kernel,
     pub grid: Dim3,
@@ -64,13 +68,22 @@ impl Job {
         self.block.x * self.block.y * self.block.z
     }
 
-    /// Makes tasks so large that each takes as long as a thread takes to see that there are any, where their size is free and
-    /// `workers` have two each.
+    /// How many blocks may go as one: where threads lie in y or z too, what one row of them reads is to stay in the cache until the next.
+    pub fn longest_run(&self) -> u64 {
+        let most = if self.block.y * self.block.z == 1 { LONGEST_LINE } else { LONGEST_ROW };
+        u64::from(most / self.block.x.max(1)).max(1)
+    }
+
+    /// Makes tasks so large that each takes as long as a thread takes to see that there are any, and holds the blocks that may go as one,
+    /// where their size is free and `workers` have two each.
     pub fn fit_chunk(&mut self, nanoseconds: u64, workers: u64) {
+        let most = (self.total / (2 * workers)).max(self.chunk);
+        if self.kernel.runs.load(Ordering::Relaxed) && !self.chunk_is_asked {
+            self.chunk = self.longest_run().min(self.grid.x.into()).clamp(self.chunk, most);
+        }
         if let Some(time) = self.kernel.pace.of(1, self.threads())
             && !self.chunk_is_asked
         {
-            let most = (self.total / (2 * workers)).max(self.chunk);
             self.chunk = nanoseconds.div_ceil(time.max(1)).clamp(self.chunk, most);
         }
     }

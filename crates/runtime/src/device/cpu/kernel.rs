@@ -30,6 +30,8 @@ pub struct Kernel {
     pub carveout: AtomicI32,
     /// Its blocks have been seen in loops that may wait for one another.
     pub waits: AtomicBool,
+    /// Its block forms have run several blocks in one call.
+    pub runs: AtomicBool,
     /// What its launches showed.
     pub pace: Pace,
     pub help: Help,
@@ -116,6 +118,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
+            runs: AtomicBool::new(false),
             pace: Pace::default(),
             help: Help::default(),
         })

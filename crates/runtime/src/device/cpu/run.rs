@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use corosensei::{Coroutine, Yielder};
 
-use super::block::{run_whole_block, set_block};
+use super::block::{run_whole_blocks, set_block};
 use super::job::Job;
 use super::relief;
 use super::scheduler::run_block;
@@ -69,6 +69,7 @@ impl Worker {
         tls.dynamic_shared_size = job.shared;
         tls.dynamic_shared = dynamic_shared();
         tls.site = std::ptr::null();
+        (tls.available, tls.taken) = (1, 1);
         tls.runtime = (&raw mut *self).cast();
     }
 
@@ -118,7 +119,9 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
             (*worker).whole_yielder = yielder;
             while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
-                run_whole_block(worker, job);
+                let most = (*worker).chunk.end - block;
+                let ran = run_whole_blocks(worker, job, most);
+                (*worker).chunk.start = block + ran;
             }
         }
     };

@@ -1,0 +1,198 @@
+//! Blocks that follow one another in x go as one, as long as threads ask for no more than their place in the grid.
+//!
+//! ```mlir
+//! %first = llvm.mul %block_x, %size_x
+//! scf.parallel (%x, %y, %z) = (0, 0, 0) to (%size_x, %size_y, %size_z) { %col = llvm.add %first, %x ; use(%col, %y, %z) }
+//! ```
+//! becomes
+//! ```mlir
+//! scf.parallel (%x, %y, %z) = (0, 0, 0) to (%size_x * %available, %size_y, %size_z) { %col = llvm.add %first, %x ; use(%col, %y, %z) }
+//! ```
+//! where the runtime says how many blocks there are from the one that it named. A row of threads is then as long as memory is: a block of
+//! 16 threads in x would jump from a line of the cache to one in another page with each step in y. And one call does the work of many.
+//!
+//! The step to the next block adds one to its number and takes the threads of a block from the thread's own; what adds up to the same
+//! before and after, modulo its width, is the same number in either way. Whatever else is done than to add must be done with such numbers.
+//! Declined where a block has phases, shared memory or arrays of its threads, where anything is done but to load, compute and store, which
+//! the blocks of a grid may do in any order, and where loops may be long: what they read is then better used again by the block's own rows.
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_dialects::{
+    attributes::REUSED,
+    ops::{DynamicShared, Shared},
+};
+use regrain_targets::{
+    device_language::thread_ops::{ThreadOp, classify},
+    device_operations::Axis,
+};
+
+use super::state::{Field, field};
+use crate::analysis::{facts::constant, loops::Counting, uniformity::computes};
+use crate::lower::vectorize_threads::is_ordinary;
+
+/// The most rounds of a loop of a thread.
+const MOST_ROUNDS: i64 = 32;
+
+/// Lets the function of a block run those behind it too, if they may go as one.
+pub fn merge<'c>(module: Op<'c>, function: Op<'c>) {
+    let [parallel] = function.find_named("scf.parallel")[..] else { return };
+    let dimensions = Counting::dimensions(parallel);
+    let plain = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
+    let shares = !Shared::all(function).is_empty() || !DynamicShared::all(function).is_empty();
+    if !plain || shares || parallel.parent() != Some(function) {
+        return;
+    }
+    let Some(sums) = Steps::of(function, parallel).sums() else { return };
+    for sum in sums {
+        may_wrap(sum);
+    }
+    let b = Builder::before(parallel);
+    let i32 = b.ctx().int(32);
+    let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
+    let available = load.attr("ordering", b.ctx().i64_attr(0)).build().result(0);
+    let store = b.op("llvm.store").operands(&[available, field(module, b, Field::Taken)]);
+    store.attr("ordering", b.ctx().i64_attr(0)).build();
+    let threads = b.arith("muli", parallel.operand(3), b.index_castui(available, b.ctx().index()));
+    parallel.set_operand(3, threads);
+}
+
+/// What a number gains by the step to the next block: a constant, and so many times the threads of a block in x.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Gain {
+    constant: i64,
+    sizes: i64,
+}
+
+impl Gain {
+    const NONE: Self = Self { constant: 0, sizes: 0 };
+
+    fn plus(self, other: Self, times: i64) -> Option<Self> {
+        let sum = |a: i64, b: i64| a.checked_add(b.checked_mul(times)?);
+        Some(Self { constant: sum(self.constant, other.constant)?, sizes: sum(self.sizes, other.sizes)? })
+    }
+}
+
+/// What the numbers of a function gain.
+struct Steps<'c> {
+    function: Op<'c>,
+    parallel: Op<'c>,
+    /// Threads of a block in x, where that is a constant.
+    size: Option<i64>,
+    gains: HashMap<Value<'c>, Gain>,
+}
+
+impl<'c> Steps<'c> {
+    fn of(function: Op<'c>, parallel: Op<'c>) -> Self {
+        Self { function, parallel, size: constant(parallel.operand(3)), gains: HashMap::new() }
+    }
+
+    /// The sums of numbers that change; nothing if anything else is done with such numbers.
+    fn sums(mut self) -> Option<Vec<Op<'c>>> {
+        let own = match self.size {
+            Some(size) => Gain { constant: -size, sizes: 0 },
+            None => Gain { constant: 0, sizes: -1 },
+        };
+        self.gains.insert(self.parallel.body().arg(0), own);
+        let mut ops = self.function.find_all(|op| op != self.function);
+        ops.retain(|op| *op != self.parallel);
+        ops.iter().try_for_each(|op| self.takes(*op))?;
+        ops.retain(|op| op.operands().iter().any(|operand| self.gain(*operand) != Gain::NONE));
+        Some(ops)
+    }
+
+    /// Takes note of what an operation's result gains; nothing where blocks cannot go as one because of it.
+    fn takes(&mut self, op: Op<'c>) -> Option<()> {
+        if matches!(classify(op), Some(ThreadOp::BlockId(Axis::X))) {
+            self.gains.insert(op.result(0), Gain { constant: 1, sizes: 0 });
+            return Some(());
+        }
+        let gain = match op.operands().iter().all(|operand| self.gain(*operand) == Gain::NONE) {
+            true => is_plain(op).then_some(Gain::NONE)?,
+            false => self.sum(op)?,
+        };
+        if gain != Gain::NONE {
+            self.gains.insert(op.result(0), gain);
+        }
+        Some(())
+    }
+
+    fn gain(&self, value: Value<'c>) -> Gain {
+        self.gains.get(&value).copied().unwrap_or_default()
+    }
+
+    /// What a sum gains, and what is the same number in another width.
+    fn sum(&self, op: Op<'c>) -> Option<Gain> {
+        let gain = |index: usize| self.gain(op.operand(index));
+        let (_, name) = op.name().split_once('.')?;
+        match name {
+            "add" | "addi" => gain(0).plus(gain(1), 1),
+            "sub" | "subi" => gain(0).plus(gain(1), -1),
+            "mul" | "muli" => self.times(gain(0), op.operand(1)).or_else(|| self.times(gain(1), op.operand(0))),
+            "trunc" | "trunci" => Some(gain(0)),
+            // The numbers of the block and of the thread themselves fit into 32 bits.
+            "index_cast" | "index_castui"
+                if self.is_number(op.operand(0)) || op.operand(0).ty().int_width().is_none() =>
+            {
+                Some(gain(0))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value is the number of the block or of the thread.
+    fn is_number(&self, value: Value<'c>) -> bool {
+        let block = || value.defining_op().is_some_and(|op| matches!(classify(op), Some(ThreadOp::BlockId(Axis::X))));
+        value == self.parallel.body().arg(0) || block()
+    }
+
+    /// A product with a constant, or with the threads of a block in x.
+    fn times(&self, gain: Gain, factor: Value<'c>) -> Option<Gain> {
+        (gain != Gain::NONE && self.gain(factor) == Gain::NONE).then_some(())?;
+        if let Some(number) = constant(factor) {
+            return Gain::NONE.plus(gain, number);
+        }
+        (self.is_size(factor) && gain.sizes == 0).then_some(Gain { constant: 0, sizes: gain.constant })
+    }
+
+    /// Whether a value is the threads of a block in x.
+    fn is_size(&self, value: Value<'c>) -> bool {
+        let mut at = value;
+        while at != self.parallel.operand(3) {
+            let Some(op) = at.defining_op() else { return false };
+            match op.name() {
+                "arith.index_cast" | "arith.index_castui" => at = op.operand(0),
+                _ => return matches!(classify(op), Some(ThreadOp::BlockDim(Axis::X))),
+            }
+        }
+        true
+    }
+}
+
+/// A part of a sum may now wrap where it did not before; the whole is the same.
+fn may_wrap(sum: Op<'_>) {
+    let (dialect, _) = sum.name().split_once('.').unwrap_or_default();
+    if sum.has_attr(OVERFLOW)
+        && let Some(none) = sum.ctx().parse_attr(&format!("#{dialect}.overflow<none>"))
+    {
+        sum.set_attr(OVERFLOW, none);
+    }
+}
+
+/// What an operation is promised of its result.
+const OVERFLOW: &str = "overflowFlags";
+
+/// Whether an operation only loads, computes and stores.
+fn is_plain(op: Op<'_>) -> bool {
+    match op.name() {
+        "llvm.load" | "llvm.store" => is_ordinary(op),
+        "llvm.call" => computes(op),
+        "llvm.alloca" => op.has_attr(REUSED),
+        "scf.if" => true,
+        "scf.for" => {
+            Counting::of(op).and_then(|counting| counting.rounds()).is_some_and(|rounds| rounds <= MOST_ROUNDS)
+        }
+        _ => op.is_terminator() || op.num_regions() == 0 && op.is_memory_effect_free(),
+    }
+}
