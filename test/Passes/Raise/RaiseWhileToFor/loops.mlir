@@ -192,3 +192,45 @@ llvm.func @bound_in_constant_memory(%p: !llvm.ptr) {
   }
   llvm.return
 }
+
+// The bound is a field of a structure passed by value, which nobody writes; the test passes its address on, in vain.
+// CHECK-LABEL: llvm.func @bound_in_structure
+// CHECK: %[[N:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[N]]
+// CHECK-NOT: scf.while
+// CHECK-LABEL: llvm.func @written_structure
+// CHECK: scf.while
+llvm.func @bound_in_structure(%size: !llvm.ptr {llvm.byval = !llvm.struct<(i32, i32)>}, %p: !llvm.ptr) {
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  %c1 = llvm.mlir.constant(1 : i32) : i32
+  %r:2 = scf.while (%i = %c0) : (i32) -> (i32, !llvm.ptr) {
+    %field = llvm.getelementptr %size[0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(i32, i32)>
+    %n = llvm.load %field : !llvm.ptr -> i32
+    %c = llvm.icmp "slt" %i, %n : i32
+    scf.condition(%c) %i, %field : i32, !llvm.ptr
+  } do {
+  ^bb0(%i: i32, %field: !llvm.ptr):
+    %at = llvm.getelementptr %p[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+    %n = llvm.load %field : !llvm.ptr -> i32
+    llvm.store %n, %at : i32, !llvm.ptr
+    %next = llvm.add %i, %c1 overflow<nsw> : i32
+    scf.yield %next : i32
+  }
+  llvm.return
+}
+
+llvm.func @written_structure(%size: !llvm.ptr {llvm.byval = !llvm.struct<(i32, i32)>}) {
+  %c0 = llvm.mlir.constant(0 : i32) : i32
+  %c1 = llvm.mlir.constant(1 : i32) : i32
+  %r = scf.while (%i = %c0) : (i32) -> i32 {
+    %n = llvm.load %size : !llvm.ptr -> i32
+    %c = llvm.icmp "slt" %i, %n : i32
+    scf.condition(%c) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    llvm.store %i, %size : i32, !llvm.ptr
+    %next = llvm.add %i, %c1 overflow<nsw> : i32
+    scf.yield %next : i32
+  }
+  llvm.return
+}
