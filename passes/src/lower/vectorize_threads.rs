@@ -124,6 +124,9 @@ impl Machine {
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
     for parallel in root.find_named("scf.parallel") {
+        if runs_one_thread(parallel) {
+            continue;
+        }
         // The loop may be another one afterwards.
         let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
         match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {
@@ -133,6 +136,12 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
         }
     }
     Ok(())
+}
+
+/// Whether a loop is of one thread, which there is no row of and nothing to say about.
+fn runs_one_thread(parallel: Op<'_>) -> bool {
+    let one = |dimension: &Counting<'_>| dimension.is_plain() && constant(dimension.upper) == Some(1);
+    Counting::dimensions(parallel).iter().all(one) && !parallel.contains(is_of_warp)
 }
 
 /// How rows of threads will go through the thread loops of a block.

@@ -4,6 +4,7 @@
 llvm.func @rows(%a: !llvm.ptr, %b: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
   %c32 = arith.constant 32 : index
   // expected-remark @below {{threads go in rows of 8 [-Rpass=regrain-vectorize-threads]}}
   // expected-remark @below {{threads go in rows of 8: 2 accesses contiguous, 1 gathered [-Rpass-analysis=regrain-vectorize-threads]}}
@@ -19,6 +20,10 @@ llvm.func @rows(%a: !llvm.ptr, %b: !llvm.ptr) {
   }
   // expected-remark @below {{its threads run one by one: its rows are too short [-Rpass-missed=regrain-vectorize-threads]}}
   // expected-remark @below {{its threads run one by one: its rows are too short [-Rpass-analysis=regrain-vectorize-threads]}}
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c3, %c1, %c1) step (%c1, %c1, %c1) {
+    scf.reduce
+  }
+  // Of a loop of one thread there is nothing to say.
   scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c1, %c1, %c1) step (%c1, %c1, %c1) {
     scf.reduce
   }
