@@ -307,7 +307,7 @@ define void @stub(i32 %n) {
   %ok = call i32 @cudaLaunchKernel(ptr @stub, i64 0, i32 1, i64 0, i32 1, ptr null, i64 0, ptr null)
   ret void
 }
-define internal void @__cuda_register_globals(ptr %h) {
+define void @__cuda_register_globals(ptr %h) {
   %r = call i32 @__cudaRegisterFunction(ptr %h, ptr @stub, ptr @name, ptr @name)
   ret void
 }
