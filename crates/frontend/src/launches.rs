@@ -295,4 +295,61 @@ pad:
 "#;
         assert_eq!(found(body), [("j".to_owned(), Some([64, 1, 1])), ("k".to_owned(), Some([32, 1, 1]))]);
     }
+
+    /// A host that registers the kernel `k`, whose stub is `stub`, and launches it with blocks of 32 threads.
+    const HOST: &str = r#"
+@name = private constant [2 x i8] c"k\00"
+@kept = global ptr null
+declare i32 @__cudaRegisterFunction(ptr, ptr, ptr, ptr)
+declare i32 @__cudaPushCallConfiguration(i64, i32, i64, i32, i64, ptr)
+declare i32 @cudaLaunchKernel(ptr, i64, i32, i64, i32, ptr, i64, ptr)
+define void @stub(i32 %n) {
+  %ok = call i32 @cudaLaunchKernel(ptr @stub, i64 0, i32 1, i64 0, i32 1, ptr null, i64 0, ptr null)
+  ret void
+}
+define void @__cuda_register_globals(ptr %h) {
+  %r = call i32 @__cudaRegisterFunction(ptr %h, ptr @stub, ptr @name, ptr @name)
+  ret void
+}
+define void @launch() {
+  %c = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 4294967328, i32 1, i64 0, ptr null)
+  call void @stub(i32 1)
+  ret void
+}
+"#;
+
+    fn surveyed(more: &str) -> Survey {
+        let context = Context::create();
+        let text = format!("{HOST}{more}");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        let machine = crate::clean::nvptx_machine(&module, "sm_80").expect("a machine");
+        survey(&module, &machine).expect("passes that run")
+    }
+
+    #[test]
+    fn nothing_but_launches_of_known_shapes_is_seen() {
+        let found = surveyed("");
+        assert_eq!(found.shapes, BTreeMap::from([("k".to_owned(), vec![[32, 1, 1]])]));
+        assert_eq!(found.only, BTreeSet::from(["k".to_owned()]));
+        let again = "define void @again() {\n\
+            %c = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 4294967360, i32 1, i64 0, ptr null)\n\
+            call void @stub(i32 1)\nret void\n}\n";
+        let found = surveyed(again);
+        assert_eq!(found.shapes["k"], [[32, 1, 1], [64, 1, 1]]);
+        assert_eq!(found.only.len(), 1);
+    }
+
+    #[test]
+    fn another_use_of_a_kernel_may_launch_it_with_any_shape() {
+        let stored = "define void @keep() {\nstore ptr @stub, ptr @kept\nret void\n}\n";
+        let unknown = "define void @other(i64 %shape) {\n\
+            %c = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 %shape, i32 1, i64 0, ptr null)\n\
+            call void @stub(i32 1)\nret void\n}\n";
+        for more in [stored, unknown] {
+            let found = surveyed(more);
+            assert_eq!(found.shapes["k"], [[32, 1, 1]], "{more}");
+            assert!(found.only.is_empty(), "{more}");
+        }
+    }
 }

@@ -83,3 +83,72 @@ pub(super) fn unmark(module: &Module<'_>) -> bool {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+    use crate::target::BlockOptions;
+
+    /// Kernels k, with a block function for all shapes and one for its own, and j without any; helpers of their functions.
+    const DEVICE: &str = r#"
+define ptx_kernel void @k(ptr %p) {
+  call void @__regrain_dev_of_threads()
+  call void @__regrain_dev_of_both()
+  ret void
+}
+define ptx_kernel void @j(ptr %p) { ret void }
+define void @block_k(ptr %args) {
+  call void @__regrain_dev_of_block()
+  ret void
+}
+define void @block_k_64(ptr %args) {
+  call void @__regrain_dev_of_both()
+  ret void
+}
+define internal void @__regrain_dev_of_threads() { ret void }
+define internal void @__regrain_dev_of_block() {
+  call void @__regrain_dev_deep()
+  ret void
+}
+define internal void @__regrain_dev_of_both() { ret void }
+define internal void @__regrain_dev_deep() { ret void }
+"#;
+
+    fn marked(seldom: &[&str], with_general: bool) -> Vec<String> {
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        let options =
+            BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false };
+        let kernels = Kernel::collect(&module, &options).expect("kernels");
+        let block =
+            |symbol: &str, shape| BlockFunction { kernel: "k".into(), symbol: symbol.into(), shape, version: None };
+        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]))];
+        if with_general {
+            blocks.push(block("block_k", None));
+        }
+        let seldom = seldom.iter().map(|name| (*name).to_owned()).collect();
+        mark(&module, &Forms { kernels: &kernels, blocks: &blocks, seldom: &seldom });
+        let is_marked =
+            |function: &FunctionValue<'_>| function.get_string_attribute(AttributeLoc::Function, CHEAP).is_some();
+        let name = |function: FunctionValue<'_>| function.get_name().to_string_lossy().replace(DEVICE_PREFIX, "");
+        let found = module.get_functions().filter(is_marked).map(name).collect::<Vec<_>>();
+        assert_eq!(unmark(&module), !found.is_empty());
+        assert!(!unmark(&module) && !module.get_functions().any(|function| is_marked(&function)));
+        found
+    }
+
+    #[test]
+    fn threads_are_seldom_run_where_there_is_a_function_for_all_shapes() {
+        assert_eq!(marked(&[], true), ["k", "of_threads"]);
+        assert!(marked(&[], false).is_empty());
+    }
+
+    #[test]
+    fn the_function_for_all_shapes_is_seldom_run_where_each_launch_has_its_own() {
+        assert_eq!(marked(&["k"], true), ["k", "block_k", "of_threads", "of_block", "deep"]);
+    }
+}

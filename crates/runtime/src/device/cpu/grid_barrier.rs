@@ -5,6 +5,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// How often an OS thread that has a processor of its own looks before it sleeps: some hundred microseconds.
 const LOOKS: u32 = 20_000;
+/// Looks before it offers the processor to others.
+const LOOKS_IN_A_ROW: u32 = 64;
 
 /// A barrier over the blocks of a grid that gives up when the kernel fails. A block that has ended counts as arrived.
 pub struct GridBarrier {
@@ -38,11 +40,15 @@ impl GridBarrier {
         }
         let phase = state.phase;
         drop(state);
-        for _ in 0..self.looks {
+        for look in 1..=self.looks {
             if self.phase.load(Ordering::Acquire) != phase || failed() {
                 return;
             }
-            std::hint::spin_loop();
+            // The OS thread that is waited for may be one that has no processor now.
+            match look % LOOKS_IN_A_ROW {
+                0 => std::thread::yield_now(),
+                _ => std::hint::spin_loop(),
+            }
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.phase == phase && !failed() {

@@ -42,12 +42,14 @@ impl Cuda {
         Ok(Side3d { x, y, z, level: 0, kind, host, device, array, context, pitch, height })
     }
 
-    /// Bytes of a row of a three-dimensional copy: with an array on a side, its width is in elements.
-    fn width(&self, extent: Extent, from: *mut c_void, to: *mut c_void) -> Result<usize> {
-        match if from.is_null() { to } else { from } {
-            array if array.is_null() => Ok(extent.width),
-            array => Ok(extent.width * self.element(array)?),
-        }
+    /// A three-dimensional copy, if there is something to copy. With an array on a side its width is in elements.
+    fn region_3d(&self, from: Side3d, to: Side3d, extent: Extent) -> Result<Option<Memcpy3d>> {
+        let width = match if from.array.is_null() { to.array } else { from.array } {
+            array if array.is_null() => extent.width,
+            array => extent.width * self.element(array)?,
+        };
+        let region = Memcpy3d { from, to, width, height: extent.height, depth: extent.depth };
+        Ok((!is_empty(extent)).then_some(region))
     }
 
     /// Copies rows.
@@ -118,16 +120,9 @@ impl Copies for Cuda {
         self.enter()?;
         let (from, to) = sides(copy.kind)?;
         let null = std::ptr::null_mut();
-        let region = Memcpy3d {
-            from: self.side_3d(from, copy.src_array, copy.src_ptr, copy.src_pos, null)?,
-            to: self.side_3d(to, copy.dst_array, copy.dst_ptr, copy.dst_pos, null)?,
-            width: self.width(copy.extent, copy.src_array, copy.dst_array)?,
-            height: copy.extent.height,
-            depth: copy.extent.depth,
-        };
-        if is_empty(copy.extent) {
-            return Ok(());
-        }
+        let from = self.side_3d(from, copy.src_array, copy.src_ptr, copy.src_pos, null)?;
+        let to = self.side_3d(to, copy.dst_array, copy.dst_ptr, copy.dst_pos, null)?;
+        let Some(region) = self.region_3d(from, to, copy.extent)? else { return Ok(()) };
         // SAFETY: by contract; the driver reads the region before it returns.
         unsafe {
             ordered(
@@ -166,16 +161,9 @@ impl Copies for Cuda {
     unsafe fn copy_3d_peer(&self, copy: &Copy3dPeer, order: Order) -> Result {
         let (to, from) = (self.context(self.gpu(copy.dst_device)?)?, self.context(self.gpu(copy.src_device)?)?);
         self.enter()?;
-        let region = Memcpy3d {
-            from: self.side_3d(DEVICE, copy.src_array, copy.src_ptr, copy.src_pos, from)?,
-            to: self.side_3d(DEVICE, copy.dst_array, copy.dst_ptr, copy.dst_pos, to)?,
-            width: self.width(copy.extent, copy.src_array, copy.dst_array)?,
-            height: copy.extent.height,
-            depth: copy.extent.depth,
-        };
-        if is_empty(copy.extent) {
-            return Ok(());
-        }
+        let from = self.side_3d(DEVICE, copy.src_array, copy.src_ptr, copy.src_pos, from)?;
+        let to = self.side_3d(DEVICE, copy.dst_array, copy.dst_ptr, copy.dst_pos, to)?;
+        let Some(region) = self.region_3d(from, to, copy.extent)? else { return Ok(()) };
         // SAFETY: by contract; the driver reads the region before it returns.
         unsafe {
             ordered(
