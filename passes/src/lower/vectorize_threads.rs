@@ -21,6 +21,7 @@
 //! operations, floating-point ones above all: results are the same bits.
 
 mod apart;
+mod blocks;
 mod classify;
 mod control;
 mod cost;
@@ -30,11 +31,14 @@ mod guards;
 mod lanes;
 mod loops;
 mod memory;
+mod overlaps;
 mod parts;
 mod report;
 mod shapes;
 mod slots;
 mod sums;
+mod tile_loops;
+mod tiles;
 mod warp;
 mod ways;
 
@@ -61,6 +65,7 @@ use counted::Advances;
 use emit::{Emitter, Row};
 use shapes::{Shape, Shapes};
 use slots::Slots;
+use tile_loops::Tile;
 use warp::WARP;
 
 /// Dialects whose operations the pass makes.
@@ -296,7 +301,7 @@ impl<'c> Nest<'c> {
     fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
         let of = |lanes: u32| {
             let shapes = Shapes::new(self.parallel, lanes, seeds, true);
-            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits };
+            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits, early: Default::default() };
             let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
             (Self { lanes, ..self }, shapes, costs, fits)
         };
@@ -423,6 +428,7 @@ impl<'c> Nest<'c> {
             depth: 0,
             slots,
             register_bits: self.machine.register_bits,
+            tile: Tile::default(),
         };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();

@@ -16,6 +16,7 @@ use super::{
     shapes::{Shape, Shapes},
     slots::Slots,
     sums::combines,
+    tile_loops::Tile,
 };
 use crate::analysis::facts::width;
 use regrain_targets::device_language::library;
@@ -46,6 +47,8 @@ pub struct Emitter<'c, 's> {
     pub slots: Slots<'c>,
     /// Width of a vector register.
     pub register_bits: u32,
+    /// What accesses find that are not made where they stand.
+    pub tile: Tile<'c>,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -247,7 +250,7 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    fn op(&mut self, op: Op<'c>) -> Emitted<()> {
+    pub fn op(&mut self, op: Op<'c>) -> Emitted<()> {
         match kind(op) {
             Kind::Nothing => Ok(()),
             Kind::Structure => self.structure(op),

@@ -14,6 +14,7 @@ use super::{
     control::terminator,
     emit::{Emitted, Emitter, Row},
     shapes::Shape,
+    tiles::Plan,
 };
 
 impl<'c> Emitter<'c, '_> {
@@ -26,17 +27,28 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn uniform_for(&mut self, op: Op<'c>) -> Emitted<()> {
-        let bounds: Vec<_> = op.operands()[..3].iter().map(|bound| self.scalar(*bound)).collect();
-        let made = self.plain_for(op, [bounds[0], bounds[1], bounds[2]], None)?;
+        let bounds = [0, 1, 2].map(|index| self.scalar(op.operand(index)));
+        let inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
+        let plan = Plan::of(self.shapes, op, self.lanes, self.register_bits, self.mask.is_some());
+        let (first, inits) = match plan {
+            Some(plan) => self.tiled_rounds(op, &plan, bounds, inits)?,
+            None => (bounds[0], inits),
+        };
+        let made = self.plain_for(op, [first, bounds[1], bounds[2]], inits, None)?;
         self.bind(&op.results(), &made);
         Ok(())
     }
 
     /// A loop whose rounds all lanes of the mask make; gives what stands for the carried values, and for the number of the round that would come
     /// next, if `next` is what it begins with.
-    fn plain_for(&mut self, op: Op<'c>, bounds: [Value<'c>; 3], next: Option<Value<'c>>) -> Emitted<Vec<Value<'c>>> {
+    fn plain_for(
+        &mut self,
+        op: Op<'c>,
+        bounds: [Value<'c>; 3],
+        mut inits: Vec<Value<'c>>,
+        next: Option<Value<'c>>,
+    ) -> Emitted<Vec<Value<'c>>> {
         let args = op.body().args();
-        let mut inits = self.all_as_rows(&op.operands()[3..], &args[1..]);
         inits.extend(next);
         let made = self.b.scf_for(bounds[0], bounds[1], bounds[2], &inits);
         copy_attrs(op, made);
@@ -67,7 +79,8 @@ impl<'c> Emitter<'c, '_> {
         };
         let span = self.b.const_int(low.ty(), linear.stride * i64::from(self.lanes - 1));
         let end = self.reduced(high, span, op.has_attr("unsignedCmp"));
-        let mut rows = self.plain_for(op, [low, end, step], Some(low))?;
+        let inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
+        let mut rows = self.plain_for(op, [low, end, step], inits, Some(low))?;
         let next = rows.pop().ok_or("a loop without its next number")?;
         self.masked_for(op, Some((next, rows)))
     }
@@ -277,7 +290,7 @@ impl<'c> Left<'c> {
     }
 }
 
-fn copy_attrs(from: Op<'_>, to: Op<'_>) {
+pub fn copy_attrs(from: Op<'_>, to: Op<'_>) {
     for (name, attr) in from.discardable_attrs() {
         to.set_attr(name, attr);
     }

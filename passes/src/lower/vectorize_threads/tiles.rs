@@ -1,0 +1,435 @@
+//! Serial loops whose accesses lie far apart from thread to thread, but side by side from round to round.
+//!
+//! ```mlir
+//! scf.for %k = %first to %n step %one {
+//!   %v = llvm.load %a[%i * 4096 + %k]        // %i is the thread: 16384 bytes from thread to thread, 4 from round to round
+//! ```
+//! A gather of all lanes touches a cache line for each, and comes back to the same lines in the next round. A plan says that so many rounds
+//! go together, as a *tile*: each lane's consecutive elements are read at once and transposed (`blocks.rs`). What all rounds of a lane
+//! read and write at one place ([`Role::Kept`]) stays in a register. Each lane does what it did in the order in which it did it.
+//!
+//! Reading early and writing late is right where nothing else that the loop accesses meets it: by what is known of addresses here, else
+//! by what the loop asks before it begins (`overlaps.rs`). What other threads do to the same places would be a race: no barrier, no
+//! atomic and no volatile access is in the loop. No place is read that no round reads.
+
+use mlir_bridge::ir::{Op, Type, Value};
+use regrain_dialects::ops::WarpBarrier;
+
+use super::{
+    classify::{Kind, is_ordinary, kind, lane_types},
+    memory::{MOST_APART, lies_as_array},
+    shapes::Shapes,
+};
+use crate::analysis::{
+    addresses::{Address, Linear, Offsets, Symbol},
+    counted_loop::is_outside,
+    facts::constant,
+    loops::Counting,
+    objects::{Kind as Object, escapes, object_of},
+};
+
+/// The fewest rounds of a tile.
+const FEWEST: u32 = 4;
+/// The most rounds between two accesses of a group.
+const WIDEST: i64 = 8;
+/// The most groups of a loop, and pairs of them that are asked about.
+const MOST_GROUPS: usize = 12;
+const MOST_PAIRS: usize = 16;
+/// The largest step from round to round, in bytes.
+const LARGEST: i128 = 1 << 24;
+
+/// How a group of accesses is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// By tiles of rounds.
+    Tiled,
+    /// Once before the loop and once behind it.
+    Kept,
+    /// Where it stands.
+    InPlace,
+}
+
+/// An access of a group.
+#[derive(Clone, Copy)]
+pub struct Member<'c> {
+    pub op: Op<'c>,
+    /// From the address of the group, in bytes.
+    pub offset: i64,
+}
+
+impl Member<'_> {
+    pub fn stores(&self) -> bool {
+        self.op.is("llvm.store")
+    }
+}
+
+/// Accesses that differ by constants.
+pub struct Group<'c> {
+    pub role: Role,
+    /// The address of one of them.
+    pub address: Value<'c>,
+    /// The operations of the loop that make it, in order.
+    pub slice: Vec<Op<'c>>,
+    /// Bytes from round to round.
+    pub advance: i64,
+    pub ty: Type<'c>,
+    pub size: i64,
+    pub members: Vec<Member<'c>>,
+    place: Address<'c>,
+}
+
+impl<'c> Group<'c> {
+    pub fn store(&self) -> Option<&Member<'c>> {
+        self.members.iter().find(|member| member.stores())
+    }
+
+    pub fn loads(&self) -> impl Iterator<Item = &Member<'c>> {
+        self.members.iter().filter(|member| !member.stores())
+    }
+
+    /// How many rounds further on a member of a tiled group reads or writes.
+    pub fn rounds_on(&self, member: &Member<'c>) -> i64 {
+        member.offset / self.advance
+    }
+
+    /// The first and the last column that the first round of a tile accesses.
+    pub fn columns(&self) -> [i64; 2] {
+        let all = || self.members.iter().map(|member| self.rounds_on(member));
+        [all().min().unwrap_or(0), all().max().unwrap_or(0)]
+    }
+
+    /// The first column that is read.
+    pub fn first_read(&self) -> Option<i64> {
+        self.loads().map(|member| self.rounds_on(member)).min()
+    }
+
+    /// Whether the last columns are read from memory, and not only written in the rounds before.
+    pub fn reads_ahead(&self) -> bool {
+        let [_, last] = self.columns();
+        // The members are in the order of the loop.
+        self.members.iter().find(|member| self.rounds_on(member) == last).is_some_and(|first| !first.stores())
+    }
+
+    fn is_on_stack(&self) -> bool {
+        object_of(self.place.root) == Some(Object::Local)
+    }
+
+    /// Whether a lane's accesses of two groups never meet, whatever the rounds.
+    fn never_meets(&self, other: &Self) -> bool {
+        if self.place.root != other.place.root {
+            let local = |group: &Self| group.is_on_stack() && !escapes(group.place.root);
+            let both_local = self.is_on_stack() && other.is_on_stack();
+            return both_local || local(self) || local(other);
+        }
+        let distance = match (&self.place.offset, &other.place.offset) {
+            (Some(own), Some(others)) => others.distance(own),
+            _ => None,
+        };
+        let Some(distance) = distance else { return false };
+        let pairs = self.members.iter().flat_map(|a| other.members.iter().map(move |b| b.offset - a.offset));
+        pairs.into_iter().all(|apart| {
+            let apart = distance + i128::from(apart);
+            match i128::from(self.advance.abs()) {
+                0 => apart >= self.size.into() || apart <= -i128::from(other.size),
+                period => (i128::from(self.size)..=period - i128::from(other.size)).contains(&apart.rem_euclid(period)),
+            }
+        })
+    }
+}
+
+/// How a serial loop is made.
+pub struct Plan<'c> {
+    /// Rounds of a tile; one where accesses are only kept.
+    pub rounds: u32,
+    pub groups: Vec<Group<'c>>,
+    /// Pairs of groups that must not meet.
+    pub apart: Vec<[usize; 2]>,
+    /// The loop's operations.
+    pub size: usize,
+    /// Something is accessed at places that do not differ evenly from round to round.
+    uneven: bool,
+    lanes: u32,
+    register_bits: u32,
+}
+
+impl<'c> Plan<'c> {
+    /// The plan for a loop whose lanes make the same rounds; `None` where it is better made round by round.
+    pub fn of(shapes: &Shapes<'c>, op: Op<'c>, lanes: u32, register_bits: u32, masked: bool) -> Option<Self> {
+        let step = constant(op.operand(2)).filter(|step| (1..1 << 10).contains(step))?;
+        if !shapes.all_uniform(&op.operands()[..3]) || !is_plain(op) {
+            return None;
+        }
+        let mut found =
+            Found { op, shapes, offsets: Offsets::default(), step, groups: Vec::new(), unknown: Vec::new() };
+        for access in op.find_all(|inner| matches!(kind(inner), Kind::Load | Kind::Store)) {
+            found.add(access);
+        }
+        let all_rounds = Counting::of(op)?.rounds();
+        let (size, uneven) = (op.find_all(|_| true).len(), !found.unknown.is_empty());
+        let (rounds, groups, apart) = found.decide(register_bits, all_rounds)?;
+        (rounds > 1 || !masked).then_some(Self { rounds, groups, apart, size, uneven, lanes, register_bits })
+    }
+
+    /// What an access costs in each round, in slots, if it is not made where it stands.
+    pub fn costs(&self) -> Vec<(Op<'c>, u64)> {
+        let early = self.groups.iter().filter(|group| group.role != Role::InPlace);
+        early
+            .flat_map(|group| {
+                group.members.iter().enumerate().map(|(number, member)| (member.op, self.cost(group, member, number)))
+            })
+            .collect()
+    }
+
+    fn cost(&self, group: &Group<'c>, member: &Member<'c>, number: usize) -> u64 {
+        if group.role == Role::Kept {
+            return 0;
+        }
+        let bits = 8 * group.size.cast_unsigned();
+        let parts = (bits * u64::from(self.lanes)).div_ceil(self.register_bits.into());
+        let vector = 4 * parts;
+        // Each lane's elements are read or written at once; each step of a transposition is one permutation for each vector.
+        let lanes = 4 * u64::from(self.lanes.div_ceil(self.rounds));
+        let block = lanes + vector + 4 * parts * u64::from(self.rounds.ilog2());
+        if member.stores() || (number == 0 && group.reads_ahead()) { vector + block } else { vector }
+    }
+
+    /// Whether a compiler of single threads would make vectors of a thread's rounds: each does its own, nothing is carried.
+    pub fn goes_along(&self, op: Op<'c>) -> bool {
+        let own = |group: &Group<'c>| {
+            let writes = group.store().is_some();
+            let even = group.advance == 0 || group.advance.abs() == group.size;
+            let one_place = group.members.iter().all(|member| member.offset == group.members[0].offset);
+            even && !(writes && (group.advance == 0 || !one_place))
+        };
+        op.num_results() == 0 && !self.uneven && self.groups.iter().all(own)
+    }
+}
+
+/// Whether a loop holds no other loop, and nothing that other threads could take part in.
+fn is_plain(op: Op<'_>) -> bool {
+    !op.contains(|inner| {
+        inner != op
+            && match kind(inner) {
+                Kind::Structure => matches!(inner.name(), "scf.for" | "scf.while"),
+                Kind::Load | Kind::Store => !is_ordinary(inner) || inner.has_attr("volatile_"),
+                Kind::Nothing => inner.is(WarpBarrier::NAME),
+                Kind::Constant | Kind::Elementwise | Kind::Math | Kind::Aggregate => false,
+                _ => !inner.is_terminator() && !inner.is_pure(),
+            }
+    })
+}
+
+/// The accesses of a loop.
+struct Found<'c, 's> {
+    op: Op<'c>,
+    shapes: &'s Shapes<'c>,
+    offsets: Offsets<'c>,
+    step: i64,
+    groups: Vec<Group<'c>>,
+    /// What is nested, of several scalars, or at places that do not differ evenly from round to round: where it points to.
+    unknown: Vec<(Op<'c>, Value<'c>)>,
+}
+
+impl<'c> Found<'c, '_> {
+    fn add(&mut self, access: Op<'c>) {
+        let (address, ty) = match access.is("llvm.store") {
+            true => (access.operand(1), access.operand(0).ty()),
+            false => (access.operand(0), access.result(0).ty()),
+        };
+        let place = self.offsets.address(address);
+        let advance = self.advance(access, &place);
+        let (Some(advance), Some(slice)) = (advance, self.slice(address)) else {
+            self.unknown.push((access, place.root));
+            return;
+        };
+        let same = self.groups.iter_mut().find_map(|group| {
+            let distance = match (&place.offset, &group.place.offset) {
+                (Some(own), Some(others)) => own.distance(others)?,
+                _ => return None,
+            };
+            let offset = i64::try_from(distance).ok().filter(|offset| offset.abs() < 1 << 30)?;
+            let fits = group.ty == ty && group.place.root == place.root && group.advance == advance;
+            let joins = if advance == 0 { offset == 0 } else { offset % advance == 0 };
+            (fits && joins).then_some((group, offset))
+        });
+        if let Some((group, offset)) = same {
+            group.members.push(Member { op: access, offset });
+            return;
+        }
+        let size = ty.layout(access).0.cast_signed();
+        let members = vec![Member { op: access, offset: 0 }];
+        self.groups.push(Group { role: Role::InPlace, address, slice, advance, ty, size, members, place });
+    }
+
+    /// How many bytes an access that is made in each round goes on by from round to round.
+    fn advance(&self, access: Op<'c>, place: &Address<'c>) -> Option<i64> {
+        if access.parent() != Some(self.op) {
+            return None;
+        }
+        let moved = if is_outside(place.root, self.op) { 0 } else { self.carried(place.root)? };
+        let mut advance = moved;
+        for (unknown, factor) in place.offset.as_ref()?.terms() {
+            advance += factor.checked_mul(self.step_of(unknown.symbol)?)?;
+        }
+        i64::try_from(advance).ok().filter(|_| advance.abs() <= LARGEST)
+    }
+
+    /// By how much a symbol grows in each round.
+    fn step_of(&self, symbol: Symbol<'c>) -> Option<i128> {
+        let value = symbol.value();
+        if self.is_invariant(value, 8) {
+            return Some(0);
+        }
+        match symbol {
+            Symbol::Value(value) if value == self.op.body().arg(0) => Some(self.step.into()),
+            Symbol::Value(value) => self.carried(value),
+            Symbol::Wrap(_) => None,
+        }
+    }
+
+    /// By how much what the loop carries grows in each round, if that is a constant.
+    fn carried(&self, value: Value<'c>) -> Option<i128> {
+        let number = value.block_arg().filter(|(block, _)| *block == self.op.body())?.1;
+        let next = self.op.body().terminator()?.operand(number.checked_sub(1)?);
+        let zero = self.offsets.linear(value);
+        if value.ty().ptr_space().is_some() {
+            let place = self.offsets.address(next);
+            let none: Linear<'c> = zero.plus(&zero, -1);
+            return place.offset.filter(|_| place.root == value)?.distance(&none);
+        }
+        self.offsets.linear(next).distance(&zero)
+    }
+
+    fn is_invariant(&self, value: Value<'c>, depth: u32) -> bool {
+        if is_outside(value, self.op) {
+            return true;
+        }
+        let pure = |op: &Op<'c>| depth > 0 && op.num_regions() == 0 && op.is_pure();
+        let op = value.defining_op().filter(pure);
+        op.is_some_and(|op| op.operands().into_iter().all(|operand| self.is_invariant(operand, depth - 1)))
+    }
+
+    /// The operations of the loop that make a value, in order, if they only compute with what each round begins with.
+    fn slice(&self, value: Value<'c>) -> Option<Vec<Op<'c>>> {
+        let mut wanted = vec![value];
+        let mut made: Vec<Op<'c>> = Vec::new();
+        while let Some(value) = wanted.pop() {
+            let Some(op) = value.defining_op().filter(|_| !is_outside(value, self.op)) else { continue };
+            if made.contains(&op) {
+                continue;
+            }
+            if op.parent() != Some(self.op) || op.num_regions() > 0 || !op.is_pure() || made.len() > 32 {
+                return None;
+            }
+            made.push(op);
+            wanted.extend(op.operands());
+        }
+        Some(self.op.body().ops().into_iter().filter(|op| made.contains(op)).collect())
+    }
+
+    /// Whether a group can go by tiles: its lanes lie apart, its rounds side by side.
+    fn can_tile(&self, group: &Group<'c>) -> bool {
+        let [first, last] =
+            [group.members.iter().map(|m| m.offset).min(), group.members.iter().map(|m| m.offset).max()];
+        let far = match self.shapes.stride(group.address) {
+            Some(stride) => stride.abs() > MOST_APART * group.size,
+            None => true,
+        };
+        let written: Vec<_> = group.members.iter().filter(|member| member.stores()).collect();
+        let one_place = written.iter().all(|member| member.offset == written[0].offset);
+        let narrow = last.zip(first).is_some_and(|(last, first)| last - first <= WIDEST * group.size);
+        let aligned = group.advance.abs() == group.size && group.address.ty().ptr_space() == Some(0);
+        aligned && far && one_place && narrow && lies_as_array(group.ty) && is_single(group.ty)
+    }
+
+    /// Whether a group is of one place for each lane, which LLVM does not see by itself.
+    fn can_keep(&self, group: &Group<'c>) -> bool {
+        let writes = group.store().is_some();
+        let own = !writes || self.shapes.stride(group.address) != Some(0);
+        group.advance == 0 && own && !group.is_on_stack() && lies_as_array(group.ty) && is_single(group.ty)
+    }
+
+    /// The rounds of a tile, the groups with their roles, and which of them must not meet.
+    fn decide(mut self, register_bits: u32, all: Option<i64>) -> Option<(u32, Vec<Group<'c>>, Vec<[usize; 2]>)> {
+        if self.groups.len() > MOST_GROUPS {
+            return None;
+        }
+        for number in 0..self.groups.len() {
+            let group = &self.groups[number];
+            let early = if self.can_tile(group) {
+                Role::Tiled
+            } else if self.can_keep(group) {
+                Role::Kept
+            } else {
+                Role::InPlace
+            };
+            self.groups[number].role = early;
+        }
+        let rounds = self.rounds(register_bits, all);
+        for number in 0..self.groups.len() {
+            let group = &self.groups[number];
+            let lost = group.role == Role::Tiled && rounds == 1
+                || group.store().is_some() && self.unknown.iter().any(|unknown| self.may_meet(group, unknown));
+            if lost {
+                self.groups[number].role = Role::InPlace;
+            }
+        }
+        let early = |group: &&Group<'c>| group.role != Role::InPlace;
+        let worth =
+            |group: &Group<'c>| group.role == Role::Tiled || group.role == Role::Kept && group.store().is_some();
+        let written = self.unknown.iter().filter(|(op, _)| op.is("llvm.store"));
+        let meets_unknown = written
+            .into_iter()
+            .any(|unknown| self.groups.iter().filter(early).any(|group| self.may_meet(group, unknown)));
+        if meets_unknown || !self.groups.iter().any(worth) {
+            return None;
+        }
+        let tiled = self.groups.iter().any(|group| group.role == Role::Tiled);
+        let apart = self.pairs()?;
+        Some((if tiled { rounds } else { 1 }, self.groups, apart))
+    }
+
+    fn may_meet(&self, group: &Group<'c>, unknown: &(Op<'c>, Value<'c>)) -> bool {
+        let root = unknown.1;
+        let local = |root: Value<'c>| object_of(root) == Some(Object::Local);
+        let hidden = |root: Value<'c>| local(root) && !escapes(root);
+        let differ = group.place.root != root;
+        !(differ && (hidden(root) || hidden(group.place.root) || local(root) && group.is_on_stack()))
+    }
+
+    /// As many rounds as a register has elements of the largest type of tiles, if the loop has them; one if there are no tiles.
+    fn rounds(&self, register_bits: u32, all: Option<i64>) -> u32 {
+        let tiled = self.groups.iter().filter(|group| group.role == Role::Tiled);
+        let Some(largest) = tiled.map(|group| group.size).max() else { return 1 };
+        let mut rounds = u32::try_from(i64::from(register_bits) / (8 * largest)).unwrap_or(1).clamp(1, 16);
+        while all.is_some_and(|all| i64::from(rounds) > all) {
+            rounds /= 2;
+        }
+        if rounds < FEWEST { 1 } else { rounds }
+    }
+
+    /// The pairs of groups that must not meet: `None` if they do, or are too many.
+    fn pairs(&self) -> Option<Vec<[usize; 2]>> {
+        let mut pairs = Vec::new();
+        for (second, b) in self.groups.iter().enumerate() {
+            for (first, a) in self.groups.iter().enumerate().take(second) {
+                let early = a.role != Role::InPlace || b.role != Role::InPlace;
+                let writes = a.store().is_some() || b.store().is_some();
+                if !early || !writes || a.never_meets(b) {
+                    continue;
+                }
+                // Memory of the stack that is compared with something becomes no register.
+                if a.place.root == b.place.root && a.is_on_stack() {
+                    return None;
+                }
+                pairs.push([first, second]);
+            }
+        }
+        (pairs.len() <= MOST_PAIRS).then_some(pairs)
+    }
+}
+
+/// Whether a type is one scalar.
+fn is_single(ty: Type<'_>) -> bool {
+    lane_types(ty).is_some_and(|parts| parts.len() == 1 && parts[0] == ty)
+}
