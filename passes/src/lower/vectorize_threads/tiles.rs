@@ -375,8 +375,12 @@ impl<'c> Found<'c, '_> {
             }
         }
         let early = |group: &&Group<'c>| group.role != Role::InPlace;
-        let worth =
-            |group: &Group<'c>| group.role == Role::Tiled || group.role == Role::Kept && group.store().is_some();
+        let stored = self.groups.iter().filter(|group| group.store().is_some()).count();
+        // LLVM itself carries on what a single store of side by side lanes has written.
+        let worth = |group: &Group<'c>| {
+            let apart = self.shapes.stride(group.address).is_none_or(|stride| stride.abs() != group.size);
+            group.role == Role::Tiled || group.role == Role::Kept && group.store().is_some() && (apart || stored > 1)
+        };
         let written = self.unknown.iter().filter(|(op, _)| op.is("llvm.store"));
         let meets_unknown = written
             .into_iter()

@@ -1,0 +1,214 @@
+// Serial loops whose elements lie far apart from thread to thread and side by side from round to round: what each thread computes is what the
+// host computes for it one round after the other, bit by bit, whatever the number of rounds, and whatever memory the pointers share.
+// RUN: %regrain -O2 --offload-arch=cpu %s -o %t
+// RUN: %t
+// RUN: env REGRAIN_CPU_MODE=coroutine %t
+#include "check.h"
+
+#include <vector>
+
+#define BOTH __host__ __device__ static void
+
+// The arrays of a kernel: thread i has the rows i of a, b and c, `pitch` elements long, and its element of y.
+template <typename T> struct Arrays {
+  T *a, *b, *c, *x, *y;
+  int pitch, rounds;
+};
+
+struct Sum { // in a register
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 0;
+    for (int k = 0; k < m.rounds; ++k)
+      sum += m.a[i * m.pitch + k] * m.x[k];
+    m.y[i] = sum;
+  }
+};
+
+struct SumInMemory { // which may be what is read
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; k < m.rounds; ++k)
+      m.y[i] += m.a[i * m.pitch + k] * m.x[k];
+  }
+};
+
+struct TwoSums {
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; k < m.rounds; ++k) {
+      m.y[i] += m.a[i * m.pitch + k] * m.x[k];
+      m.c[i * m.pitch] += m.b[i * m.pitch + k];
+    }
+  }
+};
+
+struct Recurrence { // each round reads what the one before it wrote
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 1; k < m.rounds; ++k) {
+      int at = i * m.pitch + k;
+      m.c[at] = m.c[at] - m.c[at - 1] * m.a[at] / m.b[at - 1];
+      m.b[at] = m.b[at] - m.a[at] * m.a[at] / m.b[at - 1];
+    }
+  }
+};
+
+struct Backwards {
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; k < m.rounds - 2; ++k) {
+      int at = i * m.pitch + m.rounds - 2 - k;
+      m.c[at] = (m.c[at] - m.c[at - 1] * m.a[at - 1]) / m.b[at - 1];
+    }
+  }
+};
+
+struct Ahead { // reads what later rounds write
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; k + 3 < m.rounds; ++k) {
+      int at = i * m.pitch + k;
+      m.c[at + 1] = m.c[at + 3] + m.c[at] * m.a[at + 2] - m.a[at];
+    }
+  }
+};
+
+struct Prefix { // written only
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 0;
+    for (int k = 0; k < m.rounds; ++k) {
+      sum = sum * 2 + m.a[i * m.pitch + k];
+      m.c[i * m.pitch + k] = sum;
+    }
+  }
+};
+
+struct Walk { // pointers that go on, and numbers without a sign
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    const T *p = m.a + static_cast<size_t>(i) * m.pitch, *q = m.x;
+    T sum = m.y[i];
+    for (unsigned k = 0; k < static_cast<unsigned>(m.rounds); ++k)
+      sum = sum * *p++ + *q++;
+    m.y[i] = sum;
+  }
+};
+
+struct Sometimes { // with a mask around the loop, and conditions within it
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    if (i % 3 == 1 || m.y[i] < 0)
+      return;
+    T sum = 0;
+    for (int k = 0; k < m.rounds; ++k) {
+      T v = m.a[i * m.pitch + k];
+      if (v > m.x[k])
+        sum += v * m.b[i * m.pitch + k];
+      m.c[i * m.pitch + k] = sum;
+    }
+    m.y[i] = sum;
+  }
+};
+
+struct Own { // as many rounds as the thread has
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 0;
+    for (int k = i % 7; k < m.rounds - i % 11; ++k)
+      sum += m.a[i * m.pitch + k] * m.x[k];
+    m.y[i] = sum;
+  }
+};
+
+struct Triangle {
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 0;
+    for (int k = 0; k < (i < m.rounds ? i : m.rounds); ++k)
+      sum += m.a[i * m.pitch + k] * m.c[i * m.pitch + k];
+    m.c[i * m.pitch] = sum;
+  }
+};
+
+struct Steps {
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; k < m.rounds; k += 3)
+      m.y[i] = m.y[i] * 3 + m.a[i * m.pitch + k / 3];
+  }
+};
+
+struct Pairs { // of which a round reads one
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    for (int k = 0; 2 * k + 1 < m.rounds; ++k)
+      m.c[i * m.pitch + 2 * k] += m.a[i * m.pitch + 2 * k + 1] + m.a[i * m.pitch + k];
+  }
+};
+
+struct Wrapping { // places that wrap as numbers of 32 bits do
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    unsigned from = static_cast<unsigned>(i * m.pitch) - 5u;
+    T sum = 0;
+    for (int k = 5; k < m.rounds; ++k)
+      sum = sum * 2 + m.a[from + static_cast<unsigned>(k)];
+    m.y[i] = sum;
+  }
+};
+
+template <typename K, typename T> __global__ void kernel(Arrays<T> m, int threads) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < threads)
+    K::of(m, i);
+}
+
+// The arrays one behind the other, or with what is written a few elements behind what is read, or the same.
+template <typename K, typename T>
+static void run(int threads, int pitch, int rounds, int block, int distance) {
+  size_t size = static_cast<size_t>(threads) * pitch + 64, total = 4 * size + pitch + threads + 64;
+  T *memory = managed<T>(total);
+  std::vector<T> want(total);
+  for (size_t j = 0; j < total; ++j)
+    memory[j] = want[j] = static_cast<T>(static_cast<int>(j * 37 % 101) + 7) / static_cast<T>(j % 13 + 3);
+  auto of = [&](T *from) {
+    T *b = distance ? from + distance : from + size, *c = distance ? from + 2 * distance : from + 2 * size;
+    T *y = distance ? from + 3 * distance : from + 3 * size;
+    return Arrays<T>{from, b, c, from + 4 * size, y, pitch, rounds};
+  };
+  // Threads that share memory would race: then there is one.
+  int count = distance ? 1 : threads;
+  kernel<K><<<(threads + block - 1) / block, block>>>(of(memory), count);
+  finish_kernel();
+  for (int i = 0; i < count; ++i)
+    K::of(of(want.data()), i);
+  for (size_t j = 0; j < total; ++j)
+    if (std::memcmp(&memory[j], &want[j], sizeof(T)))
+      EXPECT_AT(j, memory[j], want[j]);
+  OK(cudaFree(memory));
+}
+
+template <typename K, typename T> static void all() {
+  for (int rounds : {0, 1, 7, 16, 17, 33, 100})
+    for (int pitch : {101, 128})
+      run<K, T>(67, pitch, rounds, 32, 0);
+  run<K, T>(32, 1024, 1000, 32, 0);
+  run<K, T>(40, 1001, 1000, 16, 0);
+  for (int distance : {1, 2, 3, 17, 40, 200})
+    run<K, T>(32, 128, 90, 32, distance);
+}
+
+template <typename T> static void types() {
+  all<Sum, T>();
+  all<SumInMemory, T>();
+  all<TwoSums, T>();
+  all<Prefix, T>();
+  all<Ahead, T>();
+  all<Walk, T>();
+  all<Sometimes, T>();
+  all<Own, T>();
+  all<Triangle, T>();
+  all<Steps, T>();
+  all<Pairs, T>();
+  all<Wrapping, T>();
+}
+
+int main() {
+  types<float>();
+  types<double>();
+  types<int>();
+  types<short>();
+  all<Recurrence, float>();
+  all<Recurrence, double>();
+  all<Backwards, float>();
+  all<Backwards, double>();
+  return result();
+}
