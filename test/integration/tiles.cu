@@ -61,7 +61,7 @@ struct Backwards {
 
 struct Ahead { // reads what later rounds write
   template <typename T> BOTH of(Arrays<T> m, int i) {
-    for (int k = 0; k + 3 < m.rounds; ++k) {
+    for (int k = 0; k < m.rounds - 3; ++k) {
       int at = i * m.pitch + k;
       m.c[at + 1] = m.c[at + 3] + m.c[at] * m.a[at + 2] - m.a[at];
     }
@@ -135,12 +135,35 @@ struct Pairs { // of which a round reads one
   }
 };
 
+struct Behind { // from where the thread is on
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = m.y[i];
+    for (int k = i + 1; k < m.rounds; ++k)
+      sum = sum * 3 + m.a[i * m.pitch + k] * m.x[k];
+    m.y[i] = sum;
+  }
+};
+
+struct Unsigned { // which do not wrap here
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    unsigned row = static_cast<unsigned>(i) * static_cast<unsigned>(m.pitch);
+    for (int k = 0; k < m.rounds; ++k)
+      m.y[i] = m.y[i] * 2 + m.a[row + static_cast<unsigned>(m.rounds - 1 - k)];
+  }
+};
+
 struct Wrapping { // places that wrap as numbers of 32 bits do
   template <typename T> BOTH of(Arrays<T> m, int i) {
-    unsigned from = static_cast<unsigned>(i * m.pitch) - 5u;
     T sum = 0;
-    for (int k = 5; k < m.rounds; ++k)
-      sum = sum * 2 + m.a[from + static_cast<unsigned>(k)];
+    for (int k = 0; k < m.rounds; ++k) {
+      unsigned place = static_cast<unsigned>(i * m.pitch + k) * 0x10000000u - 0x50000000u;
+      unsigned char other = static_cast<unsigned char>(i * m.pitch + k);
+      sum = sum * 2 + m.a[i * m.pitch + (place >> 28)] - m.b[other];
+    }
+    for (int k = 0; k < m.rounds; ++k) {
+      unsigned short place = static_cast<unsigned short>(i * m.pitch + k + 0xffe0);
+      sum = sum * 2 + m.a[place % 2048u] + m.c[static_cast<unsigned char>(place)];
+    }
     m.y[i] = sum;
   }
 };
@@ -153,7 +176,7 @@ template <typename K, typename T> __global__ void kernel(Arrays<T> m, int thread
 
 // The arrays one behind the other, or with what is written a few elements behind what is read, or the same.
 template <typename K, typename T>
-static void run(int threads, int pitch, int rounds, int block, int distance) {
+static void run(int threads, int pitch, int rounds, int block, int distance = 0, bool alone = false) {
   size_t size = static_cast<size_t>(threads) * pitch + 64, total = 4 * size + pitch + threads + 64;
   T *memory = managed<T>(total);
   std::vector<T> want(total);
@@ -161,11 +184,11 @@ static void run(int threads, int pitch, int rounds, int block, int distance) {
     memory[j] = want[j] = static_cast<T>(static_cast<int>(j * 37 % 101) + 7) / static_cast<T>(j % 13 + 3);
   auto of = [&](T *from) {
     T *b = distance ? from + distance : from + size, *c = distance ? from + 2 * distance : from + 2 * size;
-    T *y = distance ? from + 3 * distance : from + 3 * size;
-    return Arrays<T>{from, b, c, from + 4 * size, y, pitch, rounds};
+    T *x = from + 4 * size, *y = alone ? from + 3 * distance : x + pitch;
+    return Arrays<T>{from, b, c, x, y, pitch, rounds};
   };
-  // Threads that share memory would race: then there is one.
-  int count = distance ? 1 : threads;
+  // Threads that share what they write would race: then there is one.
+  int count = alone ? 1 : threads;
   kernel<K><<<(threads + block - 1) / block, block>>>(of(memory), count);
   finish_kernel();
   for (int i = 0; i < count; ++i)
@@ -179,11 +202,14 @@ static void run(int threads, int pitch, int rounds, int block, int distance) {
 template <typename K, typename T> static void all() {
   for (int rounds : {0, 1, 7, 16, 17, 33, 100})
     for (int pitch : {101, 128})
-      run<K, T>(67, pitch, rounds, 32, 0);
-  run<K, T>(32, 1024, 1000, 32, 0);
-  run<K, T>(40, 1001, 1000, 16, 0);
+      run<K, T>(67, pitch, rounds, 32);
+  run<K, T>(32, 1024, 1000, 32);
+  run<K, T>(40, 1001, 1000, 16);
   for (int distance : {1, 2, 3, 17, 40, 200})
-    run<K, T>(32, 128, 90, 32, distance);
+    run<K, T>(32, 128, 90, 32, distance, true);
+  // Each thread's rows lie in one another.
+  for (int distance : {1, 2, 5, 30})
+    run<K, T>(64, 200, 90, 32, distance);
 }
 
 template <typename T> static void types() {
@@ -198,6 +224,8 @@ template <typename T> static void types() {
   all<Triangle, T>();
   all<Steps, T>();
   all<Pairs, T>();
+  all<Behind, T>();
+  all<Unsigned, T>();
   all<Wrapping, T>();
 }
 

@@ -200,9 +200,10 @@ impl<'c> Estimate<'c, '_> {
         let even = bounds.iter().all(|bound| self.shapes.of(*bound) != Shape::Varying);
         let rounds =
             Counting::of(op).and_then(|counting| counting.rounds()).and_then(|rounds| u64::try_from(rounds).ok());
-        let plan = together.then(|| Plan::of(self.shapes, op, self.lanes, self.register_bits, masked)).flatten();
+        let several = masked || !together;
+        let plan = even.then(|| Plan::of(self.shapes, op, self.lanes, self.register_bits, several)).flatten();
         self.early.borrow_mut().extend(plan.iter().flat_map(Plan::costs));
-        let mut body = self.block(op.body(), masked || !together);
+        let mut body = self.block(op.body(), several);
         if let Some(plan) = plan.filter(|plan| plan.goes_along(op)) {
             // Twice what each costs in a register of them.
             body.alone = 2 * body.alone / u64::from(plan.rounds.max(2));

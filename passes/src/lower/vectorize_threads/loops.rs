@@ -16,6 +16,7 @@ use super::{
     shapes::Shape,
     tiles::Plan,
 };
+use crate::analysis::facts::width;
 
 impl<'c> Emitter<'c, '_> {
     pub fn counted_loop(&mut self, op: Op<'c>) -> Emitted<()> {
@@ -79,8 +80,12 @@ impl<'c> Emitter<'c, '_> {
         };
         let span = self.b.const_int(low.ty(), linear.stride * i64::from(self.lanes - 1));
         let end = self.reduced(high, span, op.has_attr("unsignedCmp"));
-        let inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
-        let mut rows = self.plain_for(op, [low, end, step], inits, Some(low))?;
+        let mut first = low;
+        let mut inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
+        if let Some(plan) = Plan::of(self.shapes, op, self.lanes, self.register_bits, true) {
+            (first, inits) = self.tiled_rounds(op, &plan, [low, end, step], inits)?;
+        }
+        let mut rows = self.plain_for(op, [first, end, step], inits, Some(first))?;
         let next = rows.pop().ok_or("a loop without its next number")?;
         self.masked_for(op, Some((next, rows)))
     }
@@ -106,7 +111,7 @@ impl<'c> Emitter<'c, '_> {
             Some((number, carried)) => (vec![number], carried),
             None => {
                 let carried = self.all_as_rows(&op.operands()[3..], &args[1..]);
-                (self.as_row(op.operand(0), args[0]), carried)
+                self.common_rounds(op, carried)?
             }
         };
         // What lanes leave with, should they not enter.
@@ -153,6 +158,25 @@ impl<'c> Emitter<'c, '_> {
         let made = made.results();
         self.bind(&op.results(), &results.of(&made[1 + carried.len()..made.len() - 1], op));
         Ok(())
+    }
+
+    /// The rounds that all lanes make which begin with the same number, if they go by tiles; gives what comes next.
+    fn common_rounds(&mut self, op: Op<'c>, carried: Vec<Value<'c>>) -> Emitted<(Vec<Value<'c>>, Vec<Value<'c>>)> {
+        let number = op.body().arg(0);
+        let plan = Plan::of(self.shapes, op, self.lanes, self.register_bits, true);
+        let together = self.shapes.is_uniform(number) && !op.operand(1).ty().is_index();
+        let Some(plan) = plan.filter(|_| together) else { return Ok((self.as_row(op.operand(0), number), carried)) };
+        let [low, step] = [0, 2].map(|index| self.scalar(op.operand(index)));
+        let bits = width(low.ty()).ok_or("a loop without a number")?;
+        let (name, most) = match op.has_attr("unsignedCmp") {
+            true => ("umin", -1),
+            false => ("smin", i64::MAX >> (64 - bits)),
+        };
+        let bounds = self.lane_vector(op.operand(1));
+        let taken = self.mask.map_or(bounds, |mask| self.select(mask, bounds, self.splat_int(low.ty(), most)));
+        let least = self.b.value(&format!("llvm.intr.vector.reduce.{name}"), &[taken], low.ty());
+        let (next, carried) = self.tiled_rounds(op, &plan, [low, least, step], carried)?;
+        Ok((vec![next], carried))
     }
 
     pub fn general_loop(&mut self, op: Op<'c>) -> Emitted<()> {

@@ -8,14 +8,13 @@
 use mlir_bridge::ir::{Op, Value};
 
 use super::{
-    emit::{Emitted, Emitter},
+    emit::{Emitted, Emitter, Row},
     tiles::{Group, Plan},
 };
 
 impl<'c> Emitter<'c, '_> {
-    /// Whether the groups that must not meet do not, in so many rounds (i64) from where the loop begins.
-    pub fn is_apart(&mut self, plan: &Plan<'c>, rounds: Value<'c>) -> Emitted<Value<'c>> {
-        let last = self.b.arith("addi", rounds, self.b.const_int(rounds.ty(), -1));
+    /// Whether the groups that must not meet do not, from where the loop begins until so many rounds (i64) later.
+    pub fn is_apart(&mut self, plan: &Plan<'c>, last: Value<'c>) -> Emitted<Value<'c>> {
         let mut reached = Vec::new();
         for (number, group) in plan.groups.iter().enumerate() {
             let asked = plan.apart.iter().any(|pair| pair.contains(&number));
@@ -30,6 +29,41 @@ impl<'c> Emitter<'c, '_> {
             }
         }
         Ok(all)
+    }
+
+    /// Whether no narrow number that an address is made of wraps between the round that the loop's number is bound to and the one in which
+    /// it is `end`, so many rounds (i64) later.
+    pub fn is_exact(
+        &mut self,
+        plan: &Plan<'c>,
+        number: Value<'c>,
+        end: Value<'c>,
+        rounds: Value<'c>,
+    ) -> Emitted<Option<Value<'c>>> {
+        let mut all: Option<Value<'c>> = None;
+        for group in plan.groups.iter().filter(|group| !group.exact.is_empty()) {
+            self.slice(group)?;
+            let first: Vec<_> = group.exact.iter().map(|(value, _)| self.wide(*value)).collect();
+            let begin = self.known.insert(number, Row::Scalar(end));
+            self.slice(group)?;
+            let last: Vec<_> = group.exact.iter().map(|(value, _)| self.wide(*value)).collect();
+            self.known.extend(begin.map(|row| (number, row)));
+            for (((_, growth), first), last) in group.exact.iter().zip(first).zip(last) {
+                let way = self.b.arith("muli", rounds, self.b.const_int(rounds.ty(), *growth));
+                let same = self.compare("eq", self.b.arith("subi", last, first), self.splat(way));
+                all = Some(all.map_or(same, |all| self.b.arith("andi", all, same)));
+            }
+        }
+        let Some(all) = all else { return Ok(None) };
+        let taken = self.mask.map_or(all, |mask| self.select(mask, all, self.splat_int(self.i1(), 1)));
+        Ok(Some(self.all(taken)))
+    }
+
+    /// A number of 64 bits in all lanes.
+    fn wide(&self, value: Value<'c>) -> Value<'c> {
+        let i64 = self.b.ctx().int(64);
+        let vector = self.lane_vector(value);
+        if value.ty() == i64 { vector } else { self.lanewise("arith.index_cast", &[vector], i64) }
     }
 
     /// The operations that make the address of a group, for what the loop's numbers are bound to.

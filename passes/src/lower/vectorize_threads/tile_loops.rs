@@ -101,21 +101,14 @@ impl<'c> Emitter<'c, '_> {
         let (whole, least) = self.whole_tiles(op, plan, [low, high, step]);
         let enough = b.cmpi("uge", whole, least);
         let mut may = enough;
-        if !plan.apart.is_empty() {
+        if plan.asks() {
             let asked = b.scf_if(enough, &[self.i1()], true);
             let mask = self.mask;
             self.within(asked.region(0).entry(), mask, |this| {
                 this.set(args[0], Row::Scalar(low));
                 this.bind(&args[1..], &inits);
-                let rounds = this.b.arith("divui", whole, step);
-                let i64 = this.b.ctx().int(64);
-                let rounds = match rounds.ty() {
-                    ty if ty.is_index() => this.b.index_cast(rounds, i64),
-                    ty if ty == i64 => rounds,
-                    _ => this.b.value("arith.extui", &[rounds], i64),
-                };
-                let apart = this.is_apart(plan, rounds)?;
-                this.b.scf_yield(&[apart]);
+                let holds = this.asked(op, plan, [low, whole, step])?;
+                this.b.scf_yield(&[holds]);
                 Ok(())
             })?;
             self.within(asked.region(1).entry(), mask, |this| {
@@ -143,6 +136,25 @@ impl<'c> Emitter<'c, '_> {
         Ok((results[0], results[1..].to_vec()))
     }
 
+    /// Whether what is not known of the whole tiles holds, which the loop is at the beginning of.
+    fn asked(&mut self, op: Op<'c>, plan: &Plan<'c>, [low, whole, step]: [Value<'c>; 3]) -> Emitted<Value<'c>> {
+        let b = self.b;
+        let i64 = b.ctx().int(64);
+        let rounds = b.arith("divui", whole, step);
+        let rounds = match rounds.ty() {
+            ty if ty.is_index() => b.index_cast(rounds, i64),
+            ty if ty == i64 => rounds,
+            _ => b.value("arith.extui", &[rounds], i64),
+        };
+        let last = b.arith("addi", rounds, b.const_int(i64, -1));
+        let apart = self.is_apart(plan, last)?;
+        let end = b.arith("subi", b.arith("addi", low, whole), step);
+        Ok(match self.is_exact(plan, op.body().arg(0), end, last)? {
+            Some(exact) => b.arith("andi", apart, exact),
+            None => apart,
+        })
+    }
+
     /// By how much the number of the loop grows in all whole tiles, and in the fewest for which tiles are made.
     fn whole_tiles(&self, op: Op<'c>, plan: &Plan<'c>, [low, high, step]: [Value<'c>; 3]) -> (Value<'c>, Value<'c>) {
         let b = self.b;
@@ -155,7 +167,7 @@ impl<'c> Emitter<'c, '_> {
         let whole = b.arith("subi", span, rest);
         let inside = b.cmpi(predicate, low, high);
         let whole = b.value("arith.select", &[inside, whole, number(0)], step.ty());
-        let least = match (plan.rounds, plan.apart.is_empty()) {
+        let least = match (plan.rounds, !plan.asks()) {
             (1, _) => LEAST_ROUNDS,
             (rounds, true) => rounds.into(),
             (rounds, false) => LEAST_TILES * i64::from(rounds),

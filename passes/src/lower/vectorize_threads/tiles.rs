@@ -18,12 +18,12 @@ use regrain_dialects::ops::WarpBarrier;
 use super::{
     classify::{Kind, is_ordinary, kind, lane_types},
     memory::{MOST_APART, lies_as_array},
-    shapes::Shapes,
+    shapes::{Shape, Shapes},
 };
 use crate::analysis::{
     addresses::{Address, Linear, Offsets, Symbol},
     counted_loop::is_outside,
-    facts::constant,
+    facts::{constant, width},
     loops::Counting,
     objects::{Kind as Object, escapes, object_of},
 };
@@ -34,6 +34,7 @@ const FEWEST: u32 = 4;
 const WIDEST: i64 = 8;
 /// The most groups of a loop, and pairs of them that are asked about.
 const MOST_GROUPS: usize = 12;
+const MOST_ACCESSES: usize = 64;
 const MOST_PAIRS: usize = 16;
 /// The largest step from round to round, in bytes.
 const LARGEST: i128 = 1 << 24;
@@ -72,6 +73,8 @@ pub struct Group<'c> {
     pub slice: Vec<Op<'c>>,
     /// Bytes from round to round.
     pub advance: i64,
+    /// Wide numbers of the slice, of narrow ones that may wrap, and by how much they grow from round to round if they do not.
+    pub exact: Vec<(Value<'c>, i64)>,
     pub ty: Type<'c>,
     pub size: i64,
     pub members: Vec<Member<'c>>,
@@ -153,17 +156,24 @@ pub struct Plan<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// The plan for a loop whose lanes make the same rounds; `None` where it is better made round by round.
+    /// Whether something is asked before the loop.
+    pub fn asks(&self) -> bool {
+        !self.apart.is_empty() || self.groups.iter().any(|group| !group.exact.is_empty())
+    }
+
+    /// The plan for the rounds of a loop that all lanes make; `None` where it is better made round by round.
     pub fn of(shapes: &Shapes<'c>, op: Op<'c>, lanes: u32, register_bits: u32, masked: bool) -> Option<Self> {
         let step = constant(op.operand(2)).filter(|step| (1..1 << 10).contains(step))?;
-        if !shapes.all_uniform(&op.operands()[..3]) || !is_plain(op) {
+        if shapes.of(op.body().arg(0)) == Shape::Varying || !is_plain(op) {
             return None;
         }
         let mut found =
             Found { op, shapes, offsets: Offsets::default(), step, groups: Vec::new(), unknown: Vec::new() };
-        for access in op.find_all(|inner| matches!(kind(inner), Kind::Load | Kind::Store)) {
-            found.add(access);
+        let accesses = op.find_all(|inner| matches!(kind(inner), Kind::Load | Kind::Store));
+        if accesses.len() > MOST_ACCESSES {
+            return None;
         }
+        accesses.into_iter().for_each(|access| found.add(access));
         let all_rounds = Counting::of(op)?.rounds();
         let (size, uneven) = (op.find_all(|_| true).len(), !found.unknown.is_empty());
         let (rounds, groups, apart) = found.decide(register_bits, all_rounds)?;
@@ -237,8 +247,13 @@ impl<'c> Found<'c, '_> {
             false => (access.operand(0), access.result(0).ty()),
         };
         let place = self.offsets.address(address);
-        let advance = self.advance(access, &place);
-        let (Some(advance), Some(slice)) = (advance, self.slice(address)) else {
+        let slice = self.slice(address).filter(|_| access.parent() == Some(self.op));
+        let regular = slice.and_then(|slice| {
+            let (advance, wraps) = self.advance(&place)?;
+            let exact = if wraps { self.exact(&slice)? } else { Vec::new() };
+            Some((advance, exact, slice))
+        });
+        let Some((advance, exact, slice)) = regular else {
             self.unknown.push((access, place.root));
             return;
         };
@@ -248,7 +263,10 @@ impl<'c> Found<'c, '_> {
                 _ => return None,
             };
             let offset = i64::try_from(distance).ok().filter(|offset| offset.abs() < 1 << 30)?;
-            let fits = group.ty == ty && group.place.root == place.root && group.advance == advance;
+            let fits = exact.is_empty() == group.exact.is_empty()
+                && group.ty == ty
+                && group.place.root == place.root
+                && group.advance == advance;
             let joins = if advance == 0 { offset == 0 } else { offset % advance == 0 };
             (fits && joins).then_some((group, offset))
         });
@@ -258,33 +276,70 @@ impl<'c> Found<'c, '_> {
         }
         let size = ty.layout(access).0.cast_signed();
         let members = vec![Member { op: access, offset: 0 }];
-        self.groups.push(Group { role: Role::InPlace, address, slice, advance, ty, size, members, place });
+        self.groups.push(Group { role: Role::InPlace, address, slice, advance, exact, ty, size, members, place });
     }
 
-    /// How many bytes an access that is made in each round goes on by from round to round.
-    fn advance(&self, access: Op<'c>, place: &Address<'c>) -> Option<i64> {
-        if access.parent() != Some(self.op) {
-            return None;
-        }
+    /// How many bytes an address goes on by from round to round, and whether that is so only if narrow numbers do not wrap.
+    fn advance(&self, place: &Address<'c>) -> Option<(i64, bool)> {
         let moved = if is_outside(place.root, self.op) { 0 } else { self.carried(place.root)? };
-        let mut advance = moved;
-        for (unknown, factor) in place.offset.as_ref()?.terms() {
-            advance += factor.checked_mul(self.step_of(unknown.symbol)?)?;
-        }
-        i64::try_from(advance).ok().filter(|_| advance.abs() <= LARGEST)
+        let (advance, wraps) = self.growth(place.offset.as_ref()?)?;
+        let advance = i64::try_from(moved + advance).ok().filter(|advance| i128::from(advance.abs()) <= LARGEST)?;
+        Some((advance, wraps))
     }
 
-    /// By how much a symbol grows in each round.
-    fn step_of(&self, symbol: Symbol<'c>) -> Option<i128> {
-        let value = symbol.value();
-        if self.is_invariant(value, 8) {
-            return Some(0);
+    /// By how much a sum grows in each round, and whether that is so only if narrow numbers do not wrap.
+    fn growth(&self, sum: &Linear<'c>) -> Option<(i128, bool)> {
+        let (mut growth, mut wraps) = (0i128, false);
+        for (unknown, factor) in sum.terms() {
+            if self.is_invariant(unknown.symbol.value(), 8) {
+                continue;
+            }
+            match unknown.symbol {
+                Symbol::Value(value) if value == self.op.body().arg(0) => {
+                    growth += factor.checked_mul(self.step.into())?;
+                }
+                Symbol::Value(value) => growth += factor.checked_mul(self.carried(value)?)?,
+                Symbol::Wrap(_) => wraps = true,
+            }
         }
-        match symbol {
-            Symbol::Value(value) if value == self.op.body().arg(0) => Some(self.step.into()),
-            Symbol::Value(value) => self.carried(value),
-            Symbol::Wrap(_) => None,
+        Some((growth, wraps))
+    }
+
+    /// What makes wide numbers of narrow ones that change from round to round. If the last round has of each what the first has and
+    /// all steps between them, no round wraps: a number that wraps comes back to none that it passes. `None` if it cannot be asked.
+    fn exact(&self, slice: &[Op<'c>]) -> Option<Vec<(Value<'c>, i64)>> {
+        let mut made = Vec::new();
+        for op in slice {
+            let changes = |value: &Value<'c>| !self.is_invariant(*value, 8);
+            let narrow = |value: &Value<'c>| width(value.ty()).is_some_and(|bits| bits < 64);
+            if op.is("llvm.getelementptr") && op.operands()[1..].iter().any(|index| narrow(index) && changes(index)) {
+                return None;
+            }
+            // What the loop carries beside its number is not known of the last round.
+            if op
+                .operands()
+                .into_iter()
+                .any(|value| value.block_arg().is_some_and(|(block, number)| block == self.op.body() && number > 0))
+            {
+                return None;
+            }
+            let Some(first) = op.operands().first().copied().filter(|value| narrow(value) && changes(value)) else {
+                continue;
+            };
+            let result = op.result(0);
+            match width(result.ty()) {
+                Some(64) => {
+                    let (growth, _) = self.growth(&self.offsets.linear(result))?;
+                    made.push((
+                        result,
+                        i64::try_from(growth).ok().filter(|growth| i128::from(growth.abs()) < 1 << 31)?,
+                    ));
+                }
+                Some(bits) if Some(bits) == width(first.ty()) => (),
+                _ => return None,
+            }
         }
+        Some(made)
     }
 
     /// By how much what the loop carries grows in each round, if that is a constant.
