@@ -112,6 +112,28 @@ struct Own { // as many rounds as the thread has
   }
 };
 
+struct Lengths { // the first rounds all threads make
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 1;
+    for (int k = 0; k < m.rounds - i % 11; ++k)
+      sum = m.a[i * m.pitch + k] / (m.x[k] + 1) + sum / (m.a[i * m.pitch + k] + 2) + sum / 3;
+    m.y[i] = sum;
+  }
+};
+
+struct Some { // of the threads, and not all with the same
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    if (i % 3 == 1 || m.y[i] < 0)
+      return;
+    for (int k = 0; k < m.rounds; ++k) {
+      T v = m.a[i * m.pitch + k] / (m.b[i * m.pitch + k] + 1);
+      if (v > m.x[k])
+        v = v / 2 + 3 / (v + 1);
+      m.c[i * m.pitch + k + 1] = v / 3 + m.c[i * m.pitch + k] / (v + 2);
+    }
+  }
+};
+
 struct Triangle {
   template <typename T> BOTH of(Arrays<T> m, int i) {
     T sum = 0;
@@ -221,6 +243,8 @@ template <typename T> static void types() {
   all<Walk, T>();
   all<Sometimes, T>();
   all<Own, T>();
+  all<Lengths, T>();
+  all<Some, T>();
   all<Triangle, T>();
   all<Steps, T>();
   all<Pairs, T>();
