@@ -5,6 +5,8 @@
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 #include "check.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 #define BOTH __host__ __device__ static void
@@ -253,7 +255,47 @@ template <typename T> static void types() {
   all<Wrapping, T>();
 }
 
+// Rows between pages that cannot be read: nothing before the first round or behind the last one is.
+template <typename K, typename T> static void within(int rounds) {
+  size_t page = sysconf(_SC_PAGESIZE), size = 48 * rounds * sizeof(T), length = (size + page - 1) / page * page;
+  char *memory = static_cast<char *>(
+      mmap(nullptr, length + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  EXPECT(memory != MAP_FAILED);
+  std::vector<T> want(48), other(48 * rounds);
+  T *x = managed<T>(rounds), *y = managed<T>(48), *rows = managed<T>(48 * rounds);
+  for (int k = 0; k < rounds; ++k)
+    x[k] = static_cast<T>(k % 7);
+  for (char *at : {memory + page, memory + page + length - size}) {
+    T *a = reinterpret_cast<T *>(at);
+    for (int j = 0; j < 48 * rounds; ++j)
+      a[j] = static_cast<T>(j % 11), rows[j] = other[j] = static_cast<T>(j % 5);
+    mprotect(memory, page, PROT_NONE);
+    mprotect(memory + page + length, page, PROT_NONE);
+    std::fill(want.begin(), want.end(), T(0));
+    std::fill(y, y + 48, T(0));
+    kernel<K><<<3, 16>>>(Arrays<T>{a, a, rows, x, y, rounds, rounds}, 48);
+    finish_kernel();
+    for (int i = 0; i < 48; ++i)
+      K::of(Arrays<T>{a, a, other.data(), x, want.data(), rounds, rounds}, i);
+    for (int i = 0; i < 48; ++i)
+      EXPECT_AT(i, y[i], want[i]);
+    mprotect(memory, length + 2 * page, PROT_READ | PROT_WRITE);
+  }
+  munmap(memory, length + 2 * page);
+  OK(cudaFree(x));
+  OK(cudaFree(y));
+  OK(cudaFree(rows));
+}
+
 int main() {
+  for (int rounds : {16, 17, 31, 64}) {
+    within<Sum, float>(rounds);
+    within<SumInMemory, double>(rounds);
+    within<Walk, int>(rounds);
+    within<Lengths, float>(rounds);
+    within<Behind, float>(rounds);
+    within<Prefix, short>(rounds);
+  }
   types<float>();
   types<double>();
   types<int>();

@@ -13,8 +13,8 @@
 //! scf.parallel (%x, %y, %z) = (%whole, 0, 0) to (%nx, %ny, %nz) { the rest, thread by thread }
 //! ```
 //! So a thread's serial loops stand inside of the row, and what is consecutive from thread to thread is consecutive in memory. Values are
-//! scalars where lanes agree or differ evenly (`shapes.rs`), vectors elsewhere; conditions become masks (`control.rs`); what has no form on
-//! vectors runs lane by lane (`lanes.rs`). After Karrenberg and Hack, Whole-function vectorization (CGO 2011), Moll and Hack, Partial
+//! scalars where lanes agree or differ evenly (`shapes.rs`), vectors elsewhere; conditions become masks (`control.rs`); what lies apart from
+//! thread to thread but side by side from round to round goes by tiles (`tiles.rs`); what has no form on vectors runs lane by lane (`lanes.rs`). After Karrenberg and Hack, Whole-function vectorization (CGO 2011), Moll and Hack, Partial
 //! control-flow linearization (PLDI 2018), and Pharr and Mark, ispc (InPar 2012).
 //!
 //! The threads of a loop do not wait for one another, so any order of them is right; this one keeps each thread's own order of
@@ -37,6 +37,7 @@ mod report;
 mod shapes;
 mod slots;
 mod sums;
+mod tile_groups;
 mod tile_loops;
 mod tiles;
 mod warp;
@@ -62,10 +63,9 @@ pub use classify::is_of_warp;
 use classify::{Kind, is_known_address, kind, lane_types};
 use cost::{Costs, Estimate};
 use counted::Advances;
-use emit::{Emitter, Row};
+use emit::{Emitter, Row, Tile};
 use shapes::{Shape, Shapes};
 use slots::Slots;
-use tile_loops::Tile;
 use warp::WARP;
 
 /// Dialects whose operations the pass makes.
@@ -301,7 +301,12 @@ impl<'c> Nest<'c> {
     fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
         let of = |lanes: u32| {
             let shapes = Shapes::new(self.parallel, lanes, seeds, true);
-            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits, early: Default::default() };
+            let estimate = Estimate {
+                shapes: &shapes,
+                lanes,
+                register_bits: self.machine.register_bits,
+                early: Default::default(),
+            };
             let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
             (Self { lanes, ..self }, shapes, costs, fits)
         };

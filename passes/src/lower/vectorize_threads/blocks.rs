@@ -14,7 +14,7 @@ use super::{
     emit::Emitter,
     memory::kept_attrs,
     parts::extract,
-    tiles::{Group, Member},
+    tile_groups::{Group, Member},
 };
 
 /// The vectors of the rounds of a tile, on the stack.
@@ -50,9 +50,9 @@ impl<'c> Emitter<'c, '_> {
         let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
         let lanes = 0..i64::from(self.lanes);
         match places {
-            Places::Even(first, stride) => {
-                lanes.map(|lane| self.b.llvm_byte_at(*first, bytes(lane * stride + offset))).collect()
-            }
+            Places::Even(first, stride) => lanes
+                .map(|lane| self.b.llvm_byte_at(*first, bytes(lane.wrapping_mul(*stride).wrapping_add(offset))))
+                .collect(),
             Places::Each(vector) => {
                 let moved = self.b.llvm_byte_at(*vector, self.splat(bytes(offset)));
                 let taken = match self.mask {

@@ -16,7 +16,6 @@ use super::{
     shapes::{Shape, Shapes},
     slots::Slots,
     sums::combines,
-    tile_loops::Tile,
 };
 use crate::analysis::facts::width;
 use regrain_targets::device_language::library;
@@ -31,6 +30,16 @@ pub enum Row<'c> {
     Scalar(Value<'c>),
     /// A vector for each scalar of the value.
     Vectors(Vec<Value<'c>>),
+}
+
+/// What accesses of a loop find that are not made where they stand.
+#[derive(Default)]
+pub struct Tile<'c> {
+    /// The addresses of vectors on the stack.
+    pub columns: HashMap<Op<'c>, Value<'c>>,
+    /// The numbers of what is kept.
+    pub places: HashMap<Op<'c>, usize>,
+    pub kept: Vec<Row<'c>>,
 }
 
 /// The emission of one row.

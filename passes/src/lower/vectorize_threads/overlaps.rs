@@ -9,7 +9,8 @@ use mlir_bridge::ir::{Op, Value};
 
 use super::{
     emit::{Emitted, Emitter, Row},
-    tiles::{Group, Plan},
+    tile_groups::Group,
+    tiles::Plan,
 };
 
 impl<'c> Emitter<'c, '_> {
@@ -80,7 +81,7 @@ impl<'c> Emitter<'c, '_> {
         let [low, high] = match self.even(group.address).filter(|_| self.mask.is_none()) {
             Some(stride) => {
                 let first = b.value("llvm.ptrtoint", &[self.scalar(group.address)], i64);
-                let last = b.arith("addi", first, number(stride * i64::from(self.lanes - 1)));
+                let last = b.arith("addi", first, number(stride.wrapping_mul(i64::from(self.lanes - 1))));
                 if stride < 0 { [last, first] } else { [first, last] }
             }
             None => {

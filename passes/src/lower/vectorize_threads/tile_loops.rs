@@ -16,8 +16,6 @@
 //! scf.for %k = %next to %n step %one { A }
 //! ```
 
-use std::collections::HashMap;
-
 use mlir_bridge::ir::{Op, Value};
 
 use super::{
@@ -26,7 +24,8 @@ use super::{
     emit::{Emitted, Emitter, Row},
     loops::copy_attrs,
     memory::Scalar,
-    tiles::{Group, Plan, Role},
+    tile_groups::{Group, Role},
+    tiles::Plan,
 };
 use crate::lower::LOOP_ANNOTATION;
 
@@ -35,22 +34,6 @@ const LEAST_TILES: i64 = 2;
 const LEAST_ROUNDS: i64 = 4;
 /// Operations of all rounds of a tile up to which they are written out.
 const LARGEST: usize = 640;
-
-/// Where an access of the loop finds what it reads and writes.
-#[derive(Clone, Copy)]
-enum Place<'c> {
-    /// A vector on the stack.
-    Column(Value<'c>),
-    /// A value that is kept, by its number.
-    Kept(usize),
-}
-
-/// What the accesses of the loop being made find.
-#[derive(Default)]
-pub struct Tile<'c> {
-    places: HashMap<Op<'c>, Place<'c>>,
-    kept: Vec<Row<'c>>,
-}
 
 /// A group of the loop being made.
 struct Early<'c, 'p> {
@@ -69,21 +52,28 @@ impl<'c> Early<'c, '_> {
 }
 
 impl<'c> Emitter<'c, '_> {
+    /// What a load finds that is not made where it stands.
     pub fn load_in_tile(&mut self, op: Op<'c>) -> Option<Row<'c>> {
-        match *self.tile.places.get(&op)? {
-            Place::Column(pointer) => {
-                Some(Row::Vectors(vec![self.load_column(pointer, self.vector(op.result(0).ty()))]))
-            }
-            Place::Kept(number) => Some(self.tile.kept[number].clone()),
+        if let Some(pointer) = self.tile.columns.get(&op) {
+            return Some(Row::Vectors(vec![self.load_column(*pointer, self.vector(op.result(0).ty()))]));
         }
+        let number = self.tile.places.get(&op)?;
+        Some(self.tile.kept[*number].clone())
     }
 
+    /// Whether a store is one that is not made where it stands; then it has been done.
     pub fn store_in_tile(&mut self, op: Op<'c>) -> bool {
-        let Some(place) = self.tile.places.get(&op).copied() else { return false };
+        let column = self.tile.columns.get(&op).copied();
+        let kept = self.tile.places.get(&op).copied();
+        if column.is_none() && kept.is_none() {
+            return false;
+        }
         let vector = self.lane_vector(op.operand(0));
-        match place {
-            Place::Column(pointer) => self.store_column(vector, pointer),
-            Place::Kept(number) => self.tile.kept[number] = Row::Vectors(vec![vector]),
+        if let Some(pointer) = column {
+            self.store_column(vector, pointer);
+        }
+        if let Some(number) = kept {
+            self.tile.kept[number] = Row::Vectors(vec![vector]);
         }
         true
     }
@@ -236,7 +226,7 @@ impl<'c> Emitter<'c, '_> {
         }
         for early in &made {
             if let Some((number, _)) = early.kept {
-                let places = early.group.members.iter().map(|member| (member.op, Place::Kept(number)));
+                let places = early.group.members.iter().map(|member| (member.op, number));
                 self.tile.places.extend(places);
             }
         }
@@ -356,7 +346,7 @@ impl<'c> Emitter<'c, '_> {
         for member in &group.members {
             let on = self.b.const_int(round.ty(), group.rounds_on(member) - columns.first);
             let pointer = self.b.llvm_element_at(here, ty, on);
-            self.tile.places.insert(member.op, Place::Column(pointer));
+            self.tile.columns.insert(member.op, pointer);
         }
     }
 
