@@ -13,14 +13,15 @@
 //! scf.parallel (%x, %y, %z) = (%whole, 0, 0) to (%nx, %ny, %nz) { the rest, thread by thread }
 //! ```
 //! So a thread's serial loops stand inside of the row, and what is consecutive from thread to thread is consecutive in memory. Values are
-//! scalars where lanes agree or differ evenly (`shapes.rs`), vectors elsewhere; conditions become masks (`control.rs`); what has no form on
-//! vectors runs lane by lane (`lanes.rs`). After Karrenberg and Hack, Whole-function vectorization (CGO 2011), Moll and Hack, Partial
+//! scalars where lanes agree or differ evenly (`shapes.rs`), vectors elsewhere; conditions become masks (`control.rs`); what lies apart from
+//! thread to thread but side by side from round to round goes by tiles (`tiles.rs`); what has no form on vectors runs lane by lane (`lanes.rs`). After Karrenberg and Hack, Whole-function vectorization (CGO 2011), Moll and Hack, Partial
 //! control-flow linearization (PLDI 2018), and Pharr and Mark, ispc (InPar 2012).
 //!
 //! The threads of a loop do not wait for one another, so any order of them is right; this one keeps each thread's own order of
 //! operations, floating-point ones above all: results are the same bits.
 
 mod apart;
+mod blocks;
 mod classify;
 mod control;
 mod cost;
@@ -30,11 +31,15 @@ mod guards;
 mod lanes;
 mod loops;
 mod memory;
+mod overlaps;
 mod parts;
 mod report;
 mod shapes;
 mod slots;
 mod sums;
+mod tile_groups;
+mod tile_loops;
+mod tiles;
 mod warp;
 mod ways;
 
@@ -58,7 +63,7 @@ use classify::{Kind, is_known_address, kind, lane_types};
 pub use classify::{is_of_warp, is_ordinary};
 use cost::{Costs, Estimate};
 use counted::Advances;
-use emit::{Emitter, Row};
+use emit::{Emitter, Row, Tile};
 use shapes::{Assumption, Shape, Shapes};
 use slots::Slots;
 use warp::WARP;
@@ -335,7 +340,12 @@ impl<'c> Nest<'c> {
     fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
         let of = |lanes: u32| {
             let shapes = Shapes::new(self.parallel, lanes, seeds, true);
-            let estimate = Estimate { shapes: &shapes, lanes, register_bits: self.machine.register_bits };
+            let estimate = Estimate {
+                shapes: &shapes,
+                lanes,
+                register_bits: self.machine.register_bits,
+                early: Default::default(),
+            };
             let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
             (Self { lanes, ..self }, shapes, costs, fits)
         };
@@ -465,6 +475,7 @@ impl<'c> Nest<'c> {
             depth: 0,
             slots,
             register_bits: self.machine.register_bits,
+            tile: Tile::default(),
         };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();

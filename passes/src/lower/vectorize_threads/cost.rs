@@ -4,7 +4,7 @@
 //! each lane of a gather and for all lanes until the last one has left a loop; threads on their own wait for each round's result before the
 //! next, and mispredict where a branch goes differently from thread to thread.
 
-use std::collections::HashMap;
+use std::{cell::RefCell, collections::HashMap};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED};
@@ -14,6 +14,7 @@ use super::{
     memory::MOST_APART,
     shapes::{Shape, Shapes},
     sums::combines,
+    tiles::Plan,
 };
 use crate::analysis::{counted_loop::is_outside, facts::width, loops::Counting};
 
@@ -69,6 +70,8 @@ pub struct Estimate<'c, 's> {
     pub lanes: u32,
     /// Width of a vector register.
     pub register_bits: u32,
+    /// What accesses cost a row that are not made where they stand.
+    pub early: RefCell<HashMap<Op<'c>, u64>>,
 }
 
 impl<'c> Estimate<'c, '_> {
@@ -126,6 +129,9 @@ impl<'c> Estimate<'c, '_> {
     fn in_row(&self, op: Op<'c>, masked: bool) -> u64 {
         let varies = op.results().into_iter().any(|result| self.shapes.of(result) == Shape::Varying);
         let lanes = u64::from(self.lanes);
+        if let Some(cost) = self.early.borrow().get(&op) {
+            return *cost;
+        }
         match kind(op) {
             Kind::Load => self.access(op, op.operand(0), op.result(0).ty(), GATHERED),
             Kind::Store => self.access(op, op.operand(1), op.operand(0).ty(), SCATTERED),
@@ -199,7 +205,14 @@ impl<'c> Estimate<'c, '_> {
         let even = bounds.iter().all(|bound| self.shapes.of(*bound) != Shape::Varying);
         let rounds =
             Counting::of(op).and_then(|counting| counting.rounds()).and_then(|rounds| u64::try_from(rounds).ok());
-        let body = self.block(op.body(), masked || !together);
+        let several = masked || !together;
+        let plan = even.then(|| Plan::of(self.shapes, op, self.lanes, self.register_bits, several)).flatten();
+        self.early.borrow_mut().extend(plan.iter().flat_map(Plan::costs));
+        let mut body = self.block(op.body(), several);
+        if let Some(plan) = plan.filter(|plan| plan.goes_along(op)) {
+            // Twice what each costs in a register of them.
+            body.alone = 2 * body.alone / u64::from(plan.rounds.max(2));
+        }
         let chain = Latency::of_counted(op);
         self.repeated(body, chain, rounds, together, even)
     }

@@ -32,6 +32,16 @@ pub enum Row<'c> {
     Vectors(Vec<Value<'c>>),
 }
 
+/// What accesses of a loop find that are not made where they stand.
+#[derive(Default)]
+pub struct Tile<'c> {
+    /// The addresses of vectors on the stack.
+    pub columns: HashMap<Op<'c>, Value<'c>>,
+    /// The numbers of what is kept.
+    pub places: HashMap<Op<'c>, usize>,
+    pub kept: Vec<Row<'c>>,
+}
+
 /// The emission of one row.
 pub struct Emitter<'c, 's> {
     pub shapes: &'s Shapes<'c>,
@@ -46,6 +56,8 @@ pub struct Emitter<'c, 's> {
     pub slots: Slots<'c>,
     /// Width of a vector register.
     pub register_bits: u32,
+    /// What accesses find that are not made where they stand.
+    pub tile: Tile<'c>,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -247,7 +259,7 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    fn op(&mut self, op: Op<'c>) -> Emitted<()> {
+    pub fn op(&mut self, op: Op<'c>) -> Emitted<()> {
         match kind(op) {
             Kind::Nothing => Ok(()),
             Kind::Structure => self.structure(op),

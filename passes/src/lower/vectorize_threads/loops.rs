@@ -14,7 +14,9 @@ use super::{
     control::terminator,
     emit::{Emitted, Emitter, Row},
     shapes::Shape,
+    tiles::Plan,
 };
+use crate::analysis::facts::width;
 
 impl<'c> Emitter<'c, '_> {
     pub fn counted_loop(&mut self, op: Op<'c>) -> Emitted<()> {
@@ -26,17 +28,28 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn uniform_for(&mut self, op: Op<'c>) -> Emitted<()> {
-        let bounds: Vec<_> = op.operands()[..3].iter().map(|bound| self.scalar(*bound)).collect();
-        let made = self.plain_for(op, [bounds[0], bounds[1], bounds[2]], None)?;
+        let bounds = [0, 1, 2].map(|index| self.scalar(op.operand(index)));
+        let inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
+        let plan = Plan::of(self.shapes, op, self.lanes, self.register_bits, self.mask.is_some());
+        let (first, inits) = match plan {
+            Some(plan) => self.tiled_rounds(op, &plan, bounds, inits)?,
+            None => (bounds[0], inits),
+        };
+        let made = self.plain_for(op, [first, bounds[1], bounds[2]], inits, None)?;
         self.bind(&op.results(), &made);
         Ok(())
     }
 
     /// A loop whose rounds all lanes of the mask make; gives what stands for the carried values, and for the number of the round that would come
     /// next, if `next` is what it begins with.
-    fn plain_for(&mut self, op: Op<'c>, bounds: [Value<'c>; 3], next: Option<Value<'c>>) -> Emitted<Vec<Value<'c>>> {
+    fn plain_for(
+        &mut self,
+        op: Op<'c>,
+        bounds: [Value<'c>; 3],
+        mut inits: Vec<Value<'c>>,
+        next: Option<Value<'c>>,
+    ) -> Emitted<Vec<Value<'c>>> {
         let args = op.body().args();
-        let mut inits = self.all_as_rows(&op.operands()[3..], &args[1..]);
         inits.extend(next);
         let made = self.b.scf_for(bounds[0], bounds[1], bounds[2], &inits);
         copy_attrs(op, made);
@@ -67,7 +80,12 @@ impl<'c> Emitter<'c, '_> {
         };
         let span = self.b.const_int(low.ty(), linear.stride * i64::from(self.lanes - 1));
         let end = self.reduced(high, span, op.has_attr("unsignedCmp"));
-        let mut rows = self.plain_for(op, [low, end, step], Some(low))?;
+        let mut first = low;
+        let mut inits = self.all_as_rows(&op.operands()[3..], &op.body().args()[1..]);
+        if let Some(plan) = Plan::of(self.shapes, op, self.lanes, self.register_bits, true) {
+            (first, inits) = self.tiled_rounds(op, &plan, [low, end, step], inits)?;
+        }
+        let mut rows = self.plain_for(op, [first, end, step], inits, Some(first))?;
         let next = rows.pop().ok_or("a loop without its next number")?;
         self.masked_for(op, Some((next, rows)))
     }
@@ -93,7 +111,7 @@ impl<'c> Emitter<'c, '_> {
             Some((number, carried)) => (vec![number], carried),
             None => {
                 let carried = self.all_as_rows(&op.operands()[3..], &args[1..]);
-                (self.as_row(op.operand(0), args[0]), carried)
+                self.common_rounds(op, carried)?
             }
         };
         // What lanes leave with, should they not enter.
@@ -140,6 +158,25 @@ impl<'c> Emitter<'c, '_> {
         let made = made.results();
         self.bind(&op.results(), &results.of(&made[1 + carried.len()..made.len() - 1], op));
         Ok(())
+    }
+
+    /// The rounds that all lanes make which begin with the same number, if they go by tiles; gives what comes next.
+    fn common_rounds(&mut self, op: Op<'c>, carried: Vec<Value<'c>>) -> Emitted<(Vec<Value<'c>>, Vec<Value<'c>>)> {
+        let number = op.body().arg(0);
+        let plan = Plan::of(self.shapes, op, self.lanes, self.register_bits, true);
+        let together = self.shapes.is_uniform(number) && !op.operand(1).ty().is_index();
+        let Some(plan) = plan.filter(|_| together) else { return Ok((self.as_row(op.operand(0), number), carried)) };
+        let [low, step] = [0, 2].map(|index| self.scalar(op.operand(index)));
+        let bits = width(low.ty()).ok_or("a loop without a number")?;
+        let (name, most) = match op.has_attr("unsignedCmp") {
+            true => ("umin", -1),
+            false => ("smin", i64::MAX >> (64 - bits)),
+        };
+        let bounds = self.lane_vector(op.operand(1));
+        let taken = self.mask.map_or(bounds, |mask| self.select(mask, bounds, self.splat_int(low.ty(), most)));
+        let least = self.b.value(&format!("llvm.intr.vector.reduce.{name}"), &[taken], low.ty());
+        let (next, carried) = self.tiled_rounds(op, &plan, [low, least, step], carried)?;
+        Ok((vec![next], carried))
     }
 
     pub fn general_loop(&mut self, op: Op<'c>) -> Emitted<()> {
@@ -277,7 +314,7 @@ impl<'c> Left<'c> {
     }
 }
 
-fn copy_attrs(from: Op<'_>, to: Op<'_>) {
+pub fn copy_attrs(from: Op<'_>, to: Op<'_>) {
     for (name, attr) in from.discardable_attrs() {
         to.set_attr(name, attr);
     }

@@ -26,15 +26,15 @@ pub const MOST_APART: i64 = 8;
 
 /// One scalar of an access.
 #[derive(Clone, Copy)]
-struct Scalar<'c> {
-    ty: Type<'c>,
+pub struct Scalar<'c> {
+    pub ty: Type<'c>,
     /// From the address of the access.
-    offset: i64,
-    alignment: i64,
+    pub offset: i64,
+    pub alignment: i64,
 }
 
 /// Whether vectors of such elements lie in memory as arrays of them do.
-fn lies_as_array(ty: Type<'_>) -> bool {
+pub fn lies_as_array(ty: Type<'_>) -> bool {
     ty.ptr_space().is_some()
         || ty.float_width().is_some_and(|bits| matches!(bits, 16 | 32 | 64))
         || ty.int_width().is_some_and(|bits| matches!(bits, 8 | 16 | 32 | 64))
@@ -42,7 +42,7 @@ fn lies_as_array(ty: Type<'_>) -> bool {
 
 impl<'c> Emitter<'c, '_> {
     /// The scalars of an accessed type, and how they are aligned.
-    fn scalars(&self, access: Op<'c>, ty: Type<'c>) -> Emitted<Vec<Scalar<'c>>> {
+    pub fn scalars(&self, access: Op<'c>, ty: Type<'c>) -> Emitted<Vec<Scalar<'c>>> {
         let natural = ty.layout(access).1 as i64;
         let known = access.attr("alignment").and_then(Attr::as_int).filter(|known| *known > 0).unwrap_or(natural);
         let mut offset = 0u64;
@@ -70,6 +70,10 @@ impl<'c> Emitter<'c, '_> {
     }
 
     pub fn load(&mut self, op: Op<'c>) -> Emitted<()> {
+        if let Some(row) = self.load_in_tile(op) {
+            self.set(op.result(0), row);
+            return Ok(());
+        }
         let (address, result) = (op.operand(0), op.result(0));
         if self.shape(result) == Shape::Uniform {
             self.shapes.report.note(op, Way::Uniform);
@@ -100,7 +104,7 @@ impl<'c> Emitter<'c, '_> {
         is_ordinary(op) && lies_as_array(ty) && self.even(address) == Some(ty.layout(op).0 as i64)
     }
 
-    fn load_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Value<'c> {
+    pub fn load_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>) -> Value<'c> {
         let ctx = self.b.ctx();
         let alignment = ctx.i64_attr(scalar.alignment);
         let vector = self.vector(scalar.ty);
@@ -226,7 +230,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// Vectors of the same length one behind the other, a power of two of them.
-    fn joined(&self, parts: &[Value<'c>]) -> Value<'c> {
+    pub fn joined(&self, parts: &[Value<'c>]) -> Value<'c> {
         if let [one] = parts {
             return *one;
         }
@@ -237,7 +241,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// The lanes of two vectors with these numbers.
-    fn shuffled(&self, first: Value<'c>, second: Value<'c>, lanes: &[i32]) -> Value<'c> {
+    pub fn shuffled(&self, first: Value<'c>, second: Value<'c>, lanes: &[i32]) -> Value<'c> {
         let (element, _) = first.ty().vector_parts().expect("a vector");
         let spec = self.b.op("llvm.shufflevector").operands(&[first, second]);
         let result = self.b.ctx().vector(element, lanes.len() as u32);
@@ -251,6 +255,9 @@ impl<'c> Emitter<'c, '_> {
     }
 
     pub fn store(&mut self, op: Op<'c>) -> Emitted<()> {
+        if self.store_in_tile(op) {
+            return Ok(());
+        }
         let (value, address) = (op.operand(0), op.operand(1));
         if self.shapes.is_uniform(value) && self.shapes.is_uniform(address) {
             self.shapes.report.note(op, Way::Uniform);
@@ -269,7 +276,7 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    fn store_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
+    pub fn store_scalar(&mut self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
         let ctx = self.b.ctx();
         self.shapes.report.note(op, self.way(op, address, scalar));
         if self.is_contiguous(op, address, scalar) {
@@ -315,7 +322,7 @@ impl<'c> Emitter<'c, '_> {
 }
 
 /// What is true of the access of all lanes as it is of one.
-fn kept_attrs<'c>(op: Op<'c>) -> Vec<(&'c str, Attr<'c>)> {
+pub fn kept_attrs<'c>(op: Op<'c>) -> Vec<(&'c str, Attr<'c>)> {
     const KEPT: &[&str] = &["tbaa", "alias_scopes", "noalias_scopes", "nontemporal", "invariant"];
     op.attrs().into_iter().filter(|(name, _)| KEPT.contains(name)).collect()
 }

@@ -68,6 +68,10 @@ pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
         let way = ways[&op];
         let why = match way {
             Way::Strided => stride(op, shapes),
+            Way::Tiled => {
+                let rounds = shapes.report.rounds(op).unwrap_or_default();
+                format!(": a tile of {rounds} rounds, transposed{}", stride(op, shapes).replacen(':', ",", 1))
+            }
             Way::Gathered => ": its addresses differ unevenly from thread to thread".to_owned(),
             _ => String::new(),
         };

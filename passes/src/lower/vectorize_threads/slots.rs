@@ -27,12 +27,17 @@ impl<'c> Slots<'c> {
             self.used[number] = true;
             return self.made[number].1;
         }
-        let ctx = self.start.ctx();
-        let count = self.start.const_int(ctx.int(64), lanes.into());
-        let spec = self.start.op("llvm.alloca").operands(&[count]).attr("elem_type", ctx.type_attr(element));
-        let memory = spec.attr("alignment", ctx.i64_attr(64)).result(ctx.ptr(0)).build().result(0);
+        let memory = self.apart(element, lanes.into());
         self.made.push((element, memory));
         self.used.push(true);
         memory
+    }
+
+    /// Memory for so many elements that nothing else uses.
+    pub fn apart(&self, element: Type<'c>, count: i64) -> Value<'c> {
+        let ctx = self.start.ctx();
+        let count = self.start.const_int(ctx.int(64), count);
+        let spec = self.start.op("llvm.alloca").operands(&[count]).attr("elem_type", ctx.type_attr(element));
+        spec.attr("alignment", ctx.i64_attr(64)).result(ctx.ptr(0)).build().result(0)
     }
 }

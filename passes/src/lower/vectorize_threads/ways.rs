@@ -14,6 +14,8 @@ pub enum Way {
     Uniform,
     Contiguous,
     Reversed,
+    /// Each thread's of several rounds at once, transposed.
+    Tiled,
     /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
     Strided,
     Gathered,
@@ -22,8 +24,8 @@ pub enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 6] =
-        [Self::Uniform, Self::Contiguous, Self::Reversed, Self::Strided, Self::Gathered, Self::Serial];
+    const ALL: [Self; 7] =
+        [Self::Uniform, Self::Contiguous, Self::Reversed, Self::Tiled, Self::Strided, Self::Gathered, Self::Serial];
 
     /// The word of remarks.
     pub fn text(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Way {
             Self::Uniform => "uniform",
             Self::Contiguous => "contiguous",
             Self::Reversed => "reversed",
+            Self::Tiled => "tiled",
             Self::Strided => "strided",
             Self::Gathered => "gathered",
             Self::Serial => "lane by lane",
@@ -42,14 +45,28 @@ impl Way {
 #[derive(Default)]
 pub struct Report<'c> {
     ways: RefCell<HashMap<Op<'c>, Way>>,
+    tiles: RefCell<HashMap<Op<'c>, u32>>,
 }
 
 impl<'c> Report<'c> {
-    /// Notes that `op`, or a part of it, is made in this way; of several ways the most expensive counts.
+    /// Notes that `op`, or a part of it, is made in this way; of several ways the most expensive counts. Of what is made by tiles, the last
+    /// rounds are not.
     pub fn note(&self, op: Op<'c>, way: Way) {
+        let tiled = self.tiles.borrow().contains_key(&op);
         let mut ways = self.ways.borrow_mut();
         let known = ways.entry(op).or_insert(way);
-        *known = way.max(*known);
+        *known = if tiled { *known } else { way.max(*known) };
+    }
+
+    /// Notes that `op` is made by tiles of so many rounds.
+    pub fn note_tile(&self, op: Op<'c>, rounds: u32) {
+        self.ways.borrow_mut().insert(op, Way::Tiled);
+        self.tiles.borrow_mut().insert(op, rounds);
+    }
+
+    /// The rounds of the tiles that an access is made by.
+    pub fn rounds(&self, op: Op<'c>) -> Option<u32> {
+        self.tiles.borrow().get(&op).copied()
     }
 
     /// The ways noted so far.

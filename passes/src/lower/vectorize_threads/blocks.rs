@@ -1,0 +1,194 @@
+//! Blocks of rounds and lanes, transposed between memory and registers.
+//!
+//! ```mlir
+//! %r0 = llvm.load %p0 : vector<4xf32> ... %r3 = llvm.load %p3           // four rounds of each lane
+//! %a = llvm.shufflevector %r0, %r1 [0, 4, 2, 6] ...                     // pairs, then pairs of pairs
+//! %c0 = llvm.shufflevector %a, %b [0, 1, 4, 5] ...                      // all lanes of each round
+//! ```
+//! The rounds of a tile find their vectors in memory of the stack, which becomes registers where the rounds are written out. A lane that
+//! takes no part has a block of its own on the stack.
+
+use mlir_bridge::ir::{Attr, Op, Type, Value};
+
+use super::{
+    emit::Emitter,
+    memory::kept_attrs,
+    parts::extract,
+    tile_groups::{Group, Member},
+};
+
+/// The vectors of the rounds of a tile, on the stack.
+#[derive(Clone, Copy)]
+pub struct Columns<'c> {
+    pub memory: Value<'c>,
+    /// The number of the first.
+    pub first: i64,
+    /// How many they are; there is room for one more.
+    pub count: i64,
+}
+
+/// The address of a group in all lanes.
+#[derive(Clone)]
+pub enum Places<'c> {
+    /// The first lane's, and bytes from lane to lane.
+    Even(Value<'c>, i64),
+    /// A vector.
+    Each(Value<'c>),
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// The address of a group where its operations have just been made.
+    pub fn places(&self, group: &Group<'c>) -> Places<'c> {
+        match self.even(group.address).filter(|_| self.mask.is_none()) {
+            Some(stride) => Places::Even(self.scalar(group.address), stride),
+            None => Places::Each(self.lane_vector(group.address)),
+        }
+    }
+
+    /// The addresses of each lane, so many bytes further on; lanes that take no part have a place behind the columns.
+    fn pointers(&self, group: &Group<'c>, places: &Places<'c>, offset: i64, columns: Columns<'c>) -> Vec<Value<'c>> {
+        let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
+        let lanes = 0..i64::from(self.lanes);
+        match places {
+            Places::Even(first, stride) => lanes
+                .map(|lane| self.b.llvm_byte_at(*first, bytes(lane.wrapping_mul(*stride).wrapping_add(offset))))
+                .collect(),
+            Places::Each(vector) => {
+                let moved = self.b.llvm_byte_at(*vector, self.splat(bytes(offset)));
+                let taken = match self.mask {
+                    Some(mask) => {
+                        let aside = self.column(columns, group, columns.first + columns.count);
+                        self.select(mask, moved, self.splat(aside))
+                    }
+                    None => moved,
+                };
+                let ptr = self.b.ctx().ptr(0);
+                lanes.map(|lane| extract(self.b, taken, self.b.const_i32(lane as i32), ptr)).collect()
+            }
+        }
+    }
+
+    /// The address of a column.
+    pub fn column(&self, columns: Columns<'c>, group: &Group<'c>, number: i64) -> Value<'c> {
+        let at = self.b.const_int(self.b.ctx().int(64), number - columns.first);
+        self.b.llvm_element_at(columns.memory, self.vector(group.ty), at)
+    }
+
+    pub fn store_column(&self, vector: Value<'c>, pointer: Value<'c>) {
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attr("ordering", ctx.i64_attr(0));
+        spec.attr("alignment", ctx.i64_attr(self.column_alignment(vector.ty()))).build();
+    }
+
+    pub fn load_column(&self, pointer: Value<'c>, ty: Type<'c>) -> Value<'c> {
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.load").operands(&[pointer]).attr("ordering", ctx.i64_attr(0));
+        spec.attr("alignment", ctx.i64_attr(self.column_alignment(ty))).result(ty).build().result(0)
+    }
+
+    fn column_alignment(&self, ty: Type<'c>) -> i64 {
+        let element = ty.vector_parts().map(|(element, _)| element);
+        let bits = element.and_then(|element| element.float_width().or(element.int_width())).unwrap_or(64);
+        (i64::from(bits / 8) * i64::from(self.lanes)).min(64)
+    }
+
+    /// Squares of a tile: for each its first column, its first lane, and its width.
+    fn squares(&self, first: i64, rounds: u32) -> (i64, Vec<(i64, usize)>) {
+        let width = rounds.min(self.lanes);
+        let columns = (0..rounds).step_by(width as usize).map(move |column| first + i64::from(column));
+        let lanes = (0..self.lanes).step_by(width as usize).map(|lane| lane as usize);
+        (width.into(), columns.flat_map(|column| lanes.clone().map(move |lane| (column, lane))).collect())
+    }
+
+    /// Bytes from the address of a group to the lowest one of so many columns.
+    fn lowest(group: &Group<'c>, column: i64, width: i64) -> i64 {
+        if group.advance > 0 { column * group.advance } else { (column + width - 1) * group.advance }
+    }
+
+    /// The number of the column that an element of a lane's memory is of.
+    fn column_of(group: &Group<'c>, first: i64, width: i64, element: i64) -> i64 {
+        if group.advance > 0 { first + element } else { first + width - 1 - element }
+    }
+
+    /// Reads the columns of a tile from `first` on.
+    pub fn read_block(&self, group: &Group<'c>, places: &Places<'c>, columns: Columns<'c>, first: i64, rounds: u32) {
+        let ctx = self.b.ctx();
+        let (width, squares) = self.squares(first, rounds);
+        let ty = ctx.vector(group.ty, width as u32);
+        let Some(member) = group.loads().next().copied() else { return };
+        for part in squares.chunk_by(|a, b| a.0 == b.0) {
+            let column = part[0].0;
+            let pointers = self.pointers(group, places, Self::lowest(group, column, width), columns);
+            let halves = part.iter().map(|(_, lane)| {
+                let rows = pointers[*lane..*lane + width as usize].iter().map(|pointer| {
+                    let spec = self.b.op("llvm.load").operands(&[*pointer]).attrs(&kept_attrs(member.op));
+                    let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
+                    spec.attr("ordering", ctx.i64_attr(0)).result(ty).build().result(0)
+                });
+                self.transposed(rows.collect())
+            });
+            let halves: Vec<_> = halves.collect();
+            for element in 0..width {
+                let parts: Vec<_> = halves.iter().map(|half| half[element as usize]).collect();
+                let number = Self::column_of(group, column, width, element);
+                self.store_column(self.joined(&parts), self.column(columns, group, number));
+            }
+        }
+    }
+
+    /// Writes the columns of a tile from `first` on.
+    pub fn write_block(&self, group: &Group<'c>, places: &Places<'c>, columns: Columns<'c>, first: i64, rounds: u32) {
+        let ctx = self.b.ctx();
+        let (width, squares) = self.squares(first, rounds);
+        let Some(member) = group.store().copied() else { return };
+        for (column, lane) in squares {
+            let pointers = self.pointers(group, places, Self::lowest(group, column, width), columns);
+            let vectors = (0..width).map(|element| {
+                let number = Self::column_of(group, column, width, element);
+                let all = self.load_column(self.column(columns, group, number), self.vector(group.ty));
+                let lanes: Vec<_> = (lane as i32..).take(width as usize).collect();
+                if width == i64::from(self.lanes) { all } else { self.shuffled(all, all, &lanes) }
+            });
+            let rows = self.transposed(vectors.collect());
+            for (row, pointer) in rows.into_iter().zip(&pointers[lane..]) {
+                let spec = self.b.op("llvm.store").operands(&[row, *pointer]).attrs(&kept_attrs(member.op));
+                let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
+                spec.attr("ordering", ctx.i64_attr(0)).build();
+            }
+        }
+    }
+
+    /// As many vectors of as many elements, a power of two, the other way round.
+    fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
+        let width = rows.len();
+        let mut distance = 1;
+        while distance < width {
+            let pick = |upper: bool| {
+                let from = |at: usize| match (upper, at & distance != 0) {
+                    (false, false) => at,
+                    (false, true) => (at ^ distance) + width,
+                    (true, false) => at | distance,
+                    (true, true) => at + width,
+                };
+                (0..width).map(|at| from(at) as i32).collect::<Vec<_>>()
+            };
+            let (low, high) = (pick(false), pick(true));
+            for at in (0..width).filter(|at| at & distance == 0) {
+                let (first, second) = (rows[at], rows[at + distance]);
+                rows[at] = self.shuffled(first, second, &low);
+                rows[at + distance] = self.shuffled(first, second, &high);
+            }
+            distance *= 2;
+        }
+        rows
+    }
+}
+
+/// How the elements of a group are aligned.
+pub fn alignment<'c>(member: &Member<'c>, group: &Group<'c>) -> i64 {
+    let op: Op<'c> = member.op;
+    let natural = group.ty.layout(op).1.cast_signed();
+    let known = op.attr("alignment").and_then(Attr::as_int).filter(|known| *known > 0);
+    // Of the other elements no more is known than that they follow at their size.
+    known.unwrap_or(natural).min(group.size)
+}
