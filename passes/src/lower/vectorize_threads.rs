@@ -25,6 +25,7 @@ mod classify;
 mod control;
 mod cost;
 mod counted;
+mod divide;
 mod emit;
 mod guards;
 mod lanes;

@@ -11,6 +11,7 @@ use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
+    divide::Division,
     memory::MOST_APART,
     shapes::{Shape, Shapes},
     sums::combines,
@@ -127,7 +128,9 @@ impl<'c> Estimate<'c, '_> {
             _ if op.num_results() > 0 && !varies && op.is_pure() => 1,
             // Vectors of integers are not divided by one instruction.
             Kind::Elementwise if divides(op) && op.operand(1).defining_op().and_then(Op::constant_int).is_none() => {
-                lanes * alone(op)
+                Division::of(op, self.shapes).map_or(lanes * alone(op), |how| {
+                    how.slots(self.lanes, self.register_bits, self.parts(op.result(0).ty()))
+                })
             }
             Kind::Elementwise if op.is("llvm.getelementptr") => self.parts(op.result(0).ty()),
             Kind::Elementwise => self.parts(op.result(0).ty()) * 2 * alone(op).min(16),

@@ -12,6 +12,7 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
+    divide::Division,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
@@ -377,6 +378,9 @@ impl<'c> Emitter<'c, '_> {
     fn elementwise(&mut self, op: Op<'c>) -> Emitted<()> {
         if op.is("llvm.getelementptr") {
             return self.address(op);
+        }
+        if let Some(how) = Division::of(op, self.shapes) {
+            return self.divide(op, how);
         }
         let mut operands: Vec<_> = op.operands().into_iter().map(|value| self.lane_vector(value)).collect();
         if divides(op) {
