@@ -28,7 +28,7 @@ use crate::{Error, machines};
 /// What finishes the functions of statements.
 const FINISH: &str = "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
 /// The most instructions of a statement that is put in place.
-const LONGEST: usize = 64;
+const LONGEST: usize = 128;
 
 /// Puts what statements of `module` compute in their place, where they do nothing else. `cuda_arch` is what the source saw.
 pub(crate) fn open<'ctx>(
