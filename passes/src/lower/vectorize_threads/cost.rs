@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
-use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
@@ -167,9 +167,9 @@ impl<'c> Estimate<'c, '_> {
 
     fn branch(&self, op: Op<'c>, masked: bool) -> Costs {
         let uniform = self.shapes.is_uniform(op.operand(0));
-        // Threads are compared with the problem's edge, which nearly all are within.
-        let guard =
-            op.operand(0).defining_op().is_some_and(|test| test.name().ends_with("cmp") || test.is("arith.cmpi"))
+        // Threads are compared with the problem's edge, which nearly all are within; or all or none have come here.
+        let guard = op.has_attr(TOGETHER)
+            || op.operand(0).defining_op().is_some_and(|test| test.name().ends_with("cmp") || test.is("arith.cmpi"))
                 && self.compares_linear(op.operand(0));
         let sides = op.regions().into_iter().filter_map(|region| region.first_block());
         let sides: Vec<_> = sides.map(|side| self.block(side, masked || !uniform)).collect();
