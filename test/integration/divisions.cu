@@ -44,7 +44,7 @@ __global__ void known(const int *by, int count, int *small, long long *wide) {
 template <class T> void check() {
   std::vector<T> edges;
   unsigned state = 1;
-  for (int bit = 0; bit < int(8 * sizeof(T)); ++bit)
+  for (int bit = 0; bit < int(8 * sizeof(T)); bit += int(sizeof(T) + 1) / 2)
     for (int more = -2; more <= 2; ++more) {
       edges.push_back(T((T(1) << bit) + T(more)));
       edges.push_back(T(-edges.back()));
@@ -62,7 +62,7 @@ template <class T> void check() {
       EXPECT_AT(i, whole[i], T(a[i] / b[i]));
       EXPECT_AT(i, rest[i], T(a[i] % b[i]));
     }
-  for (size_t number = 0; number < edges.size(); number += 3) {
+  for (size_t number = 0; number < edges.size(); number += 5) {
     const T by = edges[number];
     common<<<(count + 127) / 128, 128>>>(a, by, whole, rest, count);
     finish_kernel();
@@ -81,6 +81,8 @@ int main() {
   check<unsigned short>();
   check<int>();
   check<unsigned>();
+  check<long long>();
+  check<unsigned long long>();
   int *by = managed<int>(256), *small = managed<int>(256);
   long long *wide = managed<long long>(256);
   for (int i = 0; i < 256; ++i)

@@ -128,7 +128,7 @@ impl<'c> Estimate<'c, '_> {
             _ if op.num_results() > 0 && !varies && op.is_pure() => 1,
             // Vectors of integers are not divided by one instruction.
             Kind::Elementwise if divides(op) && op.operand(1).defining_op().and_then(Op::constant_int).is_none() => {
-                Division::of(op, self.shapes).map_or(lanes * alone(op), |how| {
+                Division::of(op, self.shapes, self.register_bits).map_or(lanes * alone(op), |how| {
                     how.slots(self.lanes, self.register_bits, self.parts(op.result(0).ty()))
                 })
             }

@@ -18,6 +18,9 @@
 //! is at least `1 / (2 |b|)` away from every integer, and rounded twice it is off by at most `(2 u + u^2)` of itself, which is less as long
 //! as `(|a| + 1/2) (2 u + u^2) < 1/2`: doubles serve 32 bits, single precision `|a| < 2^21`.
 //!
+//! Numbers of 64 bits are asked whether they are below 2^50, all of the row, and divided one by one where some are not. Doubles are made of
+//! them, and they of doubles, by adding what makes the last bit of the fraction worth 1, as not every processor converts them.
+//!
 //! Nothing traps: a division that is undefined gives poison, which matters in lanes that take part alone, where it was undefined before.
 
 use mlir_bridge::ir::{Op, Type, Value};
@@ -34,6 +37,12 @@ use crate::analysis::{
 
 /// Single precision divides numbers below this.
 const SINGLE: i128 = 1 << 21;
+/// Doubles divide numbers below this that are 64 bits wide.
+const DOUBLE: i128 = 1 << 50;
+/// A double whose last bit is worth 1, as is that of all within 2^51 of it.
+const ONES: f64 = 1.5 * (1u64 << 52) as f64;
+/// The least width of registers in which doubles are cut off by an instruction.
+const ROUNDS: u32 = 256;
 /// A division of one register of floating-point numbers, in slots.
 const DIVIDED: u64 = 32;
 
@@ -50,6 +59,8 @@ pub struct Division {
     single: bool,
     /// The operands are wider than 32 bits, but what they are is not.
     wide: bool,
+    /// The operands are 64 bits wide, and are asked: the dividend, the divisor.
+    asked: Option<[bool; 2]>,
     /// All lanes have the same divisor.
     uniform: bool,
     /// It comes from outside of the loop around.
@@ -58,14 +69,15 @@ pub struct Division {
 
 impl Division {
     /// How `op` is made; `None` if it is no division, one by a constant, which LLVM multiplies by, or one of numbers that may be larger than
-    /// 32 bits.
-    pub fn of<'c>(op: Op<'c>, shapes: &Shapes<'c>) -> Option<Self> {
+    /// 32 bits where doubles of 64 bits cannot be cut off.
+    pub fn of<'c>(op: Op<'c>, shapes: &Shapes<'c>, register_bits: u32) -> Option<Self> {
         let bits = op.operands().first()?.ty().int_width().filter(|_| divides(op))?;
         if constant(op.operand(1)).is_some() {
             return None;
         }
         let (a, b) = (range(op.operand(0))?, range(op.operand(1))?);
-        let how = Self::of_ranges(bits, is_signed(op), a, b)?;
+        let large = || (bits == 64 && register_bits >= ROUNDS).then(|| Self::of_large(is_signed(op), a, b));
+        let how = Self::of_ranges(bits, is_signed(op), a, b).or_else(large)?;
         Some(Self {
             remainder: op.name().contains("rem"),
             uniform: shapes.is_uniform(op.operand(1)),
@@ -90,21 +102,38 @@ impl Division {
             remainder: false,
             single: bits <= 16 || small,
             wide: bits > 32,
+            asked: None,
             uniform: false,
             found_before: false,
         })
     }
 
+    /// The same of numbers that may be of any size.
+    fn of_large(signed: bool, a: Range, b: Range) -> Self {
+        let small = |known: Range| -DOUBLE < known.low && known.high < DOUBLE && (signed || known.low >= 0);
+        Self {
+            signed: true,
+            negative: signed && a.low < 0,
+            remainder: false,
+            single: false,
+            wide: false,
+            asked: Some([!small(a), !small(b)]),
+            uniform: false,
+            found_before: false,
+        }
+    }
+
     /// What it costs a row, whose integers take so many registers.
     pub fn slots(self, lanes: u32, register_bits: u32, integers: u64) -> u64 {
         let floats = u64::from((lanes * if self.single { 32 } else { 64 }).div_ceil(register_bits));
-        let conversion = if self.signed { 2 } else { 4 };
+        let conversion = if self.signed && self.asked.is_none() { 2 } else { 4 };
+        let questions = self.asked.map_or(0, |asked| asked.into_iter().filter(|asked| *asked).count() as u64);
         let reciprocal = if self.found_before { 0 } else { DIVIDED };
         let quotient = match self.uniform {
             true => reciprocal + floats * (2 * conversion + 2 + 2 + if self.negative { 2 } else { 0 }),
             false => floats * (3 * conversion + DIVIDED),
         };
-        quotient + integers * (if self.wide { 4 } else { 0 } + if self.remainder { 6 } else { 0 })
+        quotient + integers * (6 * questions + if self.wide { 4 } else { 0 } + if self.remainder { 6 } else { 0 })
     }
 }
 
@@ -115,6 +144,50 @@ fn is_signed(op: Op<'_>) -> bool {
 impl<'c> Emitter<'c, '_> {
     /// Makes a division of all lanes.
     pub fn divide(&mut self, op: Op<'c>, how: Division) -> Emitted<()> {
+        let made = match self.all_small(op, how) {
+            Some(small) => self.divide_if(small, op, how)?,
+            None => self.divided(op, how),
+        };
+        self.set_vector(op.result(0), made);
+        Ok(())
+    }
+
+    /// Whether what is asked of numbers holds of all lanes that take part.
+    fn all_small(&self, op: Op<'c>, how: Division) -> Option<Value<'c>> {
+        let ty = op.result(0).ty();
+        let within = |index: usize| {
+            let operand = op.operand(index);
+            let low = if is_signed(op) { DOUBLE as i64 } else { 0 };
+            if self.shapes.is_uniform(operand) {
+                let moved = self.b.arith("addi", self.scalar(operand), self.b.const_int(ty, low));
+                return self.b.cmpi("ult", moved, self.b.const_int(ty, low + DOUBLE as i64));
+            }
+            let moved = self.lanewise("llvm.add", &[self.lane_vector(operand), self.splat_int(ty, low)], ty);
+            let small = self.compare("ult", moved, self.splat_int(ty, low + DOUBLE as i64));
+            self.all(self.mask.map_or(small, |mask| self.select(mask, small, self.splat_int(self.i1(), 1))))
+        };
+        let asked = how.asked?;
+        (0..2).filter(|index| asked[*index]).map(within).reduce(|first, second| self.b.arith("andi", first, second))
+    }
+
+    /// Makes a division of small numbers if they are, else one that LLVM takes apart.
+    fn divide_if(&mut self, small: Value<'c>, op: Op<'c>, how: Division) -> Emitted<Value<'c>> {
+        let made = self.b.scf_if(small, &[self.vector(op.result(0).ty())], true);
+        self.within(made.region(0).entry(), self.mask, |this| {
+            let quotient = this.divided(op, how);
+            this.b.scf_yield(&[quotient]);
+            Ok(())
+        })?;
+        self.within(made.region(1).entry(), self.mask, |this| {
+            let [a, b] = [0, 1].map(|index| this.lane_vector(op.operand(index)));
+            let quotient = this.without_flags(op, &[a, this.safe_divisor(op, b)], a.ty());
+            this.b.scf_yield(&[quotient]);
+            Ok(())
+        })?;
+        Ok(made.result(0))
+    }
+
+    fn divided(&self, op: Op<'c>, how: Division) -> Value<'c> {
         let ty = op.result(0).ty();
         let float = if how.single { self.b.ctx().f32() } else { self.b.ctx().f64() };
         let [a, b] = [0, 1].map(|index| self.lane_vector(op.operand(index)));
@@ -132,17 +205,30 @@ impl<'c> Emitter<'c, '_> {
             }
             false => self.lanewise("llvm.fdiv", &[dividend, self.as_float(b, float, how)], float),
         };
-        let cut = self.lanewise(if how.signed { "llvm.fptosi" } else { "llvm.fptoui" }, &[exact], ty);
-        let made = match how.remainder {
+        let cut = match how.asked {
+            Some(_) => {
+                let whole = self.lanewise("llvm.intr.trunc", &[exact], float);
+                let ones = self.splat(self.float(float, ONES));
+                let moved = self.lanewise("llvm.fadd", &[whole, ones], float);
+                let bits = self.lanewise("llvm.bitcast", &[moved], ty);
+                self.lanewise("llvm.sub", &[bits, self.splat_int(ty, ONES.to_bits().cast_signed())], ty)
+            }
+            None => self.lanewise(if how.signed { "llvm.fptosi" } else { "llvm.fptoui" }, &[exact], ty),
+        };
+        match how.remainder {
             true => self.lanewise("llvm.sub", &[a, self.lanewise("llvm.mul", &[cut, b], ty)], ty),
             false => cut,
-        };
-        self.set_vector(op.result(0), made);
-        Ok(())
+        }
     }
 
     /// A number, or one of each lane, in floating point.
     fn as_float(&self, value: Value<'c>, float: Type<'c>, how: Division) -> Value<'c> {
+        if how.asked.is_some() && value.ty().vector_parts().is_some() {
+            let ty = self.b.ctx().int(64);
+            let bits = self.splat_int(ty, ONES.to_bits().cast_signed());
+            let moved = self.lanewise("llvm.bitcast", &[self.lanewise("llvm.add", &[value, bits], ty)], float);
+            return self.lanewise("llvm.fsub", &[moved, self.splat(self.float(float, ONES))], float);
+        }
         let of = |element: Type<'c>| if value.ty().vector_parts().is_some() { self.vector(element) } else { element };
         let narrow = match how.wide {
             true => self.b.value("llvm.trunc", &[value], of(self.b.ctx().int(32))),

@@ -379,7 +379,7 @@ impl<'c> Emitter<'c, '_> {
         if op.is("llvm.getelementptr") {
             return self.address(op);
         }
-        if let Some(how) = Division::of(op, self.shapes) {
+        if let Some(how) = Division::of(op, self.shapes, self.register_bits) {
             return self.divide(op, how);
         }
         let mut operands: Vec<_> = op.operands().into_iter().map(|value| self.lane_vector(value)).collect();
@@ -402,7 +402,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// Lanes that take no part divide by one.
-    fn safe_divisor(&self, op: Op<'c>, divisor: Value<'c>) -> Value<'c> {
+    pub fn safe_divisor(&self, op: Op<'c>, divisor: Value<'c>) -> Value<'c> {
         let known = crate::analysis::facts::constant(op.operand(1)).is_some_and(|number| number != 0);
         match self.mask {
             Some(mask) if !known => {

@@ -77,11 +77,21 @@ llvm.func @small(%a: !llvm.ptr, %out: !llvm.ptr, %by: i16) {
   llvm.return
 }
 
-// Wide numbers that are not known to be small are divided lane by lane, constants left to LLVM.
-// CHECK-LABEL: llvm.func @do_not_convert
-// CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<{{[0-9]+}}xi64>
-// CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<{{[0-9]+}}xi32>
-llvm.func @do_not_convert(%a: !llvm.ptr, %out: !llvm.ptr, %by: i64) {
+// Wide numbers are asked for their size; constants are left to LLVM.
+// CHECK-LABEL: llvm.func @wide
+// CHECK: %[[A:.*]] = llvm.load {{.*}} -> vector<[[LANES:[0-9]+]]xi64>
+// CHECK: %[[M:.*]] = llvm.add %[[A]], %{{.*}} : vector<[[LANES]]xi64>
+// CHECK: %[[C:.*]] = arith.cmpi ult, %[[M]], %{{.*}} : vector<[[LANES]]xi64>
+// CHECK: "llvm.intr.vector.reduce.and"(%[[C]])
+// CHECK: arith.cmpi ult, %{{.*}}, %{{.*}} : i64
+// CHECK: scf.if %{{.*}} -> (vector<[[LANES]]xi64>) {
+// CHECK: llvm.fdiv %{{.*}}, %{{.*}} : f64
+// CHECK: llvm.fmul %{{.*}}, %{{.*}} : vector<[[LANES]]xf64>
+// CHECK: llvm.intr.trunc
+// CHECK: } else {
+// CHECK: llvm.sdiv %[[A]], %{{.*}} : vector<[[LANES]]xi64>
+// CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<[[LANES]]xi32>
+llvm.func @wide(%a: !llvm.ptr, %out: !llvm.ptr, %by: i64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c7 = arith.constant 7 : i32

@@ -91,3 +91,23 @@ fn wide_integers_that_are_known_to_be_small() {
     assert_eq!(of(true, Range::of_width(64), word), None);
     assert_eq!(row(of(true, word, word).expect("seen above"), -1 << 31, -1), 1 << 31);
 }
+
+#[test]
+fn large_integers_below_the_limit() {
+    let small: Vec<_> = edges(64, true).into_iter().filter(|number| number.abs() < DOUBLE).collect();
+    let all = Range::of_width(64);
+    for uniform in [false, true] {
+        let how = Division { uniform, ..Division::of_large(true, all, all) };
+        assert_eq!(how.asked, Some([true, true]));
+        for a in &small {
+            let bits = f64::from_bits(ONES.to_bits().wrapping_add_signed(*a as i64));
+            assert_eq!(bits - ONES, *a as f64);
+            assert_eq!((*a as f64 + ONES).to_bits().wrapping_sub(ONES.to_bits()).cast_signed(), *a as i64);
+            for b in small.iter().filter(|b| **b != 0) {
+                assert_eq!(row(how, *a, *b), a / b, "{a} / {b}, {how:?}");
+            }
+        }
+    }
+    let byte = Range { low: 0, high: 255 };
+    assert_eq!(Division::of_large(false, byte, all).asked, Some([false, true]));
+}
