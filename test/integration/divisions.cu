@@ -62,7 +62,7 @@ template <class T> void check() {
       EXPECT_AT(i, whole[i], T(a[i] / b[i]));
       EXPECT_AT(i, rest[i], T(a[i] % b[i]));
     }
-  for (size_t number = 0; number < edges.size(); number += 5) {
+  for (size_t number = 0; number < edges.size(); number += 11) {
     const T by = edges[number];
     common<<<(count + 127) / 128, 128>>>(a, by, whole, rest, count);
     finish_kernel();

@@ -31,6 +31,7 @@ mod guards;
 mod lanes;
 mod loops;
 mod memory;
+mod narrow;
 mod parts;
 mod report;
 mod shapes;

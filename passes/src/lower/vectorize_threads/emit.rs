@@ -382,6 +382,11 @@ impl<'c> Emitter<'c, '_> {
         if let Some(how) = Division::of(op, self.shapes, self.register_bits) {
             return self.divide(op, how);
         }
+        if let Some(operands) = self.narrow_operands(op) {
+            let made = self.without_flags(op, &operands, self.vector(op.result(0).ty()));
+            self.set_vector(op.result(0), made);
+            return Ok(());
+        }
         let mut operands: Vec<_> = op.operands().into_iter().map(|value| self.lane_vector(value)).collect();
         if divides(op) {
             operands[1] = self.safe_divisor(op, operands[1]);
