@@ -8,6 +8,7 @@
 #include "Regrain.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMAttrs.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -29,6 +30,7 @@ enum On : unsigned {
   OnAssembly = 64,
   /// An argument of a function.
   OnArgument = 128,
+  OnIf = 256,
 };
 
 /// Values that an attribute may have.
@@ -103,6 +105,7 @@ constexpr Row rows[] = {
     {"regrain.reused", OnAlloca, Holds::Nothing},
     {"regrain.interleaved", OnAlloca, Holds::Count},
     {"regrain.taken_by_row", OnFunction, Holds::Nothing},
+    {"regrain.together", OnIf, Holds::Nothing},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
 };
@@ -130,7 +133,7 @@ static bool stands(Operation *op, unsigned on) {
          (on & OnValue && op->getNumResults() == 1) ||
          (on & OnLoad && op->getName().getStringRef().ends_with(".load")) ||
          (on & OnAlloca && isa<LLVM::AllocaOp>(op)) ||
-         (on & OnAssembly && isa<LLVM::InlineAsmOp>(op));
+         (on & OnIf && isa<scf::IfOp>(op)) || (on & OnAssembly && isa<LLVM::InlineAsmOp>(op));
 }
 
 /// What the attribute may stand on, for messages.
@@ -152,6 +155,8 @@ static StringRef describeOn(unsigned on) {
     return "a load";
   case OnAlloca:
     return "'llvm.alloca'";
+  case OnIf:
+    return "'scf.if'";
   case OnAssembly:
     return "'llvm.inline_asm'";
   default:

@@ -80,6 +80,8 @@ pub const INTERLEAVED: &str = "regrain.interleaved";
 pub const SCOPED: &str = "regrain.scoped";
 /// On the function of a thread loop that waits: whoever runs it asks for each row.
 pub const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
+/// On a condition under which the threads of a block meet: all take it or none, but for those that have ended.
+pub const TOGETHER: &str = "regrain.together";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -117,6 +119,7 @@ pub const ALL: &[&str] = &[
     REUSED,
     INTERLEAVED,
     TAKEN_BY_ROW,
+    TOGETHER,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

@@ -37,8 +37,13 @@ pub(crate) fn device_side(
     name_private(source, &device);
     let splits = options.level > 0 && !source.options.round_trip;
     let register_bits = target.vector_register_bits(&options)?;
-    let (split, mut versions) =
-        if splits { stages.split_form(&context, &device, register_bits) } else { (None, Versions::default()) };
+    let (split, mut versions) = if splits {
+        let prepared = device.clone();
+        target.prepare(&context, &prepared, &options)?;
+        stages.split_form(&context, &prepared, register_bits)
+    } else {
+        (None, Versions::default())
+    };
     let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
     // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
     let back = if source.options.round_trip { stages.round_trip(&context, &device) } else { None };

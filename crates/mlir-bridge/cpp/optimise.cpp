@@ -171,6 +171,9 @@ void setOptionsOnce() {
     // Scheduling once more after register allocation, which LLVM does for some processors that reorder by themselves, takes time
     // that grows with the square of a block's length.
     regrain_bridge::setLLVMOption("post-RA-scheduler", "false");
+    // Before register allocation every memory access of a block is compared with those before it, up to so many (LLVM: 1000); beyond,
+    // old ones are taken together. What lies further apart does not change places to any profit.
+    regrain_bridge::setLLVMOption("dag-maps-huge-region", "128");
   });
 }
 

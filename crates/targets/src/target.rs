@@ -165,6 +165,17 @@ pub trait Kernels: Sync {
 
 /// Making blocks.
 pub trait Blocks: Sync {
+    /// Brings device code of clang's, of which block functions are going to be made, to operations that their passes see through.
+    ///
+    /// # Errors
+    /// Ours alone.
+    fn prepare<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        options: &BlockOptions,
+    ) -> Result<(), Error>;
+
     /// Lowers device code of clang's: for each kernel a function that runs one thread, beside the functions of `split` that run
     /// whole blocks, and a table of all.
     ///

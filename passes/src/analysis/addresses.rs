@@ -304,7 +304,7 @@ pub struct Steps<'c> {
     pub indices: Vec<(Value<'c>, i64)>,
 }
 
-/// What a `getelementptr` adds to its base; `None` for packed structs and what is larger than any memory.
+/// What a `getelementptr` adds to its base; `None` for elements of vectors and what is larger than any memory.
 pub fn steps<'c>(op: Op<'c>) -> Option<Steps<'c>> {
     let mut ty = op.attr("elem_type")?.as_type()?;
     let mut dynamic = op.operands().into_iter().skip(1);
@@ -337,14 +337,10 @@ fn stride(ty: Type<'_>, op: Op<'_>) -> Option<i64> {
 
 /// The type of a field of a struct, and where it is.
 fn field_offset<'c>(ty: Type<'c>, field: usize, op: Op<'c>) -> Option<(Type<'c>, i64)> {
-    let fields = ty.llvm_struct_fields()?;
-    if ty.is_packed_struct() {
-        return None;
-    }
     let mut at = 0u64;
-    for (number, inner) in fields.into_iter().enumerate() {
+    for (number, inner) in ty.llvm_struct_fields()?.into_iter().enumerate() {
         let (size, alignment) = inner.layout(op);
-        at = at.next_multiple_of(alignment.max(1));
+        at = at.next_multiple_of(if ty.is_packed_struct() { 1 } else { alignment.max(1) });
         if number == field {
             return Some((inner, i64::try_from(at).ok()?));
         }

@@ -29,6 +29,10 @@ func.func @host(%n: index, %p: !llvm.ptr, %one: i32) {
   %b = llvm.load %p {regrain.unchanging} : !llvm.ptr -> i32
   // CHECK: llvm.alloca %{{.*}} {regrain.reused}
   %c = llvm.alloca %one x i32 {regrain.reused} : (i32) -> !llvm.ptr
+  %d = arith.cmpi eq, %n, %n : index
+  // CHECK: } {regrain.together}
+  scf.if %d {
+  } {regrain.together}
   // CHECK: llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"}
   llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"} "nop", "" : () -> ()
   // CHECK: regrain.gpu_wrapper {{.*}} attributes {regrain.kept, regrain.not_split = "it may wait", regrain.original}

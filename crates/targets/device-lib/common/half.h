@@ -33,7 +33,8 @@ static inline uint16_t f64_to_bf16(double x, enum rounding mode) { return (uint1
 static INLINE float f16_to_f32(uint16_t h) { return (float)__builtin_bit_cast(_Float16, h); }
 static INLINE float bf16_to_f32(uint16_t h) { return bits_f32((uint32_t)h << 16); }
 static INLINE uint16_t f32_to_f16(float x) {
-  return x != x ? 0x7fff : __builtin_bit_cast(uint16_t, (_Float16)x);
+  uint16_t rounded = __builtin_bit_cast(uint16_t, (_Float16)x);
+  return x != x ? 0x7fff : rounded;
 }
 static INLINE uint16_t f32_to_bf16(float x) {
   uint32_t b = f32_bits(x);
@@ -44,9 +45,14 @@ static INLINE uint16_t f32_to_bf16(float x) {
  * once more to a format with few bits gives what rounding the exact value would give. */
 static INLINE double fma_to_odd(double a, double b, double c) {
   double p = a * b, s = p + c, e = two_sum_error(p, c, s);
-  uint64_t bits = f64_bits(s);
-  if (e == 0 || e != e || (bits & 1)) return s;
-  return bits_f64((e > 0) == (s > 0) ? bits + 1 : bits - 1);
+  uint64_t bits = f64_bits(s), other = (e > 0) == (s > 0) ? bits + 1 : bits - 1;
+  return bits_f64((e == 0) | (e != e) | (bits & 1) ? bits : other);
+}
+/* Such a double rounded to half, without a branch: first to the bits of a float, to odd again. No half comes near the limits of
+ * a float's exponent. */
+static INLINE uint16_t odd_to_f16(double x) {
+  uint64_t b = f64_bits(x), rest = b & 0x1fffffff;
+  return f32_to_f16((float)bits_f64((b ^ rest) | (uint64_t)(rest != 0) << 29));
 }
 /* An integer as a double rounded to odd. */
 static INLINE double u64_to_odd(uint64_t x) { return x >> 53 ? (double)((x >> 11 | ((x & 0x7ff) != 0)) ) * 0x1p11 : (double)x; }

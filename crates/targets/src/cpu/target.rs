@@ -10,8 +10,9 @@ use mlir_bridge::vector_register_bits;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
+use super::destination::device_library;
 use super::{cheap, codegen, image_symbol, limits, lower};
-use crate::from_nvvm::reject_missing;
+use crate::from_nvvm::{open_inline_ptx, reject_missing};
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
 use crate::{Error, nvptx};
@@ -72,6 +73,15 @@ impl Target for Cpu {
 }
 
 impl Blocks for Cpu {
+    fn prepare<'ctx>(
+        &self,
+        context: &'ctx Context,
+        device: &Module<'ctx>,
+        options: &BlockOptions,
+    ) -> Result<(), Error> {
+        open_inline_ptx(context, device, device_library(), options.cuda_arch)
+    }
+
     fn lower<'ctx>(
         &self,
         context: &'ctx Context,

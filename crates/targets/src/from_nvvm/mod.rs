@@ -23,6 +23,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::{FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
+pub(crate) use inline_ptx::arithmetic::open as open_inline_ptx;
 pub use library::DeviceLibrary;
 pub use retarget::retarget;
 

@@ -13,7 +13,7 @@ use super::{
     plan::Plan,
 };
 use crate::analysis::uniformity::{free_values, may_trap, repeatable};
-use regrain_dialects::attributes::{self, INTERLEAVED};
+use regrain_dialects::attributes::{self, INTERLEAVED, TOGETHER};
 
 /// Why the rewriting of a block loop was given up; a mistake of ours, as legality is asked before.
 pub type Emitted<T> = Result<T, String>;
@@ -189,6 +189,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
         if let Some(mask) = self.mask {
             let thread = thread_number(&mut open);
             let guard = open.body.scf_if(mask.load(open.body, thread), &[], false);
+            guard.set_attr(TOGETHER, guard.ctx().unit_attr());
             Builder::at_end(guard.body(), self.loc).scf_yield(&[]);
             open.body = Builder::before_terminator(guard.body(), self.loc);
         }

@@ -7,10 +7,11 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
-use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
+    divide::Division,
     memory::MOST_APART,
     shapes::{Shape, Shapes},
     sums::combines,
@@ -138,7 +139,9 @@ impl<'c> Estimate<'c, '_> {
             _ if op.num_results() > 0 && !varies && op.is_pure() => 1,
             // Vectors of integers are not divided by one instruction.
             Kind::Elementwise if divides(op) && op.operand(1).defining_op().and_then(Op::constant_int).is_none() => {
-                lanes * alone(op)
+                Division::of(op, self.shapes, self.register_bits).map_or(lanes * alone(op), |how| {
+                    how.slots(self.lanes, self.register_bits, self.parts(op.result(0).ty()))
+                })
             }
             Kind::Elementwise if op.is("llvm.getelementptr") => self.parts(op.result(0).ty()),
             Kind::Elementwise => self.parts(op.result(0).ty()) * 2 * alone(op).min(16),
@@ -175,9 +178,9 @@ impl<'c> Estimate<'c, '_> {
 
     fn branch(&self, op: Op<'c>, masked: bool) -> Costs {
         let uniform = self.shapes.is_uniform(op.operand(0));
-        // Threads are compared with the problem's edge, which nearly all are within.
-        let guard =
-            op.operand(0).defining_op().is_some_and(|test| test.name().ends_with("cmp") || test.is("arith.cmpi"))
+        // Threads are compared with the problem's edge, which nearly all are within; or all or none have come here.
+        let guard = op.has_attr(TOGETHER)
+            || op.operand(0).defining_op().is_some_and(|test| test.name().ends_with("cmp") || test.is("arith.cmpi"))
                 && self.compares_linear(op.operand(0));
         let sides = op.regions().into_iter().filter_map(|region| region.first_block());
         let sides: Vec<_> = sides.map(|side| self.block(side, masked || !uniform)).collect();

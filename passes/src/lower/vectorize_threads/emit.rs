@@ -12,6 +12,7 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
+    divide::Division,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
@@ -390,6 +391,14 @@ impl<'c> Emitter<'c, '_> {
         if op.is("llvm.getelementptr") {
             return self.address(op);
         }
+        if let Some(how) = Division::of(op, self.shapes, self.register_bits) {
+            return self.divide(op, how);
+        }
+        if let Some(operands) = self.narrow_operands(op) {
+            let made = self.without_flags(op, &operands, self.vector(op.result(0).ty()));
+            self.set_vector(op.result(0), made);
+            return Ok(());
+        }
         let mut operands: Vec<_> = op.operands().into_iter().map(|value| self.lane_vector(value)).collect();
         if divides(op) {
             operands[1] = self.safe_divisor(op, operands[1]);
@@ -410,7 +419,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// Lanes that take no part divide by one.
-    fn safe_divisor(&self, op: Op<'c>, divisor: Value<'c>) -> Value<'c> {
+    pub fn safe_divisor(&self, op: Op<'c>, divisor: Value<'c>) -> Value<'c> {
         let known = crate::analysis::facts::constant(op.operand(1)).is_some_and(|number| number != 0);
         match self.mask {
             Some(mask) if !known => {

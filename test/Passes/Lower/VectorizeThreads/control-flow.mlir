@@ -6,32 +6,32 @@
 // CHECK: %[[LAST:.*]] = arith.addi %{{.*}}, %c7_i32 : i32
 // CHECK: %[[ALL:.*]] = arith.cmpi slt, %[[LAST]], %{{.*}} : i32
 // CHECK: scf.if %[[ALL]] {
-// CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<8xi32>
-// CHECK: llvm.store {{.*}} : vector<8xi32>
+// CHECK: llvm.sdiv %{{.*}}, %{{.*}} : vector<8xi64>
+// CHECK: llvm.store {{.*}} : vector<8xi64>
 // CHECK: } else {
 // CHECK: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%[[C]]) : (vector<8xi1>) -> i1
 // CHECK: scf.if %[[ANY]] {
 // CHECK: llvm.intr.masked.load
-// CHECK: %[[SAFE:.*]] = llvm.select %[[C]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xi32>
-// CHECK: llvm.sdiv %{{.*}}, %[[SAFE]] : vector<8xi32>
+// CHECK: %[[SAFE:.*]] = llvm.select %[[C]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xi64>
+// CHECK: llvm.sdiv %{{.*}}, %[[SAFE]] : vector<8xi64>
 // CHECK: llvm.intr.masked.store {{.*}}, %[[C]]
 llvm.func @guard(%a: !llvm.ptr, %out: !llvm.ptr, %n: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
-  %million = arith.constant 1000000 : i32
+  %million = arith.constant 1000000 : i64
   scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
     %t = arith.index_cast %x : index to i32
     %c = llvm.icmp "slt" %t, %n : i32
     scf.if %c {
       %i = llvm.sext %t : i32 to i64
-      %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
-      %v = llvm.load %p : !llvm.ptr -> i32
-      %d = llvm.sdiv %million, %v : i32
-      %d1 = llvm.add %d, %v : i32
-      %d2 = llvm.mul %d1, %v : i32
-      %o = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
-      llvm.store %d2, %o : i32, !llvm.ptr
+      %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      %v = llvm.load %p : !llvm.ptr -> i64
+      %d = llvm.sdiv %million, %v : i64
+      %d1 = llvm.add %d, %v : i64
+      %d2 = llvm.mul %d1, %v : i64
+      %o = llvm.getelementptr %out[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      llvm.store %d2, %o : i64, !llvm.ptr
     }
     scf.reduce
   }

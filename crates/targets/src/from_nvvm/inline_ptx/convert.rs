@@ -138,11 +138,15 @@ impl Emitter<'_> {
         from: Type,
         bits: &str,
     ) -> Result<String, Reason> {
-        let mode = rounding(modifiers);
+        let mut mode = rounding(modifiers);
         let mut value = self.decode_float(from, bits)?;
         let mut wide = from == Type::F64;
         if modifiers.0.iter().any(|m| ["rni", "rzi", "rmi", "rpi"].contains(&m.as_str())) {
             value = self.round_to_integral(mode, wide, &value);
+            if from == to {
+                // The type has the integer.
+                mode = "rn";
+            }
         }
         let finite = modifiers.has("satfinite");
         let mut result = match to {

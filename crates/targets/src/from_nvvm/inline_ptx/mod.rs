@@ -14,6 +14,7 @@
 //!
 //! A 32-bit shared address is the low half of the flat address: the device library puts the whole together again.
 
+pub(super) mod arithmetic;
 mod convert;
 mod dispatch;
 mod emit;
@@ -221,7 +222,11 @@ fn operands(statement: &Statement<'_>) -> Result<Vec<Outer>, String> {
 
 /// Adds functions given as text to the module.
 fn add(module: &Module<'_>, text: &str) -> Result<(), String> {
-    let context = module.get_context();
+    module.link_in_module(read(module, text)?).map_err(|e| e.to_string())
+}
+
+/// Functions given as text, in a module for the target of another.
+fn read<'ctx>(module: &Module<'ctx>, text: &str) -> Result<Module<'ctx>, String> {
     let triple = module.get_triple();
     let header = format!(
         "target datalayout = \"{}\"\ntarget triple = \"{}\"\n",
@@ -229,6 +234,5 @@ fn add(module: &Module<'_>, text: &str) -> Result<(), String> {
         triple.as_str().to_string_lossy()
     );
     let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{header}{text}").as_bytes(), "inline_ptx");
-    let addition = context.create_module_from_ir(buffer).map_err(|e| format!("{e}\n{text}"))?;
-    module.link_in_module(addition).map_err(|e| e.to_string())
+    module.get_context().create_module_from_ir(buffer).map_err(|e| format!("{e}\n{text}"))
 }

@@ -449,3 +449,30 @@ fn refuses_asm_goto() {
     let missing = lower(&module).expect_err("a jump is refused");
     assert_eq!(missing[0].what, "inline PTX that jumps");
 }
+
+#[test]
+fn what_only_computes_is_put_in_place() {
+    let text = r#"define float @kernel(i32 %x, float %y, ptr %p) {
+  %high = call float asm "{.reg .f16 l,h; mov.b32 {l,h},$1; cvt.f32.f16 $0, h;}", "=f,r"(i32 %x)
+  %narrow = call i16 asm "{ cvt.rn.f16.f32 $0, $1;}", "=h,f"(float %y)
+  %time = call i32 asm sideeffect "mov.u32 $0, %clock;", "=r"()
+  %loaded = call i32 asm "ld.u32 $0, [$1];", "=r,l"(ptr %p)
+  %ordered = call i32 asm sideeffect "add.u32 $0, $1, 1;", "=r,r,~{memory}"(i32 %x)
+  %wide = zext i16 %narrow to i32
+  %a = add i32 %wide, %time
+  %b = add i32 %loaded, %ordered
+  %c = add i32 %a, %b
+  %number = sitofp i32 %c to float
+  %sum = fadd float %high, %number
+  ret float %sum
+}"#;
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "open");
+    let module = context.create_module_from_ir(buffer).expect("valid IR");
+    super::arithmetic::open(&context, &module, cpu::device_library(), 70).expect("no error of ours");
+    let made = module.print_to_string().to_string();
+    assert!(made.contains("fpext half") && made.contains("fptrunc float"), "{made}");
+    assert!(!made.contains("cvt.") && !made.contains("__regrain_"), "{made}");
+    assert_eq!(made.matches(" asm ").count(), 3, "{made}");
+    module.verify().expect("valid IR");
+}

@@ -1,0 +1,111 @@
+//! Inline PTX that only computes becomes plain IR in its place, before anything is made of the code: what is a statement to the passes
+//! is done thread by thread, what is arithmetic by rows of threads.
+//!
+//! ```text
+//! %r = call float asm "{.reg .f16 l,h; mov.b32 {l,h},$1; cvt.f32.f16 $0, h;}", "=f,r"(i32 %x)
+//! ```
+//! becomes
+//! ```text
+//! %s = lshr i32 %x, 16 ; %t = trunc i32 %s to i16 ; %h = bitcast i16 %t to half ; %r = fpext half %h to float
+//! ```
+//! The statements' functions are the same as ever ([`super::lower`]), so both forms compute the same. They are finished in a module of
+//! their own; one that is no straight code after that, touches memory, or calls something stays a statement, as does one that says that
+//! it writes memory, or gives nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::AnyTypeEnum;
+use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use mlir_bridge::llvm;
+
+use super::{Statement, collect, lower, read};
+use crate::from_nvvm::DeviceLibrary;
+use crate::{Error, machines};
+
+/// What finishes the functions of statements.
+const FINISH: &str = "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
+/// The most instructions of a statement that is put in place.
+const LONGEST: usize = 128;
+
+/// Puts what statements of `module` compute in their place, where they do nothing else. `cuda_arch` is what the source saw.
+pub(crate) fn open<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    library: &DeviceLibrary,
+    cuda_arch: u32,
+) -> Result<(), Error> {
+    let signatures = library.signatures()?;
+    let statements: Vec<_> = collect(module).into_iter().filter(may_compute).collect();
+    let mut functions = BTreeMap::new();
+    let mut declarations = BTreeMap::new();
+    for statement in &statements {
+        if !functions.contains_key(&statement.name)
+            && let Ok(lowered) = lower(signatures, statement)
+        {
+            functions.insert(statement.name.clone(), lowered.function);
+            declarations.extend(lowered.declarations);
+        }
+    }
+    if functions.is_empty() {
+        return Ok(());
+    }
+    let machine = machines::nvptx(cuda_arch)?;
+    let text: String = declarations.into_values().chain(functions.into_values()).collect();
+    let internal = |e: String| Error::internal("opening inline PTX", e);
+    let apart = read(module, &text).map_err(internal)?;
+    let definitions = library.load(context)?;
+    definitions.set_triple(&module.get_triple());
+    definitions.set_data_layout(&module.get_data_layout());
+    apart.link_in_module(definitions).map_err(|e| internal(e.to_string()))?;
+    machines::run_passes(&apart, FINISH, &machine)?;
+    let named: BTreeSet<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
+    for function in apart.get_functions() {
+        if named.contains(function.get_name().to_string_lossy().as_ref()) && !only_computes(function) {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    machines::run_passes(&apart, "globaldce", &machine)?;
+    module.link_in_module(apart).map_err(|e| internal(e.to_string()))?;
+    for statement in &statements {
+        let Some(function) = module.get_function(&statement.name) else { continue };
+        function.set_linkage(Linkage::Internal);
+        llvm::set_callee(statement.call, function);
+        if let Ok(call) = CallSiteValue::try_from(statement.call) {
+            call.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("memory"));
+        }
+    }
+    machines::run_passes(module, "always-inline", &machine)
+}
+
+fn may_compute(statement: &Statement<'_>) -> bool {
+    statement.result.as_deref().is_some_and(|result| result != "void") && !statement.constraints.contains("~{memory}")
+}
+
+/// Whether a function is straight code that computes its result of its arguments.
+fn only_computes(function: FunctionValue<'_>) -> bool {
+    let blocks = function.get_basic_blocks();
+    let [only] = blocks.as_slice() else { return false };
+    only.get_instructions().count() <= LONGEST && only.get_instructions().all(computes)
+}
+
+fn computes(instruction: InstructionValue<'_>) -> bool {
+    use InstructionOpcode as Of;
+    // A number in the middle may be wider than what rows have.
+    let wide = |ty: AnyTypeEnum<'_>| matches!(ty, AnyTypeEnum::IntType(ty) if ty.get_bit_width() > 64);
+    if wide(instruction.get_type()) {
+        return false;
+    }
+    match instruction.get_opcode() {
+        Of::Call => {
+            let speculatable = Attribute::get_named_enum_kind_id("speculatable");
+            let known = |callee: FunctionValue<'_>| callee.get_enum_attribute(AttributeLoc::Function, speculatable);
+            !llvm::calls_inline_asm(instruction) && llvm::callee(instruction).and_then(known).is_some()
+        }
+        Of::Alloca | Of::Load | Of::Store | Of::Fence | Of::AtomicRMW | Of::AtomicCmpXchg | Of::VAArg => false,
+        Of::Invoke | Of::CallBr | Of::IndirectBr | Of::Switch | Of::Unreachable => false,
+        _ => true,
+    }
+}
