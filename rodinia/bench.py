@@ -8,6 +8,7 @@
   bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
   bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
   bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
+  bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
@@ -32,6 +33,7 @@ from pathlib import Path
 
 import corpus
 import grain
+import library
 import limits
 import pocl
 import tune
@@ -390,6 +392,10 @@ def against_pocl(options):
     return f"failed: {' '.join(failed)}" if failed else None
 
 
+def thrust(options):
+    write(f"{options.name}.md", library.table(options, CLANG, run_program, machine, geomean))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -419,6 +425,11 @@ def main():
     opencl.add_argument("--flags", default="", help="more flags for the kernels")
     opencl.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the OpenMP twins")
     opencl.add_argument("--name", default="pocl", help="of the file in results/")
+    of_library = commands.add_parser("thrust")
+    of_library.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    of_library.add_argument("--driver", default=str(REGRAIN))
+    of_library.add_argument("--flags", default="", help="more flags for the kernels")
+    of_library.add_argument("--name", default="thrust", help="of the file in results/")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
     matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
@@ -436,7 +447,8 @@ def main():
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
-             "device": device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl}
+             "device": device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
+             "thrust": thrust}
     sys.exit(sides[options.command](options))
 
 

@@ -8,6 +8,8 @@
 //! induction variables so that fewer loops are recognised) and infer-address-spaces (registers rise); the back end's O3
 //! does all three at the end.
 //!
+//! Structures that a kernel takes by value and changes are copied first (`arguments`).
+//!
 //! A function that calls itself, directly or not, is not marked for inlining: its kernel is declined later.
 
 use std::collections::{HashMap, HashSet};
@@ -20,9 +22,14 @@ use inkwell::values::{BasicValueEnum, FunctionValue, GlobalValue, InstructionOpc
 use inkwell::{AddressSpace, OptimizationLevel};
 use mlir_bridge::llvm;
 
+use crate::arguments;
+
 /// The passes, in order.
 pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
     cgscc(inline,function(sroa,early-cse,simplifycfg)),function(loop-simplify,lcssa),globaldce";
+
+/// What follows where kernels change structures that they take by value.
+const PASSES_FOR_ARGUMENTS: &str = "function(sroa,early-cse,simplifycfg,loop-simplify,lcssa)";
 
 /// Calling convention of `ptx_kernel` functions.
 const PTX_KERNEL: u32 = 71;
@@ -61,9 +68,17 @@ pub enum CleanError {
 pub fn clean_device_module(module: &Module<'_>, cpu: &str) -> Result<(), CleanError> {
     mark_for_inlining(module);
     let machine = nvptx_machine(module, cpu)?;
-    module
-        .run_passes(CLEANING_PASSES, &machine, PassBuilderOptions::create())
-        .map_err(|error| CleanError::Passes(error.to_string()))
+    let run = |passes| {
+        let done = module.run_passes(passes, &machine, PassBuilderOptions::create());
+        done.map_err(|error| CleanError::Passes(error.to_string()))
+    };
+    run(CLEANING_PASSES)?;
+    // Only now it is known: before, functions took references to members.
+    let layout = machine.get_target_data();
+    match arguments::copy_changed(module, PTX_KERNEL, &layout).map_err(|error| CleanError::Passes(error.to_string()))? {
+        true => run(PASSES_FOR_ARGUMENTS),
+        false => Ok(()),
+    }
 }
 
 pub fn nvptx_machine(module: &Module<'_>, cpu: &str) -> Result<TargetMachine, CleanError> {

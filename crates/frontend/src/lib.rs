@@ -3,6 +3,7 @@
 //! We do not walk the AST. clang's own code generation gives the LLVM IR of host and device, so every C++ feature
 //! that clang knows works here; see [`clang`]. What happens to the host side afterwards is in [`host`].
 
+mod arguments;
 pub mod clang;
 pub mod clean;
 pub mod dispatch;

@@ -22,11 +22,14 @@
 //! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
 //! a thread compares (`divisions.rs`).
 //!
+//! Loops whose rounds all threads share already get the barrier alone (`rounds.rs`).
+//!
 //! The start is split into a part that the threads share and a small one of their own ([`Start`]). Where numbers might wrap, the
 //! loop as it was stands beside, and what all threads share decides. Declined: loops that carry more than the number, whose
 //! bound or stride is not the same in all threads, that hold loops, or do more than load, compute and store.
 
 mod divisions;
+mod rounds;
 
 use mlir_bridge::{
     ir::{Block, Builder, Mapping, Op, Value},
@@ -39,9 +42,9 @@ use crate::analysis::{
     counted_loop::{self, Kind},
     facts::{Range, range},
     loops::Counting,
-    objects::{Kind as Object, object_of},
+    objects::{Kind as Object, is_read_only_struct, object_of},
     synchronisation::{STRUCTURES, decisive},
-    uniformity::{Trust, Uniformity, computes},
+    uniformity::{Trust, UNCHANGING, Uniformity, computes},
 };
 
 /// The most that threads of a block may start apart.
@@ -69,12 +72,17 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// Interchanges the loops of a loop over threads.
 fn interchange(parallel: Op<'_>) {
     let structures: Vec<_> = parallel.find_all(|op| STRUCTURES.contains(&op.name()));
-    let loops: Vec<_> = structures.iter().copied().filter_map(Strided::of).collect();
-    if loops.is_empty() || !Counting::dimensions(parallel).iter().all(Counting::is_plain) {
+    let is_loop = |op: &Op<'_>| matches!(op.name(), "scf.for" | "scf.while");
+    if !structures.iter().any(is_loop) || !Counting::dimensions(parallel).iter().all(Counting::is_plain) {
         return;
     }
-    let uniform =
-        Uniformity::new(parallel.body(), &parallel.body().args(), structures.into_iter().collect(), Trust::default());
+    let loops: Vec<_> = structures.iter().copied().filter_map(Strided::of).collect();
+    for load in parallel.find_all(is_read_only_struct) {
+        load.set_attr(UNCHANGING, load.ctx().unit_attr());
+    }
+    let known = structures.iter().copied().collect();
+    let uniform = Uniformity::new(parallel.body(), &parallel.body().args(), known, Trust::default());
+    rounds::share(parallel, &structures, &uniform);
     for strided in loops.into_iter().filter(|strided| strided.fits(parallel, &uniform)) {
         let start = Starts { parallel, uniform: &uniform, b: Builder::before(strided.op), checks: Vec::new() };
         strided.rewrite(parallel, start);
@@ -122,12 +130,10 @@ impl<'c> Strided<'c> {
 
     /// Whether all threads come to the loop and to its rounds together, starting apart, and what they do there may take turns.
     fn fits(&self, parallel: Op<'c>, uniform: &Uniformity<'c>) -> bool {
-        let mut around = std::iter::successors(self.op.parent(), |at| at.parent()).take_while(|at| *at != parallel);
-        let shared = |at: Op<'c>| STRUCTURES.contains(&at.name()) && uniform.all_uniform(&decisive(at));
         let ops = || self.body.ops().into_iter().flat_map(|op| op.find_all(|_| true));
         uniform.all_uniform(&[self.bound, self.step])
             && !uniform.is_uniform(self.init)
-            && around.all(shared)
+            && shared_structures(self.op, parallel, uniform)
             && ops().all(is_plain)
             && ops().any(|op| matches!(op.name(), "llvm.load" | "llvm.store"))
     }
@@ -211,21 +217,33 @@ fn wrapped(value: i128, bits: u32) -> i64 {
     if bits == 32 { i64::from(value as u32 as i32) } else { value as i64 }
 }
 
+/// Whether all threads come to an operation together.
+fn shared_structures<'c>(op: Op<'c>, parallel: Op<'c>, uniform: &Uniformity<'c>) -> bool {
+    let mut around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| *at != parallel);
+    around.all(|at| STRUCTURES.contains(&at.name()) && uniform.all_uniform(&decisive(at)))
+}
+
+/// Whether an address is of memory of the thread.
+fn is_local(address: Value<'_>) -> bool {
+    object_of(root(address)) == Some(Object::Local)
+}
+
+/// What an address is computed from.
+fn root(address: Value<'_>) -> Value<'_> {
+    let mut at = address;
+    while let Some(op) = at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
+    {
+        at = op.operand(0);
+    }
+    at
+}
+
 /// Whether an operation only loads, computes and stores, elsewhere than in memory of the thread.
 fn is_plain(op: Op<'_>) -> bool {
     let plain = || !op.has_attr("volatile_") && op.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
-    let local = |address: Value<'_>| {
-        let mut at = address;
-        while let Some(op) =
-            at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
-        {
-            at = op.operand(0);
-        }
-        object_of(at) == Some(Object::Local)
-    };
     match op.name() {
-        "llvm.load" => plain() && !local(op.operand(0)),
-        "llvm.store" => plain() && !local(op.operand(1)),
+        "llvm.load" => plain() && !is_local(op.operand(0)),
+        "llvm.store" => plain() && !is_local(op.operand(1)),
         "llvm.call" => computes(op),
         "scf.if" => true,
         _ => op.is_terminator() || (op.num_regions() == 0 && op.is_memory_effect_free()),

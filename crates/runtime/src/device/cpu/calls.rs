@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::fibers;
+use super::hints;
 use super::relief::Patience;
 use super::state::{Mode, current};
 use super::switch::{leave, yield_now};
@@ -118,10 +119,19 @@ extern "C" fn __regrain_globaltimer() -> u64 {
 /// CUDA's limit on one sleep, one millisecond.
 const MAX_SLEEP: u64 = 1_000_000;
 
+/// A sleep shorter than what changing to another OS thread takes is a hint in a loop that waits, or before one; CUDA lets it end at once.
+const LEAST_SLEEP: u32 = 5_000;
+
 /// `__nanosleep`: lets the other threads of the block run until the time is over.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_nanosleep(nanoseconds: u32) {
     let worker = current();
+    // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
+    unsafe {
+        if nanoseconds < LEAST_SLEEP && !worker.is_null() && (*worker).mode == Mode::Whole {
+            return hints::__regrain_spin_hint();
+        }
+    }
     let time = Duration::from_nanos(u64::from(nanoseconds).min(MAX_SLEEP));
     let start = Instant::now();
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread.

@@ -6,11 +6,13 @@ use super::state::{Mode, Worker, current};
 use super::switch::{leave, yield_now};
 
 const SPINS_PER_YIELD: u32 = 32;
+/// Of rows, each of whose lanes gives a hint: who looks once waits for nobody.
+const SPINS_OF_ROWS_PER_YIELD: u32 = 1024;
 
 /// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another
 /// lets it run.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn __regrain_spin_hint() {
+pub unsafe extern "C" fn __regrain_spin_hint() {
     let worker = current();
     if worker.is_null() {
         return;
@@ -18,7 +20,8 @@ unsafe extern "C" fn __regrain_spin_hint() {
     // SAFETY: a non-null worker belongs to this OS thread and is running a block.
     unsafe {
         (*worker).spins += 1;
-        if (*worker).spins < SPINS_PER_YIELD {
+        let most = if (*worker).mode == Mode::Whole { SPINS_OF_ROWS_PER_YIELD } else { SPINS_PER_YIELD };
+        if (*worker).spins < most {
             return;
         }
         (*worker).spins = 0;

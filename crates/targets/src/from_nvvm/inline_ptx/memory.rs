@@ -3,11 +3,16 @@
 //! ```text
 //! ld.shared.v2.u32 {$0, $1}, [$2+8];
 //! ```
-//! becomes two loads from `@__regrain_shared_pointer(address)` + 8.
+//! becomes two loads from `@__regrain_shared_pointer(address)` + 8. What others may see meanwhile (`volatile`, `relaxed`, ...) is read and
+//! written as a whole: scans hand a value and its state on in one vector.
 
 use super::dispatch::{Modifiers, Type};
 use super::emit::{Emitter, Reason};
 use super::parse::{Instruction, Operand};
+
+/// Bits of the widest access that is made at once: an aligned vector register of any machine that this runs on. LLVM has no atomic
+/// operations of this width for all of them.
+const WIDEST: u32 = 128;
 
 /// Modifiers of ld and st that change nothing here: caches, scopes, spaces that are flat memory.
 fn is_harmless(modifier: &str) -> bool {
@@ -44,29 +49,43 @@ impl Emitter<'_> {
         self.call("__regrain_shared_pointer", &[("i32", bits)])
     }
 
-    /// `volatile` and ordering, as LLVM writes them, before and after the address.
-    fn ordering(
-        &mut self,
-        modifiers: &Modifiers<'_>,
-        width: u32,
-        is_load: bool,
-    ) -> Result<(&'static str, String), Reason> {
-        let bytes = width / 8;
+    /// The order in which others see an access, in LLVM's word for it; none where it does not matter.
+    fn order(&mut self, modifiers: &Modifiers<'_>, is_load: bool) -> Result<Option<&'static str>, Reason> {
         let strong = ["relaxed", "acquire", "release", "mmio"].iter().any(|m| modifiers.has(m));
         if !strong && !modifiers.has("volatile") && !modifiers.has("cv") {
-            return Ok(("", format!("align {bytes}")));
+            return Ok(None);
         }
         // Somebody may be waiting for this, or this for somebody.
         self.call("__regrain_spin_hint", &[])?;
-        if width > 64 {
-            return Err("a strong access of that width".into());
-        }
-        let order = match () {
+        Ok(Some(match () {
             () if is_load && modifiers.has("acquire") => "acquire",
             () if !is_load && modifiers.has("release") => "release",
             () => "monotonic",
-        };
-        Ok(("atomic volatile ", format!("{order}, align {bytes}")))
+        }))
+    }
+
+    /// All elements at once, as hardware reads them: somebody else's vector is there as a whole or not at all.
+    fn load_whole(&mut self, pointer: &str, bits: u32, order: &str) -> String {
+        if bits < WIDEST {
+            return self.value(&format!("load atomic volatile i{bits}, ptr {pointer} {order}, align {}", bits / 8));
+        }
+        let vector = self.value(&format!("load volatile <2 x i64>, ptr {pointer}, align {}", bits / 8));
+        if order == "acquire" {
+            self.line("fence acquire");
+        }
+        self.value(&format!("bitcast <2 x i64> {vector} to i{bits}"))
+    }
+
+    fn store_whole(&mut self, pointer: &str, value: &str, bits: u32, order: &str) {
+        if bits < WIDEST {
+            return self
+                .line(&format!("store atomic volatile i{bits} {value}, ptr {pointer} {order}, align {}", bits / 8));
+        }
+        let vector = self.value(&format!("bitcast i{bits} {value} to <2 x i64>"));
+        if order == "release" {
+            self.line("fence release");
+        }
+        self.line(&format!("store volatile <2 x i64> {vector}, ptr {pointer}, align {}", bits / 8));
     }
 
     pub(super) fn load(&mut self, instruction: &Instruction) -> Result<(), Reason> {
@@ -75,19 +94,29 @@ impl Emitter<'_> {
         let ty = modifiers.last_type()?;
         let [to, address, ..] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
         let pointer = self.pointer(&modifiers, address)?;
-        let (before, after) = self.ordering(&modifiers, ty.width(), true)?;
+        let order = self.order(&modifiers, true)?;
         let targets: Vec<&Operand> = match to {
             Operand::Vector(elements) if is_vector(&modifiers) => elements.iter().collect(),
             one => vec![one],
         };
-        let mut values = Vec::new();
-        for index in 0..targets.len() {
-            let place = self.element_pointer(&pointer, ty, index);
-            let (width, separator) = (ty.width(), separator(before));
-            values.push(self.value(&format!("load {before}i{width}, ptr {place}{separator}{after}")));
-        }
+        let width = ty.width();
+        let values: Vec<String> = match order {
+            Some(order) if is_whole(width, targets.len()) => {
+                let bits = width * targets.len() as u32;
+                let whole = self.load_whole(&pointer, bits, order);
+                (0..targets.len()).map(|index| self.part(&whole, bits, width, index)).collect()
+            }
+            _ => {
+                let (before, after) = one_by_one(order, width)?;
+                let mut load = |index| {
+                    let place = self.element_pointer(&pointer, ty, index);
+                    self.value(&format!("load {before}i{width}, ptr {place}{after}"))
+                };
+                (0..targets.len()).map(&mut load).collect()
+            }
+        };
         for (target, value) in targets.into_iter().zip(&values) {
-            self.write(target, value, ty.width(), ty.is_signed())?;
+            self.write(target, value, width, ty.is_signed())?;
         }
         Ok(())
     }
@@ -101,17 +130,41 @@ impl Emitter<'_> {
         let ty = modifiers.last_type()?;
         let [address, from, ..] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
         let pointer = self.pointer(&modifiers, address)?;
-        let (before, after) = self.ordering(&modifiers, ty.width(), false)?;
+        let order = self.order(&modifiers, false)?;
         let sources: Vec<&Operand> = match from {
             Operand::Vector(elements) if is_vector(&modifiers) => elements.iter().collect(),
             one => vec![one],
         };
-        for (index, source) in sources.into_iter().enumerate() {
-            let value = self.read(source, ty.width())?;
+        let width = ty.width();
+        let values = sources.iter().map(|source| self.read(source, width)).collect::<Result<Vec<_>, Reason>>()?;
+        if let Some(order) = order.filter(|_| is_whole(width, values.len())) {
+            let bits = width * values.len() as u32;
+            let whole = self.joined(&values, bits, width);
+            self.store_whole(&pointer, &whole, bits, order);
+            return Ok(());
+        }
+        let (before, after) = one_by_one(order, width)?;
+        for (index, value) in values.iter().enumerate() {
             let place = self.element_pointer(&pointer, ty, index);
-            self.line(&format!("store {before}i{} {value}, ptr {place}{}{after}", ty.width(), separator(before)));
+            self.line(&format!("store {before}i{width} {value}, ptr {place}{after}"));
         }
         Ok(())
+    }
+
+    /// The bits of one element of a vector that is held as one number.
+    fn part(&mut self, whole: &str, bits: u32, width: u32, index: usize) -> String {
+        let moved = self.value(&format!("lshr i{bits} {whole}, {}", width as usize * index));
+        self.value(&format!("trunc i{bits} {moved} to i{width}"))
+    }
+
+    fn joined(&mut self, values: &[String], bits: u32, width: u32) -> String {
+        let mut whole = "0".to_string();
+        for (index, value) in values.iter().enumerate() {
+            let wide = self.value(&format!("zext i{width} {value} to i{bits}"));
+            let moved = self.value(&format!("shl i{bits} {wide}, {}", width as usize * index));
+            whole = self.value(&format!("or i{bits} {whole}, {moved}"));
+        }
+        whole
     }
 
     fn check_access(&mut self, modifiers: &Modifiers<'_>) -> Result<(), Reason> {
@@ -224,9 +277,18 @@ fn is_vector(modifiers: &Modifiers<'_>) -> bool {
     ["v2", "v4", "v8"].iter().any(|m| modifiers.has(m))
 }
 
-/// Between an address and what follows it: an ordering comes without a comma.
-fn separator(before: &str) -> &'static str {
-    if before.is_empty() { ", " } else { " " }
+/// Whether a vector of so many elements is read and written at once.
+fn is_whole(width: u32, elements: usize) -> bool {
+    elements > 1 && width * elements as u32 <= WIDEST
+}
+
+/// What stands before the type and after the address of an access of one element.
+fn one_by_one(order: Option<&str>, width: u32) -> Result<(&'static str, String), Reason> {
+    match order {
+        None => Ok(("", format!(", align {}", width / 8))),
+        Some(_) if width > 64 => Err("a strong access of that width".into()),
+        Some(order) => Ok(("atomic volatile ", format!(" {order}, align {}", width / 8))),
+    }
 }
 
 /// The library's name for the type of an atomic operation.

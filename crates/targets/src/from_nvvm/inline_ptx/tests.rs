@@ -20,7 +20,7 @@ struct tls { uint32_t tid[3], ntid[3], ctaid[3], nctaid[3], laneid, warpid, size
 _Thread_local struct tls __regrain_tls __attribute__((tls_model("initial-exec"))) =
   {{5, 6, 7}, {32, 2, 1}, {1, 2, 3}, {4, 5, 6}, 3, 1, 0, 9, 0, 0, 0};
 _Thread_local uint32_t shared_words[64] __attribute__((tls_model("initial-exec")));
-uint32_t global_words[64];
+_Alignas(16) uint32_t global_words[64];
 void __regrain_spin_hint(void) {}
 uint32_t __regrain_active_mask(void) { return 8; }
 uint32_t __regrain_warp_exchange(uint32_t mask, uint64_t value, uint64_t *out) {
@@ -339,6 +339,18 @@ fn memory_and_warps() {
             "=r,l",
             &[GLOBAL],
             1,
+        ),
+        case(
+            "st.relaxed.gpu.v2.u32 [$1], {3, 9}; { .reg .u32 a, b; ld.relaxed.gpu.v2.u32 {a, b}, [$1]; sub.u32 $0, b, a; }",
+            "=r,l",
+            &[GLOBAL],
+            6,
+        ),
+        case(
+            "st.release.gpu.v2.u64 [$1], {3, 7}; { .reg .u64 a, b; ld.acquire.gpu.v2.u64 {a, b}, [$1]; sub.u64 $0, b, a; }",
+            "=l,l",
+            &[GLOBAL],
+            4,
         ),
         case("st.shared.u32 [$1+8], 5; ld.shared.u32 $0, [$1+8];", "=r,r", &[SHARED], 5),
         case("{ .reg .u64 p; cvta.shared.u64 p, $1; ld.u32 $0, [p+8]; }", "=r,l", &[SHARED], 5),
