@@ -169,12 +169,8 @@ pub trait Blocks: Sync {
     ///
     /// # Errors
     /// Ours alone.
-    fn prepare<'ctx>(
-        &self,
-        context: &'ctx Context,
-        device: &Module<'ctx>,
-        options: &BlockOptions,
-    ) -> Result<(), Error>;
+    fn prepare<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>, options: &BlockOptions)
+    -> Result<(), Error>;
 
     /// Lowers device code of clang's: for each kernel a function that runs one thread, beside the functions of `split` that run
     /// whole blocks, and a table of all.

@@ -14,7 +14,7 @@ use mlir_bridge::ir::{Op, Type, Value};
 use super::emit::Emitter;
 use crate::analysis::facts::{constant, width};
 
-/// `eq` and `ne`.
+/// How many predicates, the first ones, are of numbers of either kind: `eq` and `ne`.
 const EQUALITIES: i64 = 2;
 /// The first of the predicates of numbers without a sign, `ult`.
 const UNSIGNED: i64 = 6;
@@ -54,7 +54,7 @@ impl<'c> Emitter<'c, '_> {
         }
         let predicate = op.attr("predicate")?.as_int()?;
         let (first, second) = (Narrow::of(op.operand(0)), Narrow::of(op.operand(1)));
-        let keeps = |signed: bool| signed || predicate < EQUALITIES || predicate >= UNSIGNED;
+        let keeps = |signed: bool| signed || !(EQUALITIES..UNSIGNED).contains(&predicate);
         match (first, second) {
             (Some(a), Some(b)) if a.signed == b.signed && a.value.ty() == b.value.ty() && keeps(a.signed) => {
                 Some([a.value, b.value].map(|value| self.lane_vector(value)))

@@ -26,7 +26,8 @@ use crate::from_nvvm::DeviceLibrary;
 use crate::{Error, machines};
 
 /// What finishes the functions of statements.
-const FINISH: &str = "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
+const FINISH: &str =
+    "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
 /// The most instructions of a statement that is put in place.
 const LONGEST: usize = 128;
 
