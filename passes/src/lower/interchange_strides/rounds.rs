@@ -36,11 +36,12 @@ const DEPTH: u32 = 6;
 pub(super) fn share<'c>(parallel: Op<'c>, loops: &[Op<'c>], uniform: &Uniformity<'c>) {
     let mut made: Vec<Op<'c>> = Vec::new();
     for op in loops.iter().copied().filter(|op| matches!(op.name(), "scf.for" | "scf.while")) {
-        if made.iter().all(|outer| !outer.is_proper_ancestor_of(op)) && fits(parallel, op, uniform) {
-            if let Some(start) = work(op, uniform).ops().first() {
-                Barrier::create(Builder::before(*start), &parallel.body().args());
-                made.push(op);
-            }
+        if made.iter().all(|outer| !outer.is_proper_ancestor_of(op))
+            && fits(parallel, op, uniform)
+            && let Some(start) = work(op, uniform).ops().first()
+        {
+            Barrier::create(Builder::before(*start), &parallel.body().args());
+            made.push(op);
         }
     }
 }
