@@ -12,7 +12,8 @@ pub struct Pipeline {
 ///
 /// No `canonicalize` behind it: it drops the loops' annotations, merges the grid loop with the block loop and folds
 /// dimensions of size one away, whose induction variables the barriers name. Lifting simplifies what it made.
-pub const RAISE: &str = "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
+pub const RAISE: &str =
+    "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
 /// [`RAISE`], with launch functions for constant block shapes too, as options `shapes` and `bounds` of `regrain-form-parallel` have them.
 pub fn raise(shapes: &str, bounds: bool) -> String {
@@ -26,8 +27,8 @@ pub fn raise(shapes: &str, bounds: bool) -> String {
 pub const KEEP: &str = "regrain-hash-kernels,regrain-keep-launches";
 
 /// From imported LLVM functions to parallel loops and back to GPU kernels, with nothing done in between.
-pub const GPU_ROUND_TRIP: &str =
-    "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel,regrain-outline-kernels";
+pub const GPU_ROUND_TRIP: &str = "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,\
+    regrain-form-parallel,regrain-outline-kernels";
 
 /// What the parallel form makes possible, on every launch that is not marked as the original. Equal values are merged first, so
 /// that the copies that coarsening made address memory alike. Forwarding leaves fewer accesses, hence fewer barriers; without them

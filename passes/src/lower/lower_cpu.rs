@@ -133,12 +133,7 @@ struct How {
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-fn make_blocks(
-    module: Op<'_>,
-    operations: &dyn DeviceOperations,
-    how: How,
-    seldom: &HashSet<&str>,
-) -> PassResult {
+fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seldom: &HashSet<&str>) -> PassResult {
     let mut made = Vec::new();
     let launches = launch_function::launches(module);
     let wrappers_of = |launch| GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect::<Vec<_>>();

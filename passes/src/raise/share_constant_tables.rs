@@ -97,6 +97,8 @@ fn is_table(address: Value<'_>) -> bool {
 
 /// Whether two addresses are of one constant.
 fn is_same_table(one: Value<'_>, other: Value<'_>) -> bool {
-    let name = |address: Value<'_>| address.defining_op().and_then(|op| op.attr("global_name")?.as_symbol().map(str::to_owned));
+    let name = |address: Value<'_>| {
+        address.defining_op().and_then(|op| op.attr("global_name")?.as_symbol().map(str::to_owned))
+    };
     name(one).is_some() && name(one) == name(other)
 }
