@@ -119,9 +119,9 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
             (*worker).whole_yielder = yielder;
             while let Some(block) = next_block(worker, job, take) {
                 set_block(worker, job, block);
-                let most = (*worker).chunk.end - block;
-                let ran = run_whole_blocks(worker, job, most);
-                (*worker).chunk.start = block + ran;
+                let others = (*worker).chunk.end.saturating_sub((*worker).chunk.start);
+                // A block that waits may have given the others back meanwhile; then it ran alone.
+                (*worker).chunk.start += run_whole_blocks(worker, job, 1 + others) - 1;
             }
         }
     };
