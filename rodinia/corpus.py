@@ -21,10 +21,14 @@ def rows(name):
     return {words[0]: words[1:] for words in map(str.split, (FOLDER / name).read_text().splitlines())}
 
 
+# Drawn to be measured only; what became of their code was looked into afterwards, to find why they were slow.
+LOOKED_INTO = {"wave25d"}
+
+
 def split(seed=11):
-    """The half of each program, drawn by chance: what halves.txt holds."""
+    """The half of each program, drawn by chance, but for those that were looked into: what halves.txt holds."""
     names = sorted(path.stem for path in FOLDER.glob("*.cu"))
-    measured = set(random.Random(seed).sample(names, len(names) // 2))
+    measured = set(random.Random(seed).sample(names, len(names) // 2)) - LOOKED_INTO
     return [f"{name} {'measured' if name in measured else 'tuning'}" for name in names]
 
 

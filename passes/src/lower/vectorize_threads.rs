@@ -27,6 +27,7 @@ mod control;
 mod cost;
 mod counted;
 mod divide;
+mod division;
 mod emit;
 mod guards;
 mod lanes;

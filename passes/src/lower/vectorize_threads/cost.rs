@@ -11,7 +11,7 @@ use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
-    divide::Division,
+    division::Division,
     memory::MOST_APART,
     shapes::{Shape, Shapes},
     sums::combines,

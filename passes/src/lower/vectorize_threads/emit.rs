@@ -12,7 +12,7 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
-    divide::Division,
+    division::Division,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,

@@ -1,6 +1,7 @@
 //! What is made of a division gives what the division gives, computed as the row computes it.
 
 use super::*;
+use crate::{analysis::facts::Range, lower::vectorize_threads::division::SINGLE};
 
 /// Numbers at the edges of what integers of so many bits are, of what a format has exactly, and of what single precision serves.
 fn edges(bits: u32, signed: bool) -> Vec<i128> {
