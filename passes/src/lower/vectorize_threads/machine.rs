@@ -1,0 +1,42 @@
+//! What is known of the processor, and what is asked for.
+
+use mlir_bridge::pass::{PassOption, PassRun};
+
+/// The option that says how wide vector registers are.
+pub const REGISTER_BITS: PassOption =
+    PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
+
+/// The option for rows wherever they can be made.
+pub const COST_MODEL: PassOption = PassOption {
+    name: "cost-model",
+    default: "true",
+    description: "whether only rows are made that cost less than their threads",
+};
+
+/// The option that asks for remarks about all thread loops.
+pub const REPORT: PassOption =
+    PassOption { name: "report", default: "false", description: "say of each thread loop what became of it" };
+
+/// What is known of the processor, and what is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    /// Width of a vector register.
+    pub register_bits: u32,
+    /// Whether rows are to cost less than their threads one by one.
+    pub cost_model: bool,
+    /// Whether remarks say of each thread loop what became of it.
+    pub report: bool,
+}
+
+impl Machine {
+    /// As a pass is told.
+    ///
+    /// # Errors
+    /// An option that is no number, or no truth value.
+    pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
+        let (bits, model) = (pass.option(REGISTER_BITS.name), pass.option(COST_MODEL.name));
+        let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
+        let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
+        Ok(Self { register_bits, cost_model, report: pass.option(REPORT.name) == "true" })
+    }
+}

@@ -1,0 +1,432 @@
+//! A thread loop and the rows that go through it: how many lanes, what is asked before, and who goes one by one.
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Builder, Mapping, Op, Value};
+use regrain_dialects::attributes::REUSED;
+
+use super::{
+    apart::Apart,
+    classify::is_of_warp,
+    cost::{Costs, Estimate},
+    counted::{self, Advances},
+    emit::{Emitter, Row, Tile},
+    forms::check,
+    lane_memory::LaneMemory,
+    machine::Machine,
+    report,
+    shapes::{Assumption, Shape, Shapes},
+    slots::Slots,
+    warp::WARP,
+};
+use crate::{
+    analysis::{facts::constant, loops::Counting},
+    lower::{LOOP_ANNOTATION, TAKEN_BY_ROW, before::computed, take_row},
+};
+
+/// What becomes of threads that are in no row of the first form.
+enum Second<'c, 's> {
+    /// There are none, but for a last row that may be partial.
+    None,
+    /// They go one by one; the thread loop as it was. The threads of a partial row do so too, or go through it together.
+    Threads(Op<'c>, LastRow),
+    /// They go in rows of which nothing is taken that is not proven.
+    Rows(&'s Nest<'c>, &'s Shapes<'c>),
+}
+
+/// How the threads go that are too few for a whole row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LastRow {
+    OneByOne,
+    /// As a row that not all lanes are in.
+    Together,
+}
+
+/// A thread loop and the rows that it gets.
+#[derive(Clone, Copy)]
+pub struct Nest<'c> {
+    parallel: Op<'c>,
+    lanes: u32,
+    /// Threads in x, if that is constant.
+    width: Option<i64>,
+    /// What the threads in x are a multiple of.
+    factor: i64,
+    /// The rows are warps.
+    of_warps: bool,
+    machine: Machine,
+}
+
+/// Rows of fewer threads do not pay.
+pub const FEWEST: u32 = 4;
+
+impl<'c> Nest<'c> {
+    /// The rows that a thread loop can have.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn of(parallel: Op<'c>, machine: Machine) -> Result<Self, Apart> {
+        let dimensions = Counting::dimensions(parallel);
+        if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
+            return Err(Apart::Shape);
+        }
+        let width = constant(dimensions[0].upper);
+        let factor = width.unwrap_or_else(|| constant_factor(dimensions[0].upper));
+        check(parallel, |_| false)?;
+        if parallel.contains(is_of_warp) {
+            return Ok(Self { parallel, lanes: WARP, width, factor, of_warps: true, machine });
+        }
+        let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
+        let wanted = machine.register_bits / if wide { 64 } else { 32 };
+        let fitting = width.map_or(wanted, |width| wanted.min(1 << (63 - width.max(1).leading_zeros())));
+        if fitting < FEWEST {
+            return Err(Apart::Narrow);
+        }
+        Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine })
+    }
+
+    /// The memory that threads use one after the other.
+    fn reused_memory(&self) -> Vec<Value<'c>> {
+        let mut found: Vec<Value<'c>> = Vec::new();
+        for value in self.parallel.find_all(|_| true).into_iter().flat_map(Op::operands) {
+            let reused = value.defining_op().is_some_and(|op| op.is("llvm.alloca") && op.has_attr(REUSED));
+            if reused && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+
+    /// Makes the rows. What is taken of numbers without proof is asked before each row; where it does not hold, and for threads
+    /// that are in no whole row, there is a second way: the threads of the row on their own, or where rows are warps the row with
+    /// nothing taken.
+    pub fn vectorise(self, memory: &mut LaneMemory<'c>) -> Result<(), Apart> {
+        let mut seeds = Vec::new();
+        for reused in self.reused_memory() {
+            seeds.push((
+                reused,
+                Shape::linear(memory.stride(reused).ok_or(Apart::Operation("stack memory of no known size".into()))?),
+            ));
+        }
+        // It stands beside the loop for as long as rows are made of it: some of what they need is found by where it stands.
+        let copy = Builder::after(self.parallel).clone_op(self.parallel, &mut Mapping::new());
+        let plain = Self { parallel: copy, ..self };
+        let advances = counted::raise(self.parallel);
+        let (this, taken, costs) = self.cheapest(&seeds);
+        if self.machine.cost_model && !self.of_warps && costs.row >= costs.alone {
+            self.parallel.erase();
+            return Err(Apart::Expensive(costs));
+        }
+        this.make(plain, &taken, &advances, &seeds, this.last_row(costs))
+    }
+
+    /// Whether there may be a last row that not all lanes are in, of unknown size.
+    fn may_leave_some(&self) -> bool {
+        self.width.is_none() && self.factor % i64::from(self.lanes) != 0
+    }
+
+    /// What is cheaper for the threads that are too few for a whole row; where their number is not known, half a row is taken.
+    fn last_row(&self, costs: Costs) -> LastRow {
+        let lanes = u64::from(self.lanes);
+        let rest = match self.width {
+            Some(width) => width.cast_unsigned() % lanes,
+            None if self.may_leave_some() => lanes / 2,
+            None => 0,
+        };
+        match costs.masked_row() < costs.alone.saturating_mul(rest) / lanes {
+            true if self.machine.cost_model => LastRow::Together,
+            _ => LastRow::OneByOne,
+        }
+    }
+
+    /// Rows of one register of lanes; of several where a thread costs clearly less in them, because a round waits for the one before.
+    fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
+        let of = |lanes: u32| {
+            let shapes = Shapes::new(self.parallel, lanes, seeds, true);
+            let estimate = Estimate {
+                shapes: &shapes,
+                lanes,
+                register_bits: self.machine.register_bits,
+                early: Default::default(),
+            };
+            let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
+            (Self { lanes, ..self }, shapes, costs, fits)
+        };
+        let (mut this, mut shapes, mut costs, _) = of(self.lanes);
+        while this.lanes < WARP
+            && self.machine.cost_model
+            && self.factor > 1
+            && self.factor % i64::from(2 * this.lanes) == 0
+        {
+            let wider = of(2 * this.lanes);
+            let pays = 8 * wider.2.row < 2 * 7 * costs.row;
+            if !wider.3 || !pays {
+                break;
+            }
+            (this, shapes, costs, _) = wider;
+        }
+        (this, shapes, costs)
+    }
+
+    /// Makes what was decided on; `plain` is the loop without what is taken of numbers.
+    fn make(
+        self,
+        plain: Self,
+        taken: &Shapes<'c>,
+        advances: &[Advances<'c>],
+        seeds: &[(Value<'c>, Shape)],
+        last: LastRow,
+    ) -> Result<(), Apart> {
+        let plain = Self { lanes: self.lanes, ..plain };
+        let asks = !taken.assumed().is_empty() || !advances.is_empty();
+        let again = asks && (self.of_warps || taken.assumes_clamps());
+        let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
+        let second = match &proven {
+            Some(shapes) => Second::Rows(&plain, shapes),
+            None if !self.of_warps && (asks || self.may_leave_some() && last == LastRow::OneByOne) => {
+                Second::Threads(plain.parallel, last)
+            }
+            None => Second::None,
+        };
+        let made = self.emit(taken, advances, second);
+        plain.parallel.erase();
+        made.map_err(Apart::Internal)?;
+        if self.machine.report {
+            report::together(self.parallel, self.lanes, taken);
+        }
+        self.parallel.erase();
+        Ok(())
+    }
+
+    /// Makes the loops over rows before the thread loop.
+    fn emit(&self, shapes: &Shapes<'c>, advances: &[Advances<'c>], second: Second<'c, '_>) -> Result<(), String> {
+        let operands = self.parallel.operands();
+        let mut b = Builder::before(self.parallel);
+        let whole = self.whole(b);
+        let mut ivs = Vec::new();
+        let mut nest = None;
+        for axis in [2, 1] {
+            let made = b.scf_for(operands[axis], operands[3 + axis], operands[6 + axis], &[]);
+            Builder::at_end(made.body(), b.loc).scf_yield(&[]);
+            b = Builder::before_terminator(made.body(), b.loc);
+            ivs.insert(0, made.body().arg(0));
+            nest = nest.or(Some(made));
+        }
+        let holds = self.asked(b, shapes, &ivs).into_iter().chain(advances.iter().map(|advance| advance.holds(b)));
+        let holds = holds.reduce(|all, one| b.arith("andi", all, one));
+        let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, operands[0]], whole.ty()));
+        let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
+            Second::None => self.partial_row(b, shapes, &ivs, whole),
+            Second::Threads(alone, last) => {
+                let together = holds.filter(|_| last == LastRow::Together);
+                self.rest(b, shapes, &ivs, alone, Rest { end, whole, together })
+            }
+            Second::Rows(plain, shapes) => {
+                plain.rows(b, shapes, &ivs, [end, whole])?;
+                plain.partial_row(b, shapes, &ivs, whole)
+            }
+        });
+        if done.is_err() {
+            nest.into_iter().for_each(discard);
+        }
+        done
+    }
+
+    /// The loop over the whole rows from a thread to a thread.
+    fn rows(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>], ends: [Value<'c>; 2]) -> Result<(), String> {
+        let made = b.scf_for(ends[0], ends[1], b.const_index(self.lanes.into()), &[]);
+        let inside = Builder::at_end(made.body(), b.loc);
+        self.row(inside, shapes, ivs, made.body().arg(0), |_| None)?;
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// One row, from its first thread, for the lanes of `mask`.
+    fn row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        first: Value<'c>,
+        mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+    ) -> Result<(), String> {
+        if self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW)) {
+            let taken = take_row(b);
+            let inside = Builder::at_end(taken.body(), b.loc);
+            self.taken_row(inside, shapes, ivs, first, mask)?;
+            inside.scf_yield(&[]);
+            return Ok(());
+        }
+        self.taken_row(b, shapes, ivs, first, mask)
+    }
+
+    fn taken_row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        first: Value<'c>,
+        mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+    ) -> Result<(), String> {
+        let slots = Slots::new(self.function_start());
+        let mut emitter = Emitter {
+            shapes,
+            lanes: self.lanes,
+            b,
+            mask: None,
+            known: HashMap::new(),
+            depth: 0,
+            slots,
+            register_bits: self.machine.register_bits,
+            tile: Tile::default(),
+        };
+        emitter.mask = mask(&emitter);
+        let old = self.parallel.body().args();
+        for (old, new) in old.iter().zip([first, ivs[0], ivs[1]]) {
+            emitter.set(*old, Row::Scalar(new));
+        }
+        emitter.block(self.parallel.body())
+    }
+
+    /// Where memory is allocated once for each call of the function.
+    fn function_start(&self) -> Builder<'c> {
+        let function = self.parallel.parent_of_name("llvm.func").unwrap_or(self.parallel);
+        Builder::at_start(function.region(0).entry(), self.parallel.loc())
+    }
+
+    /// The threads in whole rows.
+    fn whole(&self, b: Builder<'c>) -> Value<'c> {
+        let upper = self.parallel.operand(3);
+        match self.width {
+            Some(width) => b.const_index(width - width % i64::from(self.lanes)),
+            None if self.may_leave_some() => b.arith("andi", upper, b.const_index(-i64::from(self.lanes))),
+            None => upper,
+        }
+    }
+
+    /// Tests of what was taken of numbers: that none wraps between the first and the last thread of the row.
+    fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Vec<Value<'c>> {
+        let old = self.parallel.body().args();
+        let zero = b.const_index(0);
+        let last = b.arith("addi", self.parallel.operand(3), b.const_index(-1));
+        let mut ends = [zero, last].map(|x| {
+            let mut mapping = Mapping::new();
+            mapping.map_all(&old, &[x, ivs[0], ivs[1]]);
+            mapping
+        });
+        let i64 = b.ctx().int(64);
+        let steps = b.index_cast(last, i64);
+        let mut test = |assumption: &Assumption<'c>| {
+            let name = if assumption.signed { "arith.extsi" } else { "arith.extui" };
+            let [first, final_one] = ends.each_mut().map(|mapping| {
+                let value = computed(b, self.parallel, assumption.value, mapping);
+                b.value(name, &[value], i64)
+            });
+            let distance = b.arith("muli", steps, b.const_int(i64, assumption.stride));
+            b.cmpi("eq", b.arith("subi", final_one, first), distance)
+        };
+        shapes.assumed().iter().map(&mut test).collect()
+    }
+
+    /// The row that not all lanes are in, where it is known that there is one.
+    fn partial_row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        whole: Value<'c>,
+    ) -> Result<(), String> {
+        let Some(width) = self.width else {
+            return if self.may_leave_some() { self.unknown_partial_row(b, shapes, ivs, whole) } else { Ok(()) };
+        };
+        let rest = width % i64::from(self.lanes);
+        if rest == 0 {
+            return Ok(());
+        }
+        self.row(b, shapes, ivs, whole, |emitter| {
+            let lanes = (0..i64::from(self.lanes)).map(|lane| i64::from(lane < rest));
+            Some(emitter.constants(emitter.i1(), lanes))
+        })
+    }
+
+    /// The row that not all lanes are in, if there is one.
+    fn unknown_partial_row(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        whole: Value<'c>,
+    ) -> Result<(), String> {
+        let rest = b.arith("subi", self.parallel.operand(3), whole);
+        let some = b.scf_if(b.cmpi("sgt", rest, b.const_index(0)), &[], false);
+        let inside = Builder::at_end(some.body(), b.loc);
+        self.row(inside, shapes, ivs, whole, |emitter| {
+            let lanes = emitter.constants(b.ctx().index(), 0..i64::from(self.lanes));
+            Some(emitter.compare("slt", lanes, emitter.splat(rest)))
+        })?;
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// The threads that are in no whole row: one by one from `end` on; where `rest.holds` is given, and is true, as one row.
+    fn rest(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        alone: Op<'c>,
+        rest: Rest<'c>,
+    ) -> Result<(), String> {
+        let Some(holds) = rest.together else {
+            self.one_by_one(b, alone, rest.end, ivs);
+            return Ok(());
+        };
+        let made = b.scf_if(holds, &[], true);
+        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
+        self.partial_row(together, shapes, ivs, rest.whole)?;
+        together.scf_yield(&[]);
+        self.one_by_one(apart, alone, self.parallel.operand(0), ivs);
+        apart.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// A thread loop for the threads of a row from `first` on.
+    fn one_by_one(&self, b: Builder<'c>, alone: Op<'c>, first: Value<'c>, ivs: &[Value<'c>]) {
+        let operands = self.parallel.operands();
+        let one = b.const_index(1);
+        let above = [ivs[0], ivs[1]].map(|iv| b.arith("addi", iv, one));
+        let made = b.scf_parallel(&[first, ivs[0], ivs[1]], &[operands[3], above[0], above[1]], &operands[6..9]);
+        let mut mapping = Mapping::new();
+        mapping.map_all(&alone.body().args(), &made.body().args());
+        Builder::before_terminator(made.body(), b.loc).clone_body(alone.body(), &mut mapping);
+        keep_short(made);
+    }
+}
+
+/// Where the whole rows end, where they would if all holds that was taken, and whether it does; the last is asked where the rest is to go
+/// as a row.
+struct Rest<'c> {
+    end: Value<'c>,
+    whole: Value<'c>,
+    together: Option<Value<'c>>,
+}
+
+/// The constant that a number of threads is a multiple of.
+fn constant_factor(threads: Value<'_>) -> i64 {
+    let product = threads.defining_op().filter(|op| op.is("arith.muli"));
+    product.and_then(|op| constant(op.operand(0)).or_else(|| constant(op.operand(1)))).unwrap_or(1)
+}
+
+/// Few threads run such loops: copies that would be faster for many rounds are only more to compile. Loops of a known number of rounds
+/// may still be unrolled, so that stack memory becomes registers in the rows too.
+fn keep_short(rest: Op<'_>) {
+    let text = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <runtimeDisable = true>>";
+    let Some(annotation) = rest.ctx().parse_attr(text) else { return };
+    for op in rest.find_all(|op| op == rest || op.is("scf.for") && !op.has_attr(LOOP_ANNOTATION)) {
+        op.set_attr(LOOP_ANNOTATION, annotation);
+    }
+}
+
+fn discard(nest: Op<'_>) {
+    nest.drop_all_references();
+    nest.erase();
+}
