@@ -8,6 +8,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::private_names;
+use regrain_targets::device_language::grid_barriers;
 use regrain_targets::kernel_names;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
@@ -39,6 +40,8 @@ pub(crate) fn device_side(
     let register_bits = target.vector_register_bits(&options)?;
     let (split, mut versions) = if splits {
         let prepared = device.clone();
+        // Before anything is made of inline PTX: cooperative groups are known by theirs.
+        grid_barriers::leave_waits(&prepared);
         target.prepare(&context, &prepared, &options)?;
         stages.split_form(&context, &prepared, register_bits)
     } else {

@@ -20,7 +20,6 @@ use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
 use regrain_passes::lower::vectorize_threads;
 use regrain_passes::pipelines;
-use regrain_targets::device_language::grid_barriers;
 use regrain_targets::target::{BlockFunction, LaunchLimits, SplitForm};
 use regrain_tuning::Space;
 
@@ -59,7 +58,7 @@ impl Stages<'_> {
         Self { chip: chip.to_owned(), ..self.clone() }
     }
 
-    /// Block functions for the CPU from `device` (clang's IR), or `None` when there is nothing to gain, and the launches that
+    /// Block functions for the CPU from `device` (clang's IR, prepared for it), or `None` when there is nothing to gain, and the launches that
     /// have versions. These may do without block functions: where they only say how many blocks a task has. `register_bits` is the width
     /// of a vector register.
     pub fn split_form<'ctx>(
@@ -69,9 +68,7 @@ impl Stages<'_> {
         register_bits: u32,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
         let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
-        let device = device.clone();
-        grid_barriers::leave_waits(&device);
-        let made = self.attempt(context, &device, true, |mlir, module| {
+        let made = self.attempt(context, device, true, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);

@@ -13,7 +13,6 @@ use regrain_tuning::model::Processor;
 use super::destination::device_library;
 use super::{cheap, codegen, image_symbol, limits, lower};
 use crate::from_nvvm::{open_inline_ptx, reject_missing};
-use crate::nvvm::grid_barriers;
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
 use crate::{Error, nvptx};
@@ -80,8 +79,6 @@ impl Blocks for Cpu {
         device: &Module<'ctx>,
         options: &BlockOptions,
     ) -> Result<(), Error> {
-        // Statements of cooperative groups are known by what they were.
-        grid_barriers::leave_waits(device);
         open_inline_ptx(context, device, device_library(), options.cuda_arch)
     }
 

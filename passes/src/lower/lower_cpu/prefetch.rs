@@ -61,11 +61,10 @@ impl<'c> Round<'c> {
     fn fetch(mut self, loads: &[Op<'c>]) {
         self.read = loads.iter().map(|load| (*load, load.operand(0))).collect();
         let mut count = 0;
-        for load in loads.iter().filter(|load| !is_on_stack(load.operand(0))) {
-            if count == MOST {
-                break;
+        for load in loads {
+            if count < MOST && !self.is_on_stack(load.operand(0)) {
+                count += usize::from(self.fetch_one(*load));
             }
-            count += usize::from(self.fetch_one(*load));
         }
         self.needless.into_iter().rev().filter(|op| op.is_trivially_dead()).for_each(Op::erase);
     }
@@ -90,6 +89,11 @@ impl<'c> Round<'c> {
         }
         self.read.push((load, ahead));
         true
+    }
+
+    /// Whether memory is the block's own.
+    fn is_on_stack(&self, address: Value<'c>) -> bool {
+        self.offsets.address(address).root.defining_op().is_some_and(|root| root.is("llvm.alloca"))
     }
 
     /// Whether what a row of threads reads in the next y or z is read in this one too: the row that is ahead fetches it for all.
@@ -118,18 +122,6 @@ impl<'c> Round<'c> {
             wanted.root == known.root && distance.is_some_and(|distance| distance.unsigned_abs() < LINE.into())
         })
     }
-}
-
-/// Whether memory is the block's own.
-fn is_on_stack(address: Value<'_>) -> bool {
-    let mut at = address;
-    while let Some(op) = at.defining_op() {
-        match op.name() {
-            "llvm.getelementptr" | "llvm.addrspacecast" => at = op.operand(0),
-            name => return name == "llvm.alloca",
-        }
-    }
-    false
 }
 
 /// Values as they will be in the next round of a loop.

@@ -95,8 +95,7 @@ impl<'c> Steps<'c> {
             None => Gain { constant: 0, sizes: -1 },
         };
         self.gains.insert(self.parallel.body().arg(0), own);
-        let mut ops = self.function.find_all(|op| op != self.function);
-        ops.retain(|op| *op != self.parallel);
+        let mut ops = self.function.find_all(|op| op != self.function && op != self.parallel);
         ops.iter().try_for_each(|op| self.takes(*op))?;
         ops.retain(|op| op.operands().iter().any(|operand| self.gain(*operand) != Gain::NONE));
         Some(ops)

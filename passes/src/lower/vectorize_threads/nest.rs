@@ -367,7 +367,7 @@ impl<'c> Nest<'c> {
         Ok(())
     }
 
-    /// The threads that are in no whole row: one by one from `end` on; where `rest.holds` is given, and is true, as one row.
+    /// The threads that are in no whole row: one by one from `rest.end` on; where `rest.together` is given, and is true, as one row.
     fn rest(
         &self,
         b: Builder<'c>,
