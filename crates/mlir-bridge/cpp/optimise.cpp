@@ -1,4 +1,4 @@
-// A pass pipeline for the host processor, with repairs around the vectoriser of LLVM 22.
+// A pass pipeline for the host processor, with repairs around LLVM 22.
 //
 // The vectoriser takes a check that an induction variable of a wide type does not wrap for a check of a narrower one
 // (SCEVWrapPredicate::implies compares start and step, not widths). A loop that reads `a[i & 63]` and `b[i & 7]` is
@@ -8,6 +8,10 @@
 // A division under a condition gets the divisor 1 in lanes where the condition is false. Where only the first lane's
 // quotient is used, as in an address that is the same for all lanes, the condition of that one lane decides for all of
 // them. A division of invariant values is moved before the loop, with a divisor that cannot trap.
+//
+// InstCombine makes `select(mask, masked.load(p, mask, _), x)` a masked load with `x`, but where the select stands: a store to `p` between
+// the two is then read back (llvm-project issue 215453, in all of LLVM 22.1). The value that a masked load gives is frozen, which the fold
+// does not look through.
 
 #include "bridge.h"
 #include "llvm_options.h"
@@ -22,6 +26,8 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -137,6 +143,42 @@ struct KeepLoopsShort : PassInfoMixin<KeepLoopsShort> {
   }
 };
 
+// Freezes what masked loads of a function give, once.
+bool freezeMaskedLoads(Function &function) {
+  bool changed = false;
+  for (Instruction &inst : instructions(function)) {
+    auto *call = dyn_cast<IntrinsicInst>(&inst);
+    if (!call || call->getIntrinsicID() != Intrinsic::masked_load)
+      continue;
+    if (all_of(call->users(), [](User *user) { return isa<FreezeInst>(user); }))
+      continue;
+    hide(inst);
+    changed = true;
+  }
+  return changed;
+}
+
+struct FreezeMaskedLoads : PassInfoMixin<FreezeMaskedLoads> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    if (!freezeMaskedLoads(function))
+      return PreservedAnalyses::all();
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    return preserved;
+  }
+  static bool isRequired() { return true; }
+};
+
+// No pass of ours can stand between a vectoriser and the InstCombine behind it.
+void freezeMaskedLoadsOfVectorisers(PassInstrumentationCallbacks &callbacks) {
+  callbacks.registerAfterPassCallback([](StringRef pass, Any ir, const PreservedAnalyses &) {
+    if (pass != "LoopVectorizePass" && pass != "SLPVectorizerPass")
+      return;
+    if (const auto *function = any_cast<const Function *>(&ir))
+      freezeMaskedLoads(const_cast<Function &>(**function));
+  });
+}
+
 // Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be.
 struct CompileCheaply : PassInfoMixin<CompileCheaply> {
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
@@ -201,7 +243,11 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   regrain_bridge::timePasses(callbacks);
   OptNoneInstrumentation leaveOut(/*DebugLogging=*/false);
   leaveOut.registerCallbacks(callbacks);
+  freezeMaskedLoadsOfVectorisers(callbacks);
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
+  builder.registerPipelineStartEPCallback([](ModulePassManager &manager, OptimizationLevel) {
+    manager.addPass(createModuleToFunctionPassAdaptor(FreezeMaskedLoads()));
+  });
   builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) {
         manager.addPass(SpareTheVectoriser());
