@@ -22,21 +22,24 @@
 //! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
 //! a thread compares (`divisions.rs`).
 //!
-//! Loops whose rounds all threads share already get the barrier alone (`rounds.rs`).
+//! Loops whose rounds all threads share already get the barrier alone (`rounds.rs`). Those that carry more than the number, as a sum, go
+//! outside where they read much (`carried.rs`).
 //!
 //! The start is split into a part that the threads share and a small one of their own ([`Start`]). Where numbers might wrap, the
-//! loop as it was stands beside, and what all threads share decides. Declined: loops that carry more than the number, whose
-//! bound or stride is not the same in all threads, that hold loops, or do more than load, compute and store.
+//! loop as it was stands beside, and what all threads share decides. Declined: loops whose bound or stride is not the same in all
+//! threads, that hold loops, or do more than load, compute, store, and add up integers of all threads.
 
+mod carried;
 mod divisions;
 mod rounds;
 
 use mlir_bridge::{
-    ir::{Block, Builder, Mapping, Op, Value},
+    ir::{Block, Builder, Mapping, Op, Type, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::{Barrier, GpuWrapper};
 
+use self::carried::Carried;
 use crate::analysis::{
     constants::constant,
     counted_loop::{self, Kind},
@@ -46,6 +49,7 @@ use crate::analysis::{
     synchronisation::{STRUCTURES, decisive},
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
 };
+use crate::lower::vectorize_threads::reduction;
 
 /// The most that threads of a block may start apart.
 const FARTHEST: i128 = 1 << 28;
@@ -89,7 +93,7 @@ fn interchange(parallel: Op<'_>) {
     }
 }
 
-/// A loop that counts up to a bound and carries nothing else.
+/// A loop that counts up to a bound.
 struct Strided<'c> {
     op: Op<'c>,
     body: Block<'c>,
@@ -99,33 +103,54 @@ struct Strided<'c> {
     bound: Value<'c>,
     step: Value<'c>,
     unsigned: bool,
+    carried: Vec<Carried<'c>>,
 }
 
 impl<'c> Strided<'c> {
     fn of(op: Op<'c>) -> Option<Self> {
         let found = match op.name() {
-            "scf.for" if op.num_results() == 0 => {
-                let Counting { lower: init, upper: bound, step, unsigned } = Counting::of(op)?;
-                Self { op, body: op.body(), variable: op.body().arg(0), init, bound, step, unsigned }
-            }
+            "scf.for" => Self::of_for(op)?,
             "scf.while" => Self::of_while(op)?,
             _ => return None,
         };
         found.init.ty().int_width().filter(|bits| matches!(bits, 32 | 64)).map(|_| found)
     }
 
+    fn of_for(op: Op<'c>) -> Option<Self> {
+        let Counting { lower: init, upper: bound, step, unsigned } = Counting::of(op)?;
+        let (body, yielded) = (op.body(), op.body().terminator()?.operands());
+        let carried = yielded.into_iter().enumerate().map(|(index, next)| Carried {
+            init: op.operand(3 + index),
+            now: body.arg(1 + index),
+            next,
+            result: op.result(index),
+        });
+        let carried = carried.collect();
+        Some(Self { op, body, variable: body.arg(0), init, bound, step, unsigned, carried })
+    }
+
     fn of_while(op: Op<'c>) -> Option<Self> {
         let parts = counted_loop::parts(op)?;
-        let [carried] = parts.before.args()[..] else { return None };
-        let alone = parts.forwarded == [carried] && !op.result(0).has_uses() && parts.before.ops().len() == 2;
-        let counted = counted_loop::count_unless_wrapping(&parts).ok().filter(|_| alone)?;
+        let plain = parts.forwarded == parts.before.args() && parts.before.ops().len() == 2;
+        let counted = counted_loop::count_unless_wrapping(&parts).ok().filter(|_| plain)?;
+        if op.result(counted.index).has_uses() {
+            return None;
+        }
         let unsigned = match counted.kind {
             Kind::Exclusive => false,
             Kind::Unsigned => true,
             _ => return None,
         };
-        let (variable, init) = (parts.after.arg(0), op.operand(0));
-        Some(Self { op, body: parts.after, variable, init, bound: counted.bound, step: counted.step, unsigned })
+        let others = (0..op.num_results()).filter(|index| *index != counted.index);
+        let carried = others.map(|index| Carried {
+            init: op.operand(index),
+            now: parts.after.arg(index),
+            next: parts.yielded[index],
+            result: op.result(index),
+        });
+        let (variable, init) = (parts.after.arg(counted.index), op.operand(counted.index));
+        let (bound, step, carried) = (counted.bound, counted.step, carried.collect());
+        Some(Self { op, body: parts.after, variable, init, bound, step, unsigned, carried })
     }
 
     /// Whether all threads come to the loop and to its rounds together, starting apart, and what they do there may take turns.
@@ -136,6 +161,7 @@ impl<'c> Strided<'c> {
             && shared_structures(self.op, parallel, uniform)
             && ops().all(is_plain)
             && ops().any(|op| matches!(op.name(), "llvm.load" | "llvm.store"))
+            && (self.carried.is_empty() || self.may_outgrow_cache())
     }
 
     /// Puts the loop over rounds that threads share in its place, or beside it where numbers may wrap.
@@ -146,20 +172,25 @@ impl<'c> Strided<'c> {
         let low = start.low.unwrap_or_else(zero);
         let own = start.own.unwrap_or_else(zero);
         self.check_wrapping(&mut starts, low, start.most);
+        if !self.carried.is_empty() {
+            self.check_share(&mut starts, low);
+        }
         let last = start.last.unwrap_or_else(zero);
         let divisors = self.divisors(&mut starts, low, last);
         let all = starts.checks.into_iter().reduce(|all, check| b.arith("andi", all, check));
         match all {
             None => {
-                self.rounds(b, parallel, (low, own), &divisors);
+                self.becomes(&self.rounds(b, parallel, (low, own), &divisors));
                 self.op.erase();
             }
             Some(all) => {
-                let choice = b.scf_if(all, &[], true);
-                let end = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc).scf_yield(&[]);
-                let (new, old) = (end(0), end(1));
-                self.rounds(Builder::before(new), parallel, (low, own), &divisors);
-                self.op.move_before(old);
+                let choice = b.scf_if(all, &self.types(), true);
+                self.becomes(&choice.results());
+                let inside = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc);
+                let made = self.rounds(inside(0), parallel, (low, own), &divisors);
+                inside(0).scf_yield(&made);
+                let results: Vec<_> = self.carried.iter().map(|carried| carried.result).collect();
+                self.op.move_before(inside(1).scf_yield(&results));
             }
         }
     }
@@ -189,26 +220,56 @@ impl<'c> Strided<'c> {
         }
     }
 
-    /// The loop that threads share, from `low`; a thread's number is `own` further.
-    fn rounds(&self, b: Builder<'c>, parallel: Op<'c>, (low, own): (Value<'c>, Value<'c>), divisors: &[Value<'c>]) {
+    /// The types of what is carried.
+    fn types(&self) -> Vec<Type<'c>> {
+        self.carried.iter().map(|carried| carried.init.ty()).collect()
+    }
+
+    /// What is carried is `made` behind the loop.
+    fn becomes(&self, made: &[Value<'c>]) {
+        for (carried, made) in self.carried.iter().zip(made) {
+            carried.result.replace_all_uses_with(*made);
+        }
+    }
+
+    /// The loop that threads share, from `low`; a thread's number is `own` further. What is carried, behind it.
+    fn rounds(
+        &self,
+        b: Builder<'c>,
+        parallel: Op<'c>,
+        (low, own): (Value<'c>, Value<'c>),
+        divisors: &[Value<'c>],
+    ) -> Vec<Value<'c>> {
         let less = if self.unsigned { "ult" } else { "slt" };
-        let made = b.scf_while(&[low], &[low.ty()]);
+        let types = self.types();
+        let inits: Vec<_> = std::iter::once(low).chain(self.carried.iter().map(|carried| carried.init)).collect();
+        let made = b.scf_while(&inits, &inits.iter().map(|init| init.ty()).collect::<Vec<_>>());
         let (test, round) = (made.region(0).entry(), made.region(1).entry());
         let b = Builder::at_end(test, b.loc);
-        b.scf_condition(b.cmpi(less, test.arg(0), self.bound), &[test.arg(0)]);
+        b.scf_condition(b.cmpi(less, test.arg(0), self.bound), &test.args());
         let b = Builder::at_end(round, b.loc);
         Barrier::create(b, &parallel.body().args());
         let number = b.arith("addi", round.arg(0), own);
-        let guard = b.scf_if(b.cmpi(less, number, self.bound), &[], false);
+        let guard = b.scf_if(b.cmpi(less, number, self.bound), &types, !types.is_empty());
         let inside = Builder::at_end(guard.body(), b.loc);
         let mut mapping = Mapping::new();
         mapping.map(self.variable, number);
+        let now = &round.args()[1..];
+        for (carried, now) in self.carried.iter().zip(now) {
+            mapping.map(carried.now, *now);
+        }
         inside.clone_body(self.body, &mut mapping);
-        inside.scf_yield(&[]);
+        let next = self.carried.iter().map(|carried| mapping.get(carried.next).unwrap_or(carried.next));
+        inside.scf_yield(&next.collect::<Vec<_>>());
+        if !types.is_empty() {
+            Builder::at_end(guard.region(1).entry(), b.loc).scf_yield(now);
+        }
         for divisor in divisors {
             divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
         }
-        b.scf_yield(&[b.arith("addi", round.arg(0), self.step)]);
+        let next = std::iter::once(b.arith("addi", round.arg(0), self.step)).chain(guard.results());
+        b.scf_yield(&next.collect::<Vec<_>>());
+        made.results().split_off(1)
     }
 }
 
@@ -238,12 +299,14 @@ fn root(address: Value<'_>) -> Value<'_> {
     at
 }
 
-/// Whether an operation only loads, computes and stores, elsewhere than in memory of the thread.
+/// Whether an operation only loads, computes, stores and adds up, elsewhere than in memory of the thread.
 fn is_plain(op: Op<'_>) -> bool {
     let plain = || !op.has_attr("volatile_") && op.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
     match op.name() {
         "llvm.load" => plain() && !is_local(op.operand(0)),
         "llvm.store" => plain() && !is_local(op.operand(1)),
+        // Whichever thread comes first, what all add up is the same.
+        "llvm.atomicrmw" => !op.result(0).has_uses() && reduction(op).is_some(),
         "llvm.call" => computes(op),
         "scf.if" => true,
         _ => op.is_terminator() || (op.num_regions() == 0 && op.is_memory_effect_free()),

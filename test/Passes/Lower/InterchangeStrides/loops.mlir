@@ -341,11 +341,27 @@ llvm.func @do_not_interchange_what_some_do(%p: !llvm.ptr, %gx: i32, %bx: i32, %b
   llvm.return
 }
 
-// A sum is carried.
-// CHECK-LABEL: llvm.func @do_not_interchange_sums
+// A sum is carried: where the block reads more than the nearest cache holds, the loop goes outside with it.
+// CHECK-LABEL: llvm.func @sums
+// CHECK: %[[BYTES:.*]] = arith.muli %{{.*}}, %c4_i64
+// CHECK: %[[ROUNDS:.*]] = arith.divui %c32768_i64, %[[BYTES]]
+// CHECK: %[[REACH:.*]] = arith.muli %{{.*}}, %[[ROUNDS]]
+// CHECK: arith.cmpi sgt, %{{.*}}, %[[REACH]]
+// CHECK: %[[ALL:.*]] = scf.if %{{.*}} -> (f32)
+// CHECK: %[[OUT:.*]]:2 = scf.while
+// CHECK: ^bb0(%{{.*}}: i32, %[[NOW:.*]]: f32):
+// CHECK-NEXT: regrain.barrier
+// CHECK: %[[NEXT:.*]] = scf.if %{{.*}} -> (f32)
+// CHECK: %[[MORE:.*]] = llvm.fadd %[[NOW]]
+// CHECK: scf.yield %[[MORE]] : f32
+// CHECK: scf.yield %[[NOW]] : f32
+// CHECK: scf.yield %{{.*}}, %[[NEXT]] : i32, f32
+// CHECK: scf.yield %[[OUT]]#1 : f32
+// CHECK: } else {
+// CHECK: scf.while
 // CHECK-NOT: regrain.barrier
-// CHECK: scf.reduce
-llvm.func @do_not_interchange_sums(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64, %flag: i1) {
+// CHECK: llvm.store %[[ALL]]
+llvm.func @sums(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64, %flag: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %g = arith.index_castui %gx : i32 to index
@@ -367,6 +383,46 @@ llvm.func @do_not_interchange_sums(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, 
         ^bb0(%number: i32, %s: f32):
           %a = llvm.getelementptr %p[%number] : (!llvm.ptr, i32) -> !llvm.ptr, f32
           %v = llvm.load %a : !llvm.ptr -> f32
+          %more = llvm.fadd %s, %v : f32
+          %next = llvm.add %number, %stride : i32
+          scf.yield %next, %more : i32, f32
+        }
+        llvm.store %sum#1, %p : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}
+
+// Shared memory is near.
+// CHECK-LABEL: llvm.func @do_not_interchange_sums_of_tiles
+// CHECK-NOT: regrain.barrier
+// CHECK: scf.reduce
+llvm.func @do_not_interchange_sums_of_tiles(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64, %flag: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %h = arith.index_castui %by : i32 to index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %h, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %tile = regrain.shared "tile" : !llvm.array<64 x f32> -> !llvm.ptr<3>
+      %block = arith.index_cast %i : index to i32
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %h, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %first = llvm.mul %block, %bx : i32
+        %start = llvm.add %first, %t : i32
+        %stride = llvm.mul %gx, %bx : i32
+        %f = llvm.mlir.constant(1.0 : f32) : f32
+        %sum:2 = scf.while (%now = %start, %s = %f) : (i32, f32) -> (i32, f32) {
+          %go = llvm.icmp "slt" %now, %n : i32
+          scf.condition(%go) %now, %s : i32, f32
+        } do {
+        ^bb0(%number: i32, %s: f32):
+          %a = llvm.getelementptr %tile[%number] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+          %v = llvm.load %a : !llvm.ptr<3> -> f32
           %more = llvm.fadd %s, %v : f32
           %next = llvm.add %number, %stride : i32
           scf.yield %next, %more : i32, f32
