@@ -28,8 +28,9 @@
 //! vectors (`vectorize_threads.rs`); where rows are warps, operations of warps need no split. Atomics on shared memory are loads and stores.
 //! At a barrier of the grid a block function calls the runtime, which goes on with the next block: an OS thread has a fixed share of the
 //! blocks of a cooperative grid, each on a stack of its own (`runtime::device::cpu::turns`). So blocks need not agree on control flow, and
-//! what lives across is in the block's own frame. Threads that all do the same run once (`merge_redundant_threads.rs`); loops in which
-//! threads go on by a stride go outside of them (`interchange_strides.rs`).
+//! what lives across is in the block's own frame. Threads that all do the same run once (`merge_redundant_threads.rs`); what the rounds
+//! of a loop add to shared memory is added up first (`carry_atomics.rs`); loops in which threads go on by a stride go outside of them
+//! (`interchange_strides.rs`); pieces of memory that follow one another are accessed one after the other (`access_in_order.rs`).
 //!
 //! Both give the same bits: `tools/regrain/tests/random_kernels.rs` compares them on random kernels.
 //!
