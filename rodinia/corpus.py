@@ -22,7 +22,7 @@ def rows(name):
 
 
 # Drawn to be measured only; what became of their code was looked into afterwards, to find why they were slow.
-LOOKED_INTO = {"wave25d"}
+LOOKED_INTO = {"bounds_atomic", "dot_shuffle", "wave25d"}
 
 
 def split(seed=11):
