@@ -178,7 +178,7 @@ impl<'c> Nest<'c> {
     ) -> Result<(), Apart> {
         let plain = Self { lanes: self.lanes, ..plain };
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
-        let again = asks && (self.of_warps || taken.assumes_clamps());
+        let again = asks && (self.of_warps || taken.often_fails());
         let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
@@ -303,7 +303,7 @@ impl<'c> Nest<'c> {
         }
     }
 
-    /// Tests of what was taken of numbers: that none wraps between the first and the last thread of the row.
+    /// Tests of what was taken of numbers along all rows, by those of the first and the last thread.
     fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Vec<Value<'c>> {
         let old = self.parallel.body().args();
         let zero = b.const_index(0);
@@ -315,14 +315,24 @@ impl<'c> Nest<'c> {
         });
         let i64 = b.ctx().int(64);
         let steps = b.index_cast(last, i64);
-        let mut test = |assumption: &Assumption<'c>| {
-            let name = if assumption.signed { "arith.extsi" } else { "arith.extui" };
-            let [first, final_one] = ends.each_mut().map(|mapping| {
-                let value = computed(b, self.parallel, assumption.value, mapping);
-                b.value(name, &[value], i64)
-            });
-            let distance = b.arith("muli", steps, b.const_int(i64, assumption.stride));
-            b.cmpi("eq", b.arith("subi", final_one, first), distance)
+        let mut test = |assumption: &Assumption<'c>| match *assumption {
+            Assumption::Steps { value, stride, signed } => {
+                let name = if signed { "arith.extsi" } else { "arith.extui" };
+                let [first, last] = ends.each_mut().map(|mapping| {
+                    let end = computed(b, self.parallel, value, mapping);
+                    b.value(name, &[end], i64)
+                });
+                let distance = b.arith("muli", steps, b.const_int(i64, stride));
+                b.cmpi("eq", b.arith("subi", last, first), distance)
+            }
+            Assumption::Bits { value, from } => {
+                let [first, last] = ends.each_mut().map(|mapping| computed(b, self.parallel, value, mapping));
+                let from = computed(b, self.parallel, from, &mut ends[0]);
+                let zero = b.const_int(from.ty(), 0);
+                let lowest = b.arith("andi", from, b.arith("subi", zero, from));
+                let bits = b.arith("subi", zero, lowest);
+                b.cmpi("eq", b.arith("andi", b.arith("xori", first, last), bits), zero)
+            }
         };
         shapes.assumed().iter().map(&mut test).collect()
     }

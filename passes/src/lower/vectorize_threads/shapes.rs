@@ -101,22 +101,22 @@ pub struct Shapes<'c> {
     /// Trailing zero bits of the first lane's value, as far as asked.
     zeros: HashMap<Value<'c>, u32>,
     parallel: Op<'c>,
-    /// Numbers that are taken not to wrap along a row; whoever runs the row asks first.
+    /// What is taken of numbers along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
     may_assume: bool,
-    /// Something is assumed that blocks at the problem's edge do not keep.
-    clamps: bool,
+    /// Something is assumed that some blocks do not keep, those at the problem's edge for one.
+    often_fails: bool,
     /// How accesses were made.
     pub report: Report<'c>,
 }
 
-/// A narrow number that does not wrap between the first and the last thread of a row.
+/// What is taken of a number along a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assumption<'c> {
-    pub value: Value<'c>,
-    pub stride: i64,
-    /// Read as a signed number.
-    pub signed: bool,
+pub enum Assumption<'c> {
+    /// A narrow number does not wrap between the first and the last thread, read as a signed one or not.
+    Steps { value: Value<'c>, stride: i64, signed: bool },
+    /// From the lowest bit of another one up, which is the same in all threads, a number has the same bits in all threads.
+    Bits { value: Value<'c>, from: Value<'c> },
 }
 
 /// The most numbers that are assumed not to wrap.
@@ -135,7 +135,7 @@ impl<'c> Shapes<'c> {
             parallel,
             assumed: Vec::new(),
             may_assume,
-            clamps: false,
+            often_fails: false,
             report: Report::default(),
         };
         let ivs = parallel.body().args();
@@ -171,22 +171,25 @@ impl<'c> Shapes<'c> {
         &self.assumed
     }
 
-    /// Whether a limit is taken not to be met, which it is at the problem's edge.
-    pub fn assumes_clamps(&self) -> bool {
-        self.clamps
+    /// Whether something is taken that some blocks do not keep: a limit is met at the problem's edge, bits are flipped within a row.
+    pub fn often_fails(&self) -> bool {
+        self.often_fails
     }
 
     /// Takes it that a narrow linear number does not wrap, if that can be asked before the row.
     fn assume(&mut self, value: Value<'c>, signed: bool) -> bool {
         let Shape::Linear(Linear { stride, .. }) = self.of(value) else { return false };
-        let assumption = Assumption { value, stride, signed };
+        stride.abs() < 1 << 20 && self.takes(Assumption::Steps { value, stride, signed }, &[value])
+    }
+
+    /// Takes it that something holds, if that can be asked of these values before the row.
+    fn takes(&mut self, assumption: Assumption<'c>, values: &[Value<'c>]) -> bool {
         if self.assumed.contains(&assumption) {
             return true;
         }
-        let possible = self.may_assume
-            && stride.abs() < 1 << 20
-            && self.assumed.len() < MOST_ASSUMED
-            && is_known_before(self.parallel, value, &self.parallel.body().args(), DEPTH);
+        let threads = self.parallel.body().args();
+        let is_known = |value: &Value<'c>| is_known_before(self.parallel, *value, &threads, DEPTH);
+        let possible = self.may_assume && self.assumed.len() < MOST_ASSUMED && values.iter().all(is_known);
         if possible {
             self.assumed.push(assumption);
         }

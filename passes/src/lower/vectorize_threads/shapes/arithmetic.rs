@@ -2,7 +2,7 @@
 
 use mlir_bridge::ir::{Op, Type, Value};
 
-use super::{Linear, Shape, Shapes};
+use super::{Assumption, Linear, Shape, Shapes};
 use crate::analysis::{
     addresses,
     facts::{self, Range, constant, is_nsw, is_nuw, width},
@@ -42,6 +42,7 @@ impl<'c> Shapes<'c> {
             ("mul" | "muli", Some(_)) => self.product(op),
             ("shl" | "shli", Some(_)) => self.shifted(op),
             ("or", Some(b)) if op.has_attr("isDisjoint") => self.sum(op, a, b, 1),
+            ("xor" | "xori", Some(b)) => self.flipped(op, a, b),
             ("sext" | "extsi" | "index_cast", _) => self.extended(op, a, true),
             ("zext" | "extui" | "index_castui", _) => self.extended(op, a, false),
             ("trunc" | "trunci", _) => self.truncated(op, a),
@@ -92,6 +93,19 @@ impl<'c> Shapes<'c> {
         self.made(op, stride, [signed, unsigned])
     }
 
+    /// A linear number of which the same bits are flipped in each lane: linear where all lanes have the same bits from the lowest of those up.
+    fn flipped(&mut self, op: Op<'c>, a: Shape, b: Shape) -> Option<Shape> {
+        let (value, from, linear) = match (a, b) {
+            (Shape::Linear(linear), Shape::Uniform) => (op.operand(0), op.operand(1), linear),
+            (Shape::Uniform, Shape::Linear(linear)) => (op.operand(1), op.operand(0), linear),
+            _ => return None,
+        };
+        let wide = matches!(width(op.result(0).ty()), Some(32 | 64));
+        let taken = wide && self.takes(Assumption::Bits { value, from }, &[value, from]);
+        self.often_fails |= taken;
+        taken.then_some(Shape::Linear(linear))
+    }
+
     /// A linear number and a limit: linear where no lane meets the limit. That is so if first and last lane differ by all the steps
     /// between them, as no step becomes longer by a limit.
     fn clamped(&mut self, op: Op<'c>, a: Shape, b: Shape, signed: bool) -> Option<Shape> {
@@ -108,7 +122,7 @@ impl<'c> Shapes<'c> {
         let made = Linear { stride: linear.stride, signed: false, unsigned: false, of_live: false };
         self.set(op.result(0), Shape::Linear(made));
         self.assume(op.result(0), signed).then(|| {
-            self.clamps = true;
+            self.often_fails = true;
             Shape::Linear(Linear { signed, unsigned: !signed, ..made })
         })
     }
