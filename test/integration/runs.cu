@@ -23,6 +23,16 @@ __global__ void wide(long long *out, long long n) {
     out[i] = i << 33;
 }
 
+// Beyond the edge the nearest cell counts: only the blocks at the ends of a row meet that.
+__global__ void held(int *out, const int *in, int rows, int cols, int reach) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= cols || y >= rows)
+    return;
+  size_t row = static_cast<size_t>(min(y + 1, rows - 1)) * cols;
+  int west = min(max(x - reach, 0), cols - 1), east = max(min(x + reach, cols - 1), 0), middle = min(max(x - 1, 2), cols / 2);
+  out[static_cast<size_t>(y) * cols + x] = in[row + west] + 3 * in[row + east] + 5 * in[row + min(middle, cols - 1)];
+}
+
 struct Box {
   int nx, ny, nz;
 };
@@ -116,6 +126,24 @@ void planes(int rows, int cols) {
   }
 }
 
+void edges(int rows, int cols) {
+  int *in = managed<int>(rows * cols), *out = managed<int>(rows * cols);
+  for (int i = 0; i < rows * cols; ++i)
+    in[i] = i * 37 % 1009;
+  for (dim3 shape : {dim3(16, 4), dim3(32, 8), dim3(5, 3), dim3(64, 1)})
+    for (int reach : {1, 0, 16, 100, -3}) {
+      held<<<dim3((cols + shape.x - 1) / shape.x + 1, (rows + shape.y - 1) / shape.y), shape>>>(out, in, rows, cols, reach);
+      finish_kernel();
+      for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < cols; ++x) {
+          int row = std::min(y + 1, rows - 1) * cols, west = std::min(std::max(x - reach, 0), cols - 1);
+          int east = std::max(std::min(x + reach, cols - 1), 0);
+          int middle = std::min(std::min(std::max(x - 1, 2), cols / 2), cols - 1);
+          EXPECT(out[y * cols + x] == in[row + west] + 3 * in[row + east] + 5 * in[row + middle]);
+        }
+    }
+}
+
 void boxes(Box box) {
   int n = box.nx * box.ny * box.nz;
   int *in = managed<int>(n), *out = managed<int>(n);
@@ -140,6 +168,7 @@ int main() {
   for (int n : {1, 15, 16, 17, 1000, 70001})
     lines(n);
   planes(3, 3), planes(33, 130), planes(100, 1000);
+  edges(1, 1), edges(7, 40), edges(9, 1000), edges(33, 2500);
   boxes({1, 1, 1}), boxes({37, 9, 6}), boxes({200, 10, 3});
   return result();
 }

@@ -14,13 +14,18 @@
 //! scf.if %free { scf.parallel { ... scf.if %inside { %p = llvm.getelementptr %tile[%x - 1] ... } }
 //! } else { the loop as it was }
 //! ```
+//! A row of many blocks that go as one (`runs.rs`) nearly always meets the clamps at its ends. It is cut where blocks end instead: the
+//! blocks in the middle have no clamps, those before and behind go as they were (`ends.rs`).
+//!
 //! What is asked before the loop is exact: 64-bit arithmetic on 32-bit terms, and that x plus what is the same for all threads of
 //! the block stays within 32 bits. Declines where the clamped value is not x plus such a term, or its bounds are not such terms.
 
+mod ends;
 mod hoisted;
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
+use super::runs;
 use crate::analysis::{counted_loop::is_outside, facts::is_nsw, loops::Counting};
 use hoisted::Hoisted;
 
@@ -104,15 +109,15 @@ struct Needed<'c> {
     linear: Vec<Linear<'c>>,
 }
 
-/// Makes second versions of the thread loops of a block function that have clamps nobody needs.
-pub fn specialise(function: Op<'_>) {
+/// Makes second versions of the thread loops of a block function that have clamps nobody needs. With `runs` a loop is of many blocks.
+pub fn specialise(function: Op<'_>, runs: bool) {
     for parallel in function.find_named("scf.parallel") {
         let mut count = 0;
         for _ in parallel.find_all(|_| true) {
             count += 1;
         }
         if count <= LARGEST && Counting::dimensions(parallel).first().is_some_and(Counting::is_plain) {
-            Row { parallel, x: parallel.body().arg(0) }.specialise();
+            Row { parallel, x: parallel.body().arg(0) }.specialise(runs);
         }
     }
 }
@@ -125,15 +130,23 @@ struct Row<'c> {
 }
 
 impl<'c> Row<'c> {
-    fn specialise(self) {
+    fn specialise(self, runs: bool) {
         let mut found = Vec::new();
         self.visit(self.parallel.body(), &[], &mut found);
         if found.is_empty() {
             return;
         }
+        match runs::blocks(self.parallel).filter(|_| runs) {
+            Some(blocks) => self.cut(&found, blocks),
+            None => self.double(&found),
+        }
+    }
+
+    /// Two versions of the whole loop.
+    fn double(self, found: &[Candidate<'c>]) {
         let b = Builder::before(self.parallel);
         let mut hoisted = Hoisted::new(self, b);
-        let free = hoisted.all_hold(&found);
+        let free = hoisted.all_hold(found);
         let versions = b.scf_if(free, &[], true);
         hoisted.b = Builder::before(versions);
         for number in 0..2 {
@@ -141,13 +154,18 @@ impl<'c> Row<'c> {
         }
         let other = Builder::before_terminator(versions.region(1).entry(), b.loc);
         other.clone_op(self.parallel, &mut Mapping::new());
-        for candidate in &found {
-            let index = candidate.address.operand(candidate.operand);
-            let simple = self.rebuild(Builder::before(candidate.address), index, &mut hoisted);
-            candidate.address.set_operand(candidate.operand, simple);
-        }
+        self.simplify(found, &mut hoisted);
         if let Some(last) = versions.region(0).entry().terminator() {
             self.parallel.move_before(last);
+        }
+    }
+
+    /// Takes the clamps away.
+    fn simplify(self, found: &[Candidate<'c>], hoisted: &mut Hoisted<'c>) {
+        for candidate in found {
+            let index = candidate.address.operand(candidate.operand);
+            let simple = self.rebuild(Builder::before(candidate.address), index, hoisted);
+            candidate.address.set_operand(candidate.operand, simple);
         }
     }
 

@@ -23,6 +23,15 @@ pub struct Hoisted<'c> {
     made: HashMap<Value<'c>, Value<'c>>,
 }
 
+/// Threads that meet no clamp.
+pub struct Free<'c> {
+    /// Whether there may be such at all: all sums stay within 32 bits.
+    pub fits: Value<'c>,
+    /// The first x and the last, i64.
+    pub first: Value<'c>,
+    pub last: Value<'c>,
+}
+
 impl<'c> Hoisted<'c> {
     pub fn new(row: Row<'c>, b: Builder<'c>) -> Self {
         Self { row, b, made: HashMap::new() }
@@ -86,16 +95,51 @@ impl<'c> Hoisted<'c> {
                 conditions.push(self.fits(linear));
             }
             for condition in conditions {
-                // One that no thread asks for may be made from anything; it must not decide for the others.
-                let condition = self.b.value("llvm.freeze", &[condition], condition.ty());
-                all = self.b.arith("andi", all, condition);
+                all = self.b.arith("andi", all, self.frozen(condition));
             }
         }
         all
     }
 
+    /// Whether all candidates are what they would be without their clamps from the one x up to the other.
+    pub fn free(&mut self, candidates: &[Candidate<'c>]) -> Free<'c> {
+        let b = self.b;
+        let (mut fits, mut first, mut last) = (b.const_int(b.ctx().int(1), 1), self.number(0), self.last());
+        for candidate in candidates {
+            let (mut low, mut high) = (self.number(0), self.last());
+            let known = candidate.known.iter().map(|fact| &fact.left);
+            let needed = candidate.needed.facts.iter().map(|fact| &fact.left);
+            for linear in known.chain(needed).chain(&candidate.needed.linear) {
+                let fit = self.fits(linear);
+                fits = b.arith("andi", fits, self.frozen(fit));
+            }
+            for fact in &candidate.known {
+                (low, high) = self.narrow(fact, low, high);
+            }
+            for fact in &candidate.needed.facts {
+                let (least, most) = self.narrow(fact, self.number(0), self.last());
+                // Threads that do not come there need nothing.
+                let (early, late) = (b.cmpi("sle", least, low), b.cmpi("sge", most, high));
+                let least = b.value("arith.select", &[early, self.number(0), least], self.i64());
+                let most = b.value("arith.select", &[late, self.last(), most], self.i64());
+                first = b.arith("maxsi", first, self.frozen(least));
+                last = b.arith("minsi", last, self.frozen(most));
+            }
+        }
+        Free { fits, first, last }
+    }
+
+    /// One that no thread asks for may be made from anything; it must not decide for the others.
+    fn frozen(&self, value: Value<'c>) -> Value<'c> {
+        self.b.value("llvm.freeze", &[value], value.ty())
+    }
+
+    pub fn number(&self, number: i64) -> Value<'c> {
+        self.b.const_int(self.i64(), number)
+    }
+
     /// The last x.
-    fn last(&mut self) -> Value<'c> {
+    fn last(&self) -> Value<'c> {
         let size = self.b.index_cast(self.row.parallel.operand(3), self.i64());
         self.b.arith("subi", size, self.b.const_int(self.i64(), 1))
     }
