@@ -65,7 +65,7 @@ use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
 use nest::{FEWEST, Nest};
-use warp::WARP;
+pub use warp::WARP;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", "scf", "arith", "vector", "ub"];

@@ -1,4 +1,4 @@
-//! A row of blocks that go as one, cut where blocks end: those in the middle meet no clamp.
+//! A row of blocks that go as one, cut where blocks end, or the rows of wide ones: those in the middle meet no clamp.
 //!
 //! ```mlir
 //! scf.parallel (%x, ...) = ... to (%size * %available, ...) { a[max(%first + %x - 1, 0)] }
@@ -19,7 +19,10 @@ use super::{
     Candidate, Row,
     hoisted::{Free, Hoisted},
 };
-use crate::lower::lower_cpu::runs::Blocks;
+use crate::{
+    analysis::facts::constant,
+    lower::{lower_cpu::runs::Blocks, vectorize_threads::WARP},
+};
 
 impl<'c> Row<'c> {
     /// Cuts the loop in a middle without clamps and two ends as they were.
@@ -27,6 +30,7 @@ impl<'c> Row<'c> {
         let b = Builder::before(self.parallel);
         let mut hoisted = Hoisted::new(self, b);
         let free = hoisted.free(found);
+        let blocks = pieces(b, blocks);
         let (begin, end) = middle(b, free, blocks);
         let middle = part(b, blocks, begin, end);
         hoisted.b = Builder::before(middle.holder);
@@ -43,6 +47,17 @@ impl<'c> Row<'c> {
         side.take(copy);
         self.simplify(found, &mut hoisted);
         middle.take(self.parallel);
+    }
+}
+
+/// Wide blocks as several narrow ones: the ends are as short as may be.
+fn pieces<'c>(b: Builder<'c>, blocks: Blocks<'c>) -> Blocks<'c> {
+    match constant(blocks.size).filter(|size| size % i64::from(WARP) == 0) {
+        Some(size) => Blocks {
+            size: b.const_index(WARP.into()),
+            count: b.arith("muli", blocks.count, b.const_index(size / i64::from(WARP))),
+        },
+        None => blocks,
     }
 }
 
