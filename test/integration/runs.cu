@@ -23,6 +23,31 @@ __global__ void wide(long long *out, long long n) {
     out[i] = i << 33;
 }
 
+// Beyond the edge the nearest cell counts: only the blocks at the ends of a row meet that.
+__global__ void held(int *out, const int *in, int rows, int cols, int reach) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= cols || y >= rows)
+    return;
+  size_t row = static_cast<size_t>(min(y + 1, rows - 1)) * cols;
+  int west = min(max(x - reach, 0), cols - 1), east = max(min(x + reach, cols - 1), 0), middle = min(max(x - 1, 2), cols / 2);
+  out[static_cast<size_t>(y) * cols + x] = in[row + west] + 3 * in[row + east] + 5 * in[row + min(middle, cols - 1)];
+}
+
+// The same with neighbours that loops count, constant ones and some of unknown number, to be added and to be subtracted.
+__global__ void blurred(int *out, const int *in, int rows, int cols) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= cols || y >= rows)
+    return;
+  unsigned sum = 0;
+  for (int i = -1; i < 2; ++i)
+    for (int j = -3; j < 2; ++j)
+      sum = 3 * sum + in[min(max(y + i, 0), rows - 1) * cols + min(max(x - j, 0), cols - 1)] +
+            7 * in[y * cols + max(min(x + j, cols - 1), 0)];
+  for (int k = 0; k < rows; ++k)
+    sum = 5 * sum + in[k * cols + min(x + k, cols - 1)];
+  out[y * cols + x] = static_cast<int>(sum);
+}
+
 struct Box {
   int nx, ny, nz;
 };
@@ -116,6 +141,41 @@ void planes(int rows, int cols) {
   }
 }
 
+int blur(const int *in, int rows, int cols, int y, int x) {
+  const auto held = [](int at, int count) { return std::min(std::max(at, 0), count - 1); };
+  unsigned sum = 0;
+  for (int i = -1; i < 2; ++i)
+    for (int j = -3; j < 2; ++j)
+      sum = 3 * sum + in[held(y + i, rows) * cols + held(x - j, cols)] + 7 * in[y * cols + held(x + j, cols)];
+  for (int k = 0; k < rows; ++k)
+    sum = 5 * sum + in[k * cols + held(x + k, cols)];
+  return static_cast<int>(sum);
+}
+
+void edges(int rows, int cols) {
+  int *in = managed<int>(rows * cols), *out = managed<int>(rows * cols);
+  for (int i = 0; i < rows * cols; ++i)
+    in[i] = i * 37 % 1009;
+  for (dim3 shape : {dim3(16, 4), dim3(32, 8), dim3(5, 3), dim3(64, 1)}) {
+    blurred<<<dim3((cols + shape.x - 1) / shape.x, (rows + shape.y - 1) / shape.y), shape>>>(out, in, rows, cols);
+    finish_kernel();
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < cols; ++x)
+        EXPECT(out[y * cols + x] == blur(in, rows, cols, y, x));
+    for (int reach : {1, 0, 16, 100, -3}) {
+      held<<<dim3((cols + shape.x - 1) / shape.x + 1, (rows + shape.y - 1) / shape.y), shape>>>(out, in, rows, cols, reach);
+      finish_kernel();
+      for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < cols; ++x) {
+          int row = std::min(y + 1, rows - 1) * cols, west = std::min(std::max(x - reach, 0), cols - 1);
+          int east = std::max(std::min(x + reach, cols - 1), 0);
+          int middle = std::min(std::min(std::max(x - 1, 2), cols / 2), cols - 1);
+          EXPECT(out[y * cols + x] == in[row + west] + 3 * in[row + east] + 5 * in[row + middle]);
+        }
+    }
+  }
+}
+
 void boxes(Box box) {
   int n = box.nx * box.ny * box.nz;
   int *in = managed<int>(n), *out = managed<int>(n);
@@ -140,6 +200,7 @@ int main() {
   for (int n : {1, 15, 16, 17, 1000, 70001})
     lines(n);
   planes(3, 3), planes(33, 130), planes(100, 1000);
+  edges(1, 1), edges(7, 40), edges(9, 1000), edges(33, 2500);
   boxes({1, 1, 1}), boxes({37, 9, 6}), boxes({200, 10, 3});
   return result();
 }

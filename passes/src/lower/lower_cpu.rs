@@ -291,9 +291,7 @@ fn make_block<'c>(
         merge_redundant_threads::merge(parallel);
     }
     drop_unused_size(function, operations);
-    if runs {
-        runs::merge(module, function);
-    }
+    let runs = runs && runs::merge(module, function);
     atomics::of_block(function);
     answer_shared(function);
     place_shared(module, function);
@@ -301,9 +299,10 @@ fn make_block<'c>(
     failures::name_threads(module, function);
     narrow::narrow(function);
     let waiting = waiting::outline(module, function, operations)?;
-    clamps::specialise(function);
+    clamps::specialise(function, runs);
     for function in waiting.into_iter().chain([function]) {
-        let phases = prefetch::phase_loops(function);
+        // Blocks that go as one have no phases, but loops around what they were cut into.
+        let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         vectorise(function).map_err(|why| why.to_string())?;
         prefetch::fetch_ahead(&phases);
         thread_loops::lower(function);

@@ -66,7 +66,7 @@ use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
 pub use sums::reduction;
 use nest::{FEWEST, Nest};
-use warp::WARP;
+pub use warp::WARP;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", "scf", "arith", "vector", "ub"];

@@ -14,14 +14,25 @@
 //! scf.if %free { scf.parallel { ... scf.if %inside { %p = llvm.getelementptr %tile[%x - 1] ... } }
 //! } else { the loop as it was }
 //! ```
+//! A row of many blocks that go as one (`runs.rs`) nearly always meets the clamps at its ends. It is cut where blocks end instead: the
+//! blocks in the middle have no clamps, those before and behind go as they were (`ends.rs`).
+//!
+//! The number of a loop with fixed bounds, as in `a[max(x + k, 0)]`, counts as a term that is all of its values.
+//!
 //! What is asked before the loop is exact: 64-bit arithmetic on 32-bit terms, and that x plus what is the same for all threads of
 //! the block stays within 32 bits. Declines where the clamped value is not x plus such a term, or its bounds are not such terms.
 
+mod ends;
 mod hoisted;
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
-use crate::analysis::{counted_loop::is_outside, facts::is_nsw, loops::Counting};
+use super::runs;
+use crate::analysis::{
+    counted_loop::is_outside,
+    facts::{constant, is_nsw},
+    loops::Counting,
+};
 use hoisted::Hoisted;
 
 /// Loops with more operations are not doubled.
@@ -72,7 +83,7 @@ impl Relation {
     }
 }
 
-/// x plus terms that are the same for all threads of the block, in 32 bits.
+/// x plus terms that are the same for all threads of the block, in 32 bits; the numbers of loops around count as such, with all of their values.
 /// No polynomial of `regrain_tuning`: the sum is made again as it was, term by term, and equal terms are not joined.
 #[derive(Clone, Default)]
 struct Linear<'c> {
@@ -104,15 +115,15 @@ struct Needed<'c> {
     linear: Vec<Linear<'c>>,
 }
 
-/// Makes second versions of the thread loops of a block function that have clamps nobody needs.
-pub fn specialise(function: Op<'_>) {
+/// Makes second versions of the thread loops of a block function that have clamps nobody needs. With `runs` a loop is of many blocks.
+pub fn specialise(function: Op<'_>, runs: bool) {
     for parallel in function.find_named("scf.parallel") {
         let mut count = 0;
         for _ in parallel.find_all(|_| true) {
             count += 1;
         }
         if count <= LARGEST && Counting::dimensions(parallel).first().is_some_and(Counting::is_plain) {
-            Row { parallel, x: parallel.body().arg(0) }.specialise();
+            Row { parallel, x: parallel.body().arg(0) }.specialise(runs);
         }
     }
 }
@@ -125,15 +136,23 @@ struct Row<'c> {
 }
 
 impl<'c> Row<'c> {
-    fn specialise(self) {
+    fn specialise(self, runs: bool) {
         let mut found = Vec::new();
         self.visit(self.parallel.body(), &[], &mut found);
         if found.is_empty() {
             return;
         }
+        match runs::blocks(self.parallel).filter(|_| runs) {
+            Some(blocks) => self.cut(&found, blocks),
+            None => self.double(&found),
+        }
+    }
+
+    /// Two versions of the whole loop.
+    fn double(self, found: &[Candidate<'c>]) {
         let b = Builder::before(self.parallel);
         let mut hoisted = Hoisted::new(self, b);
-        let free = hoisted.all_hold(&found);
+        let free = hoisted.all_hold(found);
         let versions = b.scf_if(free, &[], true);
         hoisted.b = Builder::before(versions);
         for number in 0..2 {
@@ -141,13 +160,18 @@ impl<'c> Row<'c> {
         }
         let other = Builder::before_terminator(versions.region(1).entry(), b.loc);
         other.clone_op(self.parallel, &mut Mapping::new());
-        for candidate in &found {
-            let index = candidate.address.operand(candidate.operand);
-            let simple = self.rebuild(Builder::before(candidate.address), index, &mut hoisted);
-            candidate.address.set_operand(candidate.operand, simple);
-        }
+        self.simplify(found, &mut hoisted);
         if let Some(last) = versions.region(0).entry().terminator() {
             self.parallel.move_before(last);
+        }
+    }
+
+    /// Takes the clamps away.
+    fn simplify(self, found: &[Candidate<'c>], hoisted: &mut Hoisted<'c>) {
+        for candidate in found {
+            let index = candidate.address.operand(candidate.operand);
+            let simple = self.rebuild(Builder::before(candidate.address), index, hoisted);
+            candidate.address.set_operand(candidate.operand, simple);
         }
     }
 
@@ -177,20 +201,20 @@ impl<'c> Row<'c> {
     /// What follows from a condition that is true, or false.
     fn learn(self, condition: Value<'c>, is_true: bool, known: &mut Vec<Fact<'c>>, depth: u32) {
         let (Some(op), Some(depth)) = (condition.defining_op(), depth.checked_sub(1)) else { return };
-        let constant = |value: Value<'c>| value.defining_op().and_then(Op::constant_int).map(|number| number != 0);
+        let truth = |value: Value<'c>| value.defining_op().and_then(Op::constant_int).map(|number| number != 0);
         let parts = match op.name() {
-            "llvm.xor" | "arith.xori" if constant(op.operand(1)) == Some(true) => {
+            "llvm.xor" | "arith.xori" if truth(op.operand(1)) == Some(true) => {
                 return self.learn(op.operand(0), !is_true, known, depth);
             }
             "llvm.and" | "arith.andi" if is_true => op.operands(),
             "llvm.or" | "arith.ori" if !is_true => op.operands(),
-            "llvm.select" | "arith.select" if is_true && constant(op.operand(2)) == Some(false) => {
+            "llvm.select" | "arith.select" if is_true && truth(op.operand(2)) == Some(false) => {
                 op.operands()[..2].to_vec()
             }
-            "llvm.select" | "arith.select" if !is_true && constant(op.operand(1)) == Some(true) => {
+            "llvm.select" | "arith.select" if !is_true && truth(op.operand(1)) == Some(true) => {
                 vec![op.operand(0), op.operand(2)]
             }
-            "scf.if" => match chosen(op, condition, constant, is_true) {
+            "scf.if" => match chosen(op, condition, truth, is_true) {
                 Some(value) => vec![op.operand(0), value],
                 None => return,
             },
@@ -226,11 +250,25 @@ impl<'c> Row<'c> {
         self.is_outside(value) || self.computes_from(value, depth, |operand, depth| self.is_fixed(operand, depth))
     }
 
+    /// Whether a value can be a term of a sum: it is fixed, or counted by a loop.
+    fn is_term(self, value: Value<'c>, depth: u32) -> bool {
+        self.is_fixed(value, depth) || self.counted(value).is_some()
+    }
+
+    /// How the loop in the thread loop counts whose number a value is, where its bounds are fixed.
+    fn counted(self, value: Value<'c>) -> Option<Counting<'c>> {
+        let (owner, _, counting) = Counting::of_variable(value)?;
+        let fixed = [counting.lower, counting.upper].into_iter().all(|bound| self.is_fixed(bound, DEPTH));
+        let rises = constant(counting.step).is_some_and(|step| step > 0);
+        (owner.is("scf.for") && value.ty().is_int(32) && fixed && rises && !counting.unsigned).then_some(counting)
+    }
+
     /// Whether a value is the same for all threads along x.
     fn is_same_along(self, value: Value<'c>, depth: u32) -> bool {
         let number = value.block_arg().filter(|(block, _)| *block == self.parallel.body()).map(|(_, number)| number);
         self.is_outside(value)
             || number.is_some_and(|number| number != 0)
+            || self.counted(value).is_some()
             || self.computes_from(value, depth, |operand, depth| self.is_same_along(operand, depth))
     }
 
@@ -249,12 +287,12 @@ impl<'c> Row<'c> {
             "arith.index_cast" | "arith.index_castui" if op.operand(0) == self.x => {
                 return Some(Linear::default());
             }
-            "llvm.add" | "arith.addi" if self.is_fixed(op.operand(0), depth) => (op.operand(1), op.operand(0), false),
+            "llvm.add" | "arith.addi" if self.is_term(op.operand(0), depth) => (op.operand(1), op.operand(0), false),
             "llvm.add" | "arith.addi" => (op.operand(0), op.operand(1), false),
             "llvm.sub" | "arith.subi" => (op.operand(0), op.operand(1), true),
             _ => return None,
         };
-        if !self.is_fixed(term, depth) {
+        if !self.is_term(term, depth) {
             return None;
         }
         let mut terms = self.linear(inner, depth)?.terms;
@@ -325,8 +363,8 @@ impl<'c> Row<'c> {
         }
         if let Some(linear) = self.linear(value, DEPTH) {
             let i32 = b.ctx().int(32);
-            let rest = hoisted.sum(&linear);
-            let rest = hoisted.b.value("arith.trunci", &[rest], i32);
+            let rest = hoisted.rest(b, &linear);
+            let rest = b.value("arith.trunci", &[rest], i32);
             let spec = b.op("llvm.add").operands(&[b.index_cast(self.x, i32), rest]).result(i32);
             let exact = b.ctx().parse_attr("#llvm.overflow<nsw>");
             let spec = exact.into_iter().fold(spec, |spec, exact| spec.attr("overflowFlags", exact));
@@ -351,7 +389,7 @@ impl<'c> Row<'c> {
     fn rebuild_wide(self, b: Builder<'c>, value: Value<'c>, hoisted: &mut Hoisted<'c>) -> Value<'c> {
         let i64 = b.ctx().int(64);
         if let Some(linear) = self.linear(value, DEPTH) {
-            return b.arith("addi", b.index_cast(self.x, i64), hoisted.sum(&linear));
+            return b.arith("addi", b.index_cast(self.x, i64), hoisted.rest(b, &linear));
         }
         if let Some((kept, _)) = self.clamp(value) {
             return self.rebuild_wide(b, kept, hoisted);

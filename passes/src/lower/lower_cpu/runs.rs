@@ -35,16 +35,31 @@ use crate::lower::vectorize_threads::is_ordinary;
 /// The most rounds of a loop of a thread.
 const MOST_ROUNDS: i64 = 32;
 
-/// Lets the function of a block run those behind it too, if they may go as one.
-pub fn merge<'c>(module: Op<'c>, function: Op<'c>) {
-    let [parallel] = function.find_named("scf.parallel")[..] else { return };
+/// Threads in x of a loop that [`merge`] made one of many blocks.
+#[derive(Clone, Copy)]
+pub struct Blocks<'c> {
+    /// Of one block.
+    pub size: Value<'c>,
+    /// How many they are.
+    pub count: Value<'c>,
+}
+
+/// The blocks that go as one in a loop, where that is so.
+pub fn blocks(parallel: Op<'_>) -> Option<Blocks<'_>> {
+    let product = parallel.operand(3).defining_op().filter(|op| op.is("arith.muli"))?;
+    Some(Blocks { size: product.operand(0), count: product.operand(1) })
+}
+
+/// Lets the function of a block run those behind it too, if they may go as one; whether they do.
+pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
+    let [parallel] = function.find_named("scf.parallel")[..] else { return false };
     let dimensions = Counting::dimensions(parallel);
     let plain = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
     let shares = !Shared::all(function).is_empty() || !DynamicShared::all(function).is_empty();
     if !plain || shares || parallel.parent() != Some(function) {
-        return;
+        return false;
     }
-    let Some(sums) = Steps::of(function, parallel).sums() else { return };
+    let Some(sums) = Steps::of(function, parallel).sums() else { return false };
     for sum in sums {
         may_wrap(sum);
     }
@@ -56,6 +71,7 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) {
     store.attr("ordering", b.ctx().i64_attr(0)).build();
     let threads = b.arith("muli", parallel.operand(3), b.index_castui(available, b.ctx().index()));
     parallel.set_operand(3, threads);
+    true
 }
 
 /// What a number gains by the step to the next block: a constant, and so many times the threads of a block in x.

@@ -23,6 +23,22 @@ pub struct Hoisted<'c> {
     made: HashMap<Value<'c>, Value<'c>>,
 }
 
+/// In which rounds of the loops around something has to hold.
+#[derive(Clone, Copy)]
+enum Rounds {
+    Some,
+    All,
+}
+
+/// Threads that meet no clamp.
+pub struct Free<'c> {
+    /// Whether there may be such at all: all sums stay within 32 bits.
+    pub fits: Value<'c>,
+    /// The first x and the last, i64.
+    pub first: Value<'c>,
+    pub last: Value<'c>,
+}
+
 impl<'c> Hoisted<'c> {
     pub fn new(row: Row<'c>, b: Builder<'c>) -> Self {
         Self { row, b, made: HashMap::new() }
@@ -57,12 +73,40 @@ impl<'c> Hoisted<'c> {
         self.b.value("arith.extsi", &[value], self.i64())
     }
 
-    /// What is added to x, an i64.
-    pub fn sum(&mut self, linear: &Linear<'c>) -> Value<'c> {
-        let mut total = self.b.const_int(self.i64(), 0);
+    /// The least and the most that is added to x, i64.
+    fn ends(&mut self, linear: &Linear<'c>) -> [Value<'c>; 2] {
+        let mut totals = [self.number(0); 2];
         for (term, subtracted) in &linear.terms {
-            let term = self.wide(*term);
-            total = self.b.arith(if *subtracted { "subi" } else { "addi" }, total, term);
+            let mut ends = self.ends_of(*term);
+            if *subtracted {
+                ends.reverse();
+            }
+            for (total, end) in totals.iter_mut().zip(ends) {
+                *total = self.b.arith(if *subtracted { "subi" } else { "addi" }, *total, end);
+            }
+        }
+        totals
+    }
+
+    /// The least and the most that a term can be.
+    fn ends_of(&mut self, term: Value<'c>) -> [Value<'c>; 2] {
+        match self.row.counted(term) {
+            Some(counting) => {
+                let upper = self.wide(counting.upper);
+                [self.wide(counting.lower), self.b.arith("subi", upper, self.number(1))]
+            }
+            None => [self.wide(term); 2],
+        }
+    }
+
+    /// What is added to x, an i64, at `b`; what loops count is known only there.
+    pub fn rest(&mut self, b: Builder<'c>, linear: &Linear<'c>) -> Value<'c> {
+        let (counted, fixed): (Vec<_>, Vec<_>) =
+            linear.terms.iter().partition(|(term, _)| self.row.counted(*term).is_some());
+        let [mut total, _] = self.ends(&Linear { terms: fixed });
+        for (term, subtracted) in counted {
+            let term = b.value("arith.extsi", &[term], self.i64());
+            total = b.arith(if subtracted { "subi" } else { "addi" }, total, term);
         }
         total
     }
@@ -76,7 +120,7 @@ impl<'c> Hoisted<'c> {
             for fact in &candidate.known {
                 // What follows from a value that does not fit is not known.
                 conditions.push(self.fits(&fact.left));
-                (low, high) = self.narrow(fact, low, high);
+                (low, high) = self.narrow(fact, Rounds::Some, low, high);
             }
             for fact in &candidate.needed.facts {
                 conditions.push(self.fits(&fact.left));
@@ -86,16 +130,51 @@ impl<'c> Hoisted<'c> {
                 conditions.push(self.fits(linear));
             }
             for condition in conditions {
-                // One that no thread asks for may be made from anything; it must not decide for the others.
-                let condition = self.b.value("llvm.freeze", &[condition], condition.ty());
-                all = self.b.arith("andi", all, condition);
+                all = self.b.arith("andi", all, self.frozen(condition));
             }
         }
         all
     }
 
+    /// Whether all candidates are what they would be without their clamps from the one x up to the other.
+    pub fn free(&mut self, candidates: &[Candidate<'c>]) -> Free<'c> {
+        let b = self.b;
+        let (mut fits, mut first, mut last) = (b.const_int(b.ctx().int(1), 1), self.number(0), self.last());
+        for candidate in candidates {
+            let (mut low, mut high) = (self.number(0), self.last());
+            let known = candidate.known.iter().map(|fact| &fact.left);
+            let needed = candidate.needed.facts.iter().map(|fact| &fact.left);
+            for linear in known.chain(needed).chain(&candidate.needed.linear) {
+                let fit = self.fits(linear);
+                fits = b.arith("andi", fits, self.frozen(fit));
+            }
+            for fact in &candidate.known {
+                (low, high) = self.narrow(fact, Rounds::Some, low, high);
+            }
+            for fact in &candidate.needed.facts {
+                let (least, most) = self.narrow(fact, Rounds::All, self.number(0), self.last());
+                // Threads that do not come there need nothing.
+                let (early, late) = (b.cmpi("sle", least, low), b.cmpi("sge", most, high));
+                let least = b.value("arith.select", &[early, self.number(0), least], self.i64());
+                let most = b.value("arith.select", &[late, self.last(), most], self.i64());
+                first = b.arith("maxsi", first, self.frozen(least));
+                last = b.arith("minsi", last, self.frozen(most));
+            }
+        }
+        Free { fits, first, last }
+    }
+
+    /// One that no thread asks for may be made from anything; it must not decide for the others.
+    fn frozen(&self, value: Value<'c>) -> Value<'c> {
+        self.b.value("llvm.freeze", &[value], value.ty())
+    }
+
+    pub fn number(&self, number: i64) -> Value<'c> {
+        self.b.const_int(self.i64(), number)
+    }
+
     /// The last x.
-    fn last(&mut self) -> Value<'c> {
+    fn last(&self) -> Value<'c> {
         let size = self.b.index_cast(self.row.parallel.operand(3), self.i64());
         self.b.arith("subi", size, self.b.const_int(self.i64(), 1))
     }
@@ -106,19 +185,23 @@ impl<'c> Hoisted<'c> {
         if linear.terms.is_empty() {
             return b.const_int(b.ctx().int(1), 1);
         }
-        let low = self.sum(linear);
-        let high = b.arith("addi", low, self.last());
+        let [low, most] = self.ends(linear);
+        let high = b.arith("addi", most, self.last());
         let above = b.cmpi("sge", low, b.const_int(self.i64(), i32::MIN.into()));
         let below = b.cmpi("sle", high, b.const_int(self.i64(), i32::MAX.into()));
         b.arith("andi", above, below)
     }
 
-    /// The range of x where a fact holds too.
-    fn narrow(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> (Value<'c>, Value<'c>) {
+    /// The range of x where a fact holds too, in some rounds of loops around or in all.
+    fn narrow(&mut self, fact: &Fact<'c>, rounds: Rounds, low: Value<'c>, high: Value<'c>) -> (Value<'c>, Value<'c>) {
         let b = self.b;
-        let (right, left) = (self.wide(fact.right), self.sum(&fact.left));
+        let (right, [least, most]) = (self.wide(fact.right), self.ends(&fact.left));
+        let left = match (fact.relation, rounds) {
+            (Greater | GreaterEqual, Rounds::All) | (Less | LessEqual, Rounds::Some) => least,
+            _ => most,
+        };
         let bound = b.arith("subi", right, left);
-        let one = b.const_int(self.i64(), 1);
+        let one = self.number(1);
         match fact.relation {
             Greater => (b.arith("maxsi", low, b.arith("addi", bound, one)), high),
             GreaterEqual => (b.arith("maxsi", low, bound), high),
@@ -130,13 +213,13 @@ impl<'c> Hoisted<'c> {
     /// Whether a fact holds for all x from `low` to `high`.
     fn holds(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> Value<'c> {
         let b = self.b;
-        let (right, left) = (self.wide(fact.right), self.sum(&fact.left));
+        let (right, [least, most]) = (self.wide(fact.right), self.ends(&fact.left));
         let (predicate, end) = match fact.relation {
-            Greater => ("sgt", low),
-            GreaterEqual => ("sge", low),
-            Less => ("slt", high),
-            LessEqual => ("sle", high),
+            Greater => ("sgt", b.arith("addi", low, least)),
+            GreaterEqual => ("sge", b.arith("addi", low, least)),
+            Less => ("slt", b.arith("addi", high, most)),
+            LessEqual => ("sle", b.arith("addi", high, most)),
         };
-        b.cmpi(predicate, b.arith("addi", end, left), right)
+        b.cmpi(predicate, end, right)
     }
 }
