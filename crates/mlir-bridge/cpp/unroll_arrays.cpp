@@ -6,7 +6,8 @@
 //
 // All loops of an array are unrolled or none: one access that stays unknown keeps the array in memory. A loop is left as it is where its
 // number of rounds is not known exactly, where the program says so, where it waits at a barrier, whose phases would be as many as its
-// rounds, and where the result would be longer than the caller allows.
+// rounds, and where the result would be longer than the caller allows. So is one that goes through other memory element by element from a
+// place that is not the same for all threads: as a loop its accesses are made by tiles of rounds, one by one they would be gathered.
 
 #include "bridge.h"
 
@@ -142,9 +143,57 @@ private:
     });
   }
 
+  // How far a value goes in a round of `loop`, where that is a constant. An index of fewer bits does not wrap in memory that is there.
+  std::optional<int64_t> stepOf(const SCEV *value, const Loop &loop) {
+    if (se.isLoopInvariant(value, &loop))
+      return 0;
+    if (auto *cast = dyn_cast<SCEVCastExpr>(value))
+      return stepOf(cast->getOperand(), loop);
+    if (auto *counted = dyn_cast<SCEVAddRecExpr>(value)) {
+      auto *step = dyn_cast<SCEVConstant>(counted->getStepRecurrence(se));
+      return counted->getLoop() == &loop && step ? step->getAPInt().trySExtValue() : std::nullopt;
+    }
+    auto *terms = dyn_cast<SCEVNAryExpr>(value);
+    if (!terms || !isa<SCEVAddExpr, SCEVMulExpr>(terms))
+      return std::nullopt;
+    auto *factor = dyn_cast<SCEVConstant>(terms->getOperand(0));
+    if (isa<SCEVMulExpr>(terms)) {
+      auto of = terms->getNumOperands() == 2 && factor ? stepOf(terms->getOperand(1), loop) : std::nullopt;
+      auto by = factor ? factor->getAPInt().trySExtValue() : std::nullopt;
+      int64_t product;
+      return of && by && !MulOverflow(*of, *by, product) ? std::optional(product) : std::nullopt;
+    }
+    int64_t sum = 0;
+    for (const SCEV *term : terms->operands())
+      if (auto of = stepOf(term, loop); !of || AddOverflow(sum, *of, sum))
+        return std::nullopt;
+    return sum;
+  }
+
+  // Whether an access goes through memory element by element from round to round, from a place that the program only knows as it runs.
+  bool isConsecutive(Instruction &access, const Loop &loop) {
+    Value *pointer = getLoadStorePointerOperand(&access);
+    if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer)))
+      return false;
+    const SCEV *place = se.getSCEV(pointer);
+    const SCEV *offset = se.getMinusSCEV(place, se.getPointerBase(place));
+    auto size = function.getDataLayout().getTypeStoreSize(getLoadStoreType(&access));
+    return !isa<SCEVCouldNotCompute>(offset) && stepOf(offset, loop) == int64_t(size.getFixedValue()) &&
+           SCEVExprContains(offset, [](const SCEV *part) { return isa<SCEVUnknown>(part); });
+  }
+
+  // Whether a loop has as many rounds as a tile (`FEWEST` of the pass that makes them). Its last test is none where it comes first.
+  bool isLong(Loop &loop) {
+    unsigned rounds = roundsOf(loop, se);
+    return rounds >= (loop.isLoopExiting(loop.getHeader()) && !loop.isLoopExiting(loop.getLoopLatch()) ? 5 : 4);
+  }
+
   bool mayUnroll(Loop &loop) {
-    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() ||
-        hasUnrollTransformation(&loop) == TM_Disable)
+    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() || hasUnrollTransformation(&loop) == TM_Disable)
+      return false;
+    if (isLong(loop) && any_of(loop.blocks(), [&](BasicBlock *block) {
+          return li.getLoopFor(block) == &loop && any_of(*block, [&](Instruction &inst) { return isConsecutive(inst, loop); });
+        }))
       return false;
     for (BasicBlock *block : loop.blocks())
       for (Instruction &inst : *block)
