@@ -54,6 +54,17 @@ bool isFree(const Instruction &inst) {
   return isa<PHINode, ExtractValueInst, InsertValueInst, BitCastInst, DbgInfoIntrinsic>(inst) || inst.isLifetimeStartOrEnd();
 }
 
+// A pointer, outside of the structures that it was put into and taken from.
+Value *unwrapped(Value *pointer) {
+  while (auto *taken = dyn_cast_or_null<ExtractValueInst>(pointer)) {
+    Value *put = FindInsertedValue(taken->getAggregateOperand(), taken->getIndices());
+    if (!put || put == pointer)
+      break;
+    pointer = put;
+  }
+  return pointer;
+}
+
 class Unroller {
 public:
   Unroller(Function &function, FunctionAnalysisManager &analyses, ArrayRef<StringRef> barriers, uint64_t limit)
@@ -153,16 +164,24 @@ private:
       auto *step = dyn_cast<SCEVConstant>(counted->getStepRecurrence(se));
       return counted->getLoop() == &loop && step ? step->getAPInt().trySExtValue() : std::nullopt;
     }
-    auto *terms = dyn_cast<SCEVNAryExpr>(value);
-    if (!terms || !isa<SCEVAddExpr, SCEVMulExpr>(terms))
-      return std::nullopt;
-    auto *factor = dyn_cast<SCEVConstant>(terms->getOperand(0));
-    if (isa<SCEVMulExpr>(terms)) {
-      auto of = terms->getNumOperands() == 2 && factor ? stepOf(terms->getOperand(1), loop) : std::nullopt;
-      auto by = factor ? factor->getAPInt().trySExtValue() : std::nullopt;
-      int64_t product;
-      return of && by && !MulOverflow(*of, *by, product) ? std::optional(product) : std::nullopt;
+    // What tells a thread its place, read in each round.
+    if (auto *unknown = dyn_cast<SCEVUnknown>(value)) {
+      auto *call = dyn_cast<CallBase>(unknown->getValue());
+      return call && call->doesNotAccessMemory() && call->arg_empty() ? std::optional<int64_t>(0) : std::nullopt;
     }
+    if (auto *product = dyn_cast<SCEVMulExpr>(value)) {
+      auto *factor = dyn_cast<SCEVConstant>(product->getOperand(0));
+      auto by = factor ? factor->getAPInt().trySExtValue() : std::nullopt;
+      auto of = by && product->getNumOperands() == 2 ? stepOf(product->getOperand(1), loop) : std::nullopt;
+      int64_t step;
+      if (of && !MulOverflow(*of, *by, step))
+        return step;
+      return all_of(product->operands(), [&](const SCEV *part) { return stepOf(part, loop) == 0; }) ? std::optional<int64_t>(0)
+                                                                                                  : std::nullopt;
+    }
+    auto *terms = dyn_cast<SCEVAddExpr>(value);
+    if (!terms)
+      return std::nullopt;
     int64_t sum = 0;
     for (const SCEV *term : terms->operands())
       if (auto of = stepOf(term, loop); !of || AddOverflow(sum, *of, sum))
@@ -172,7 +191,7 @@ private:
 
   // Whether an access goes through memory element by element from round to round, from a place that the program only knows as it runs.
   bool isConsecutive(Instruction &access, const Loop &loop) {
-    Value *pointer = getLoadStorePointerOperand(&access);
+    Value *pointer = unwrapped(getLoadStorePointerOperand(&access));
     if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer)))
       return false;
     const SCEV *place = se.getSCEV(pointer);
@@ -189,7 +208,7 @@ private:
   }
 
   bool mayUnroll(Loop &loop) {
-    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() || hasUnrollTransformation(&loop) == TM_Disable)
+    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() || (hasUnrollTransformation(&loop) & TM_Disable))
       return false;
     if (isLong(loop) && any_of(loop.blocks(), [&](BasicBlock *block) {
           return li.getLoopFor(block) == &loop && any_of(*block, [&](Instruction &inst) { return isConsecutive(inst, loop); });
