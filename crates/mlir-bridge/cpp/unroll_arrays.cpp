@@ -1,13 +1,15 @@
 //===- unroll_arrays.cpp - loops over arrays that can become registers ---------===//
 //
-// SROA makes registers of an array of one function where all addresses in it are constant. An address that a loop counts up is constant
-// once the loop is unrolled, so the loops that do so are unrolled first, for arrays that this is enough for: nothing but loads, stores and
-// bulk operations of constant size knows their addresses, and each of these is the sum of constants and of what such loops count.
+// SROA makes registers of an array of one function where all addresses in it are constant. An address that a loop
+// counts up is constant once the loop is unrolled, so the loops that do so are unrolled first, for arrays that this is
+// enough for: nothing but loads, stores and bulk operations of constant size knows their addresses, and each of these
+// is the sum of constants and of what such loops count.
 //
-// All loops of an array are unrolled or none: one access that stays unknown keeps the array in memory. A loop is left as it is where its
-// number of rounds is not known exactly, where the program says so, where it waits at a barrier, whose phases would be as many as its
-// rounds, and where the result would be longer than the caller allows. So is one that goes through other memory element by element from a
-// place that is not the same for all threads: as a loop its accesses are made by tiles of rounds, one by one they would be gathered.
+// All loops of an array are unrolled or none: one access that stays unknown keeps the array in memory. A loop is left
+// as it is where its number of rounds is not known exactly, where the program says so, where it waits at a barrier,
+// whose phases would be as many as its rounds, and where the result would be longer than the caller allows. So is one
+// that goes through other memory element by element from a place that is not the same for all threads: as a loop its
+// accesses are made by tiles of rounds, one by one they would be gathered.
 
 #include "bridge.h"
 
@@ -41,7 +43,8 @@ using Loops = SmallSetVector<Loop *, 8>;
 // The rounds of a loop, the last test included where that comes first, as unrolling counts them; 0: not known.
 unsigned roundsOf(Loop &loop, ScalarEvolution &se) { return se.getSmallConstantTripCount(&loop); }
 
-// Whether a call is one of those that `texts` names: a function by the start of its name, assembly by a part of its text.
+// Whether a call is one of those that `texts` names: a function by the start of its name, assembly by a part of its
+// text.
 bool isNamed(const CallBase &call, ArrayRef<StringRef> texts) {
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
     return any_of(texts, [&](StringRef text) { return StringRef(assembly->getAsmString()).contains(text); });
@@ -51,7 +54,8 @@ bool isNamed(const CallBase &call, ArrayRef<StringRef> texts) {
 
 // Instructions that a processor does not see.
 bool isFree(const Instruction &inst) {
-  return isa<PHINode, ExtractValueInst, InsertValueInst, BitCastInst, DbgInfoIntrinsic>(inst) || inst.isLifetimeStartOrEnd();
+  return isa<PHINode, ExtractValueInst, InsertValueInst, BitCastInst, DbgInfoIntrinsic>(inst) ||
+         inst.isLifetimeStartOrEnd();
 }
 
 // A pointer, outside of the structures that it was put into and taken from.
@@ -98,8 +102,8 @@ private:
   ArrayRef<StringRef> barriers;
   uint64_t limit;
 
-  // Whether all uses of an address in `array` are accesses at places that become constant; the loops that count them. `seen` are
-  // addresses that loops count up.
+  // Whether all uses of an address in `array` are accesses at places that become constant; the loops that count them.
+  // `seen` are addresses that loops count up.
   bool areSettled(Instruction &address, const AllocaInst &array, Loops &loops, SmallPtrSetImpl<PHINode *> &seen) {
     return all_of(address.uses(), [&](Use &use) {
       auto &user = *cast<Instruction>(use.getUser());
@@ -144,7 +148,8 @@ private:
     });
   }
 
-  // What the analysis of loops has no expression for, such as an exclusive or; not deeper than LLVM's own analyses of values go.
+  // What the analysis of loops has no expression for, such as an exclusive or; not deeper than LLVM's own analyses of
+  // values go.
   bool isArithmetic(Value *value, Loops &loops, unsigned depth) {
     auto *inst = dyn_cast<Instruction>(value);
     if (!inst || depth == MaxAnalysisRecursionDepth || !isa<BinaryOperator, CastInst, CmpInst, SelectInst>(inst))
@@ -154,7 +159,8 @@ private:
     });
   }
 
-  // How far a value goes in a round of `loop`, where that is a constant. An index of fewer bits does not wrap in memory that is there.
+  // How far a value goes in a round of `loop`, where that is a constant. An index of fewer bits does not wrap in memory
+  // that is there.
   std::optional<int64_t> stepOf(const SCEV *value, const Loop &loop) {
     if (se.isLoopInvariant(value, &loop))
       return 0;
@@ -176,8 +182,8 @@ private:
       int64_t step;
       if (of && !MulOverflow(*of, *by, step))
         return step;
-      return all_of(product->operands(), [&](const SCEV *part) { return stepOf(part, loop) == 0; }) ? std::optional<int64_t>(0)
-                                                                                                  : std::nullopt;
+      bool stays = all_of(product->operands(), [&](const SCEV *part) { return stepOf(part, loop) == 0; });
+      return stays ? std::optional<int64_t>(0) : std::nullopt;
     }
     auto *terms = dyn_cast<SCEVAddExpr>(value);
     if (!terms)
@@ -189,7 +195,8 @@ private:
     return sum;
   }
 
-  // Whether an access goes through memory element by element from round to round, from a place that the program only knows as it runs.
+  // Whether an access goes through memory element by element from round to round, from a place that the program only
+  // knows as it runs.
   bool isConsecutive(Instruction &access, const Loop &loop) {
     Value *pointer = unwrapped(getLoadStorePointerOperand(&access));
     if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer)))
@@ -201,17 +208,20 @@ private:
            SCEVExprContains(offset, [](const SCEV *part) { return isa<SCEVUnknown>(part); });
   }
 
-  // Whether a loop has as many rounds as a tile (`FEWEST` of the pass that makes them). Its last test is none where it comes first.
+  // Whether a loop has as many rounds as a tile (`FEWEST` of the pass that makes them). Its last test is none where it
+  // comes first.
   bool isLong(Loop &loop) {
     unsigned rounds = roundsOf(loop, se);
     return rounds >= (loop.isLoopExiting(loop.getHeader()) && !loop.isLoopExiting(loop.getLoopLatch()) ? 5 : 4);
   }
 
   bool mayUnroll(Loop &loop) {
-    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() || (hasUnrollTransformation(&loop) & TM_Disable))
+    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() ||
+        (hasUnrollTransformation(&loop) & TM_Disable))
       return false;
     if (isLong(loop) && any_of(loop.blocks(), [&](BasicBlock *block) {
-          return li.getLoopFor(block) == &loop && any_of(*block, [&](Instruction &inst) { return isConsecutive(inst, loop); });
+          return li.getLoopFor(block) == &loop &&
+                 any_of(*block, [&](Instruction &inst) { return isConsecutive(inst, loop); });
         }))
       return false;
     for (BasicBlock *block : loop.blocks())
@@ -226,7 +236,8 @@ private:
     uint64_t size = 0;
     for (BasicBlock *block : loop.blocks()) {
       uint64_t times = 1;
-      for (Loop *inner = li.getLoopFor(block); inner != loop.getParentLoop() && times <= limit; inner = inner->getParentLoop())
+      for (Loop *inner = li.getLoopFor(block); inner != loop.getParentLoop() && times <= limit;
+           inner = inner->getParentLoop())
         times *= std::max(1u, roundsOf(*inner, se));
       size += times * count_if(*block, [](Instruction &inst) { return !isFree(inst); });
     }
@@ -241,7 +252,8 @@ private:
     UnrollLoopOptions options{};
     options.Count = rounds;
     return UnrollLoop(&loop, options, &li, &se, &analyses.getResult<DominatorTreeAnalysis>(function),
-                      &analyses.getResult<AssumptionAnalysis>(function), &analyses.getResult<TargetIRAnalysis>(function),
+                      &analyses.getResult<AssumptionAnalysis>(function),
+                      &analyses.getResult<TargetIRAnalysis>(function),
                       &analyses.getResult<OptimizationRemarkEmitterAnalysis>(function),
                       /*PreserveLCSSA=*/true) != LoopUnrollResult::Unmodified;
   }
