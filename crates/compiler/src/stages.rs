@@ -274,6 +274,10 @@ impl Stages<'_> {
         let clean = device.clone();
         measure(STEPS, "cleaning", || regrain_frontend::clean::clean_device_module(&clean, &self.chip))
             .map_err(|e| e.to_string())?;
+        if bounds {
+            measure(STEPS, "arrays", || regrain_frontend::arrays::to_registers(&clean, &self.chip))
+                .map_err(|e| e.to_string())?;
+        }
         self.dump.llvm("clean", &clean).map_err(|e| e.to_string())?;
         let mlir = mlir_context();
         let module =

@@ -4,6 +4,7 @@
 //! that clang knows works here; see [`clang`]. What happens to the host side afterwards is in [`host`].
 
 mod arguments;
+pub mod arrays;
 pub mod clang;
 pub mod clean;
 pub mod dispatch;

@@ -100,7 +100,8 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp: functions and their instructions
+ * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp, unroll_arrays.cpp: functions and their
+ * instructions
  *===----------------------------------------------------------------------------===*/
 
 /* Gives an `llvm.func` a subprogram of its own if its operations have one of another function. */
@@ -113,6 +114,10 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 void regrainForbidContraction(LLVMValueRef function);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */
 void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
+/* Unrolls the loops that count up the addresses in arrays of a function, where that makes all of them constant and takes at
+ * most `limit` instructions; none with a call whose name begins with, or whose assembly contains, one of `barriers`.
+ * Whether any was. */
+bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
 
 /*===----------------------------------------------------------------------------===*
  * small_pointers.cpp: pointers of 32 bits on a host with 64

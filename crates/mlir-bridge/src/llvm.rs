@@ -319,6 +319,14 @@ pub fn lower_single_thread_atomics(module: &Module<'_>) {
     unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
 }
 
+/// Unrolls the loops that count up the addresses in arrays of a function, where that makes all of them constant and takes at most `limit`
+/// instructions; none with a call whose name begins with, or whose assembly contains, one of `barriers`. Whether any was.
+pub fn unroll_arrays(module: &Module<'_>, barriers: &[&str], limit: u64) -> bool {
+    let barriers: Vec<_> = barriers.iter().map(|text| ffi::string(text)).collect();
+    // SAFETY: a live module; the texts outlive the call.
+    unsafe { ffi::regrainUnrollArrays(module.as_mut_ptr(), barriers.as_ptr(), barriers.len(), limit) }
+}
+
 /// Makes what is done with pointers of address space `space`, which have 32 bits and the null pointer -1, right for the layout of a
 /// host with pointers of 64 bits. `near` is a variable within 2 GiB of all memory of the space; without one that is the stack.
 ///

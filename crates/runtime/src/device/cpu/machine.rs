@@ -40,7 +40,7 @@ impl Machine for Cpu {
 
     fn properties(&self, device: i32) -> Result<DeviceProp> {
         check_device(device)?;
-        Ok(properties::properties())
+        Ok(properties::properties().clone())
     }
 
     fn attribute(&self, which: u32, device: i32) -> Result<i32> {

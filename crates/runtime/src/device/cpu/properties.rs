@@ -2,8 +2,12 @@
 //!
 //! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Texture
 //! limits are those of the arrays that can be allocated. Clock rates are nominal: the device clock counts nanoseconds.
+//!
+//! All of them stay as they are while the program runs, so the system is asked once: libraries ask for attributes at each call of an
+//! algorithm, and the text that the processor's name is read from takes longer to make than a million numbers to add.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 
 use super::limits;
 use crate::error::CudaError;
@@ -26,7 +30,12 @@ fn cache_size() -> i32 {
 }
 
 /// The figures of the one device.
-pub fn properties() -> DeviceProp {
+pub fn properties() -> &'static DeviceProp {
+    static PROPERTIES: OnceLock<DeviceProp> = OnceLock::new();
+    PROPERTIES.get_or_init(ask)
+}
+
+fn ask() -> DeviceProp {
     let (shared_per_sm, optin, threads_per_sm, blocks_per_sm) = limits::sm_limits();
     let arch = limits::arch() as i32;
     let mut prop = DeviceProp {
