@@ -64,8 +64,8 @@ pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
-pub use sums::reduction;
 use nest::{FEWEST, Nest};
+pub use sums::reduction;
 pub use warp::WARP;
 
 /// Dialects whose operations the pass makes.
