@@ -252,15 +252,16 @@ impl Stages<'_> {
         )
     }
 
-    /// Cleans, imports and raises; lets `lower` take the parallel form down to the LLVM dialect; exports.
+    /// Cleans, imports and raises, as functions that run blocks want it or as GPUs do; lets `lower` take the parallel form down to the LLVM
+    /// dialect; exports.
     fn attempt<'ctx, T>(
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
-        bounds: bool,
+        for_blocks: bool,
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Option<(Module<'ctx>, T)> {
-        let made = self.try_all(context, device, bounds, lower);
+        let made = self.try_all(context, device, for_blocks, lower);
         made.map_err(|reason| self.remark(&format!("{}: not raised: {reason}", self.source.stem()))).ok()
     }
 
@@ -268,13 +269,13 @@ impl Stages<'_> {
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
-        bounds: bool,
+        for_blocks: bool,
         lower: impl for<'c> FnOnce(&'c melior::Context, &melior::ir::Module<'c>) -> Result<T, String>,
     ) -> Result<(Module<'ctx>, T), String> {
         let clean = device.clone();
         measure(STEPS, "cleaning", || regrain_frontend::clean::clean_device_module(&clean, &self.chip))
             .map_err(|e| e.to_string())?;
-        if bounds {
+        if for_blocks {
             measure(STEPS, "arrays", || regrain_frontend::arrays::to_registers(&clean, &self.chip))
                 .map_err(|e| e.to_string())?;
         }
@@ -290,7 +291,7 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, bounds)))?;
+            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, for_blocks)))?;
             self.show("parallel", &module);
             measure(STEPS, "parallel form", || lower(&mlir, &module))
         });
