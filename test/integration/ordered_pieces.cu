@@ -47,6 +47,39 @@ __global__ void tiles(const unsigned char *in, int *sums, int n) {
   sums[threadIdx.x] = sum;
 }
 
+// Vectors and fields of structures: threads go on by more than an element.
+struct Pair {
+  short a;
+  int b;
+};
+
+__global__ void wide(const int4 *in, int4 *out, const Pair *pairs, int *sums) {
+  int first = blockIdx.x * 2 * kThreads + threadIdx.x;
+  int4 left = in[first], right = in[first + kThreads];
+  out[first] = make_int4(right.x, left.y, right.z, left.w);
+  out[first + kThreads] = make_int4(left.x, right.y, left.z, right.w);
+  sums[first] = pairs[first].a + pairs[first + kThreads].a * 3 + pairs[first].b * 5 + pairs[first + kThreads].b * 7;
+}
+
+void wides() {
+  constexpr int n = 3 * 2 * kThreads;
+  int *in = managed<int>(4 * n), *out = managed<int>(4 * n), *sums = managed<int>(n);
+  Pair *pairs = managed<Pair>(n);
+  for (int i = 0; i < 4 * n; ++i)
+    in[i] = i * 31 % 1009;
+  for (int i = 0; i < n; ++i)
+    pairs[i] = {short(i % 77), i * 3};
+  wide<<<3, kThreads>>>((int4 *)in, (int4 *)out, pairs, sums);
+  finish_kernel();
+  for (int i = 0; i < n; ++i) {
+    int other = i / kThreads % 2 ? i - kThreads : i + kThreads;
+    for (int k = 0; k < 4; ++k)
+      EXPECT_AT(4 * i + k, out[4 * i + k], in[4 * (k % 2 ? i : other) + k]);
+    if (other > i)
+      EXPECT_AT(i, sums[i], i % 77 + other % 77 * 3 + i * 15 + other * 21);
+  }
+}
+
 void guards(int n) {
   int *in = managed<int>(n), *out = managed<int>(n);
   for (int i = 0; i < n; ++i)
@@ -89,6 +122,7 @@ int main() {
     guards(n), sums(n);
   for (int threads : {1, 31, 64, 200, 256})
     places(threads);
+  wides();
   double *in = managed<double>(1536), *out = managed<double>(1536);
   for (int i = 0; i < 1536; ++i)
     in[i] = i;

@@ -32,6 +32,8 @@ use crate::analysis::{
 };
 use crate::lower::vectorize_threads::is_ordinary;
 
+/// Bytes of a line of the cache.
+const LINE: i128 = 64;
 /// The fewest threads of a piece: some rows.
 const FEWEST_THREADS: i64 = 64;
 /// The most pieces: what threads keep of them stays in the nearest cache.
@@ -65,12 +67,13 @@ struct Pieces<'c> {
     uniform: Uniformity<'c>,
 }
 
-/// A load or a store of consecutive memory by consecutive threads, and the operation that holds it in a block that all threads come to.
+/// A load or a store that goes on from thread to thread, and the operation that holds it in a block that all threads come to.
 struct Access<'c> {
     op: Op<'c>,
     place: Op<'c>,
     address: Address<'c>,
-    size: i128,
+    /// Bytes from one thread to the next.
+    step: i128,
 }
 
 impl<'c> Pieces<'c> {
@@ -109,28 +112,26 @@ impl<'c> Pieces<'c> {
     }
 
     fn access(&self, op: Op<'c>) -> Option<Access<'c>> {
-        let (at, ty) = match op.is("llvm.store") {
-            true => (op.operand(1), op.operand(0).ty()),
-            false => (op.operand(0), op.result(0).ty()),
-        };
-        let address = self.offsets.address(at);
-        let size = i128::from(ty.layout(op).0);
+        let address = self.offsets.address(op.operand(usize::from(op.is("llvm.store"))));
         let near = matches!(object_of(address.root), Some(Kind::Shared | Kind::Dynamic | Kind::Local | Kind::Struct));
-        let fits = is_ordinary(op) && !near && self.is_contiguous(address.offset.as_ref()?, size);
-        let place = fits.then(|| self.place(op)).flatten()?;
-        Some(Access { op, place, address, size })
+        let step = self.step(address.offset.as_ref()?)?;
+        let place = (is_ordinary(op) && !near).then(|| self.place(op)).flatten()?;
+        Some(Access { op, place, address, step })
     }
 
-    /// Whether the threads of a block access memory without gaps.
-    fn is_contiguous(&self, offset: &Linear<'c>, size: i128) -> bool {
-        let mut stride = Some(size);
-        self.threads.iter().enumerate().all(|(number, threads)| {
-            let is_own = |symbol| self.is_thread(symbol, number);
-            let factor: i128 = offset.terms().filter(|(term, _)| is_own(term.symbol)).map(|(_, by)| by).sum();
-            let fits = *threads == Some(1) || stride == Some(factor);
+    /// Bytes from one thread to the next, where they are as many between all threads of a block and no more than a line.
+    fn step(&self, offset: &Linear<'c>) -> Option<i128> {
+        let factor = |number: usize| -> i128 {
+            offset.terms().filter(|(term, _)| self.is_thread(term.symbol, number)).map(|(_, by)| by).sum()
+        };
+        let step = factor(0);
+        let mut stride = Some(step);
+        let even = self.threads.iter().enumerate().all(|(number, threads)| {
+            let fits = *threads == Some(1) || stride == Some(factor(number));
             stride = stride.zip(*threads).map(|(stride, threads)| stride * i128::from(threads));
             fits
-        })
+        });
+        (even && (1..=LINE).contains(&step)).then_some(step)
     }
 
     /// Whether a symbol is the thread's number in a dimension.
@@ -175,15 +176,16 @@ impl<'c> Pieces<'c> {
         let offsets = access.address.offset.as_ref().zip(earlier.address.offset.as_ref());
         let Some(distance) = offsets.map(|(later, sooner)| later.plus(sooner, -1)) else { return false };
         let terms: Vec<_> = distance.terms().filter(|(term, _)| matches!(term.symbol, Symbol::Value(_))).collect();
-        let all = self.threads.iter().try_fold(access.size, |all, threads| Some(all * i128::from((*threads)?)));
+        let all = self.threads.iter().try_fold(access.step, |all, threads| Some(all * i128::from((*threads)?)));
         let pieces = match (&terms[..], all) {
             ([], Some(piece)) if distance.constant() % piece == 0 => distance.constant() / piece,
             ([(term, bytes)], None) if distance.constant() == 0 && self.is_size(term.symbol.value()) => {
-                bytes / access.size
+                bytes / access.step
             }
             _ => return false,
         };
         access.op.name() == earlier.op.name()
+            && access.step == earlier.step
             && access.address.root == earlier.address.root
             && (1..=MOST_PIECES).contains(&pieces.abs())
     }
