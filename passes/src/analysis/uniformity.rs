@@ -16,6 +16,8 @@ use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::BarrierReduce;
 use regrain_targets::device_language::library;
 
+use crate::analysis::synchronisation::{STRUCTURES, decisive};
+
 /// What may be relied on beyond computation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trust {
@@ -45,6 +47,12 @@ impl<'c> Uniformity<'c> {
 
     pub fn is_uniform(&self, value: Value<'c>) -> bool {
         !self.varying.contains(&value)
+    }
+
+    /// Whether all threads of a loop come to an operation together: what stands around it they decide alike.
+    pub fn is_met_together(&self, op: Op<'c>, threads: Op<'c>) -> bool {
+        let mut around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| *at != threads);
+        around.all(|at| STRUCTURES.contains(&at.name()) && self.all_uniform(&decisive(at)))
     }
 
     pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {

@@ -26,7 +26,7 @@ use crate::analysis::{
     facts::constant,
     loops::Counting,
     objects::{Kind, object_of},
-    synchronisation::{STRUCTURES, decisive},
+    synchronisation::STRUCTURES,
     uniformity::{Trust, Uniformity},
     waiting::may_wait,
 };
@@ -143,12 +143,9 @@ impl<'c> Pieces<'c> {
 
     /// The outermost operation around an access that all threads come to together, no loop between.
     fn place(&self, access: Op<'c>) -> Option<Op<'c>> {
-        let around =
-            |op: Op<'c>| std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| *at != self.parallel);
-        let shared = |op: &Op<'c>| {
-            around(*op).all(|at| STRUCTURES.contains(&at.name()) && self.uniform.all_uniform(&decisive(at)))
-        };
-        std::iter::once(access).chain(around(access).take_while(|at| at.is("scf.if"))).find(shared)
+        let around = std::iter::successors(access.parent(), |at| at.parent()).take_while(|at| *at != self.parallel);
+        let mut places = std::iter::once(access).chain(around.take_while(|at| at.is("scf.if")));
+        places.find(|at| self.uniform.is_met_together(*at, self.parallel))
     }
 
     /// Puts a barrier before what goes on where an earlier access of the block ended.

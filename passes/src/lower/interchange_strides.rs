@@ -46,7 +46,7 @@ use crate::analysis::{
     facts::{Range, range},
     loops::Counting,
     objects::{Kind as Object, is_read_only_struct, object_of},
-    synchronisation::{STRUCTURES, decisive},
+    synchronisation::STRUCTURES,
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
 };
 use crate::lower::vectorize_threads::reduction;
@@ -158,7 +158,7 @@ impl<'c> Strided<'c> {
         let ops = || self.body.ops().into_iter().flat_map(|op| op.find_all(|_| true));
         uniform.all_uniform(&[self.bound, self.step])
             && !uniform.is_uniform(self.init)
-            && shared_structures(self.op, parallel, uniform)
+            && uniform.is_met_together(self.op, parallel)
             && ops().all(is_plain)
             && ops().any(|op| matches!(op.name(), "llvm.load" | "llvm.store"))
             && (self.carried.is_empty() || self.may_outgrow_cache())
@@ -276,12 +276,6 @@ impl<'c> Strided<'c> {
 /// A number of so many bits as the signed one of the same bits.
 fn wrapped(value: i128, bits: u32) -> i64 {
     if bits == 32 { i64::from(value as u32 as i32) } else { value as i64 }
-}
-
-/// Whether all threads come to an operation together.
-fn shared_structures<'c>(op: Op<'c>, parallel: Op<'c>, uniform: &Uniformity<'c>) -> bool {
-    let mut around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| *at != parallel);
-    around.all(|at| STRUCTURES.contains(&at.name()) && uniform.all_uniform(&decisive(at)))
 }
 
 /// Whether an address is of memory of the thread.

@@ -33,7 +33,7 @@ use crate::analysis::{
     loops::Counting,
     objects::{Kind as Object, escapes, object_of, same_object},
     phases::{Phases, is_plain},
-    synchronisation::{STRUCTURES, decisive},
+    synchronisation::STRUCTURES,
     uniformity::{Trust, Uniformity, computes},
 };
 
@@ -125,9 +125,7 @@ fn kind(op: Op<'_>) -> Kind {
 /// Whether an effect is the same in all threads: what it stores, where, and whether it happens.
 fn is_same<'c>(uniform: &Uniformity<'c>, parallel: Op<'c>, op: Op<'c>) -> bool {
     let operands: Vec<Value<'c>> = if Barrier::is(op) { Vec::new() } else { op.operands() };
-    let mut around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| *at != parallel);
-    uniform.all_uniform(&operands)
-        && around.all(|at| STRUCTURES.contains(&at.name()) && uniform.all_uniform(&decisive(at)))
+    uniform.all_uniform(&operands) && uniform.is_met_together(op, parallel)
 }
 
 /// Whether no place is read that the phase writes through the same pointer, but what the thread itself has written before.

@@ -14,7 +14,7 @@
 use mlir_bridge::ir::{Block, Builder, Op, Value};
 use regrain_dialects::ops::{Barrier, is_synchronising};
 
-use super::{is_local, root, shared_structures};
+use super::{is_local, root};
 use crate::analysis::{
     constants::constant,
     loops::Counting,
@@ -66,7 +66,7 @@ fn fits<'c>(parallel: Op<'c>, op: Op<'c>, uniform: &Uniformity<'c>) -> bool {
     let inside = || op.find_all(|_| true).into_iter().filter(move |inner| *inner != op);
     let own = op.region(0).entry().args().iter().filter(|value| !uniform.is_uniform(**value)).count() as i64;
     uniform.all_uniform(&decisive(op))
-        && shared_structures(op, parallel, uniform)
+        && uniform.is_met_together(op, parallel)
         && inside().all(is_plain)
         && inside().any(|inner| goes_on(inner, op, uniform))
         && inside().any(|inner| address(inner).is_some_and(|at| !is_local(at) && !uniform.is_uniform(at)))
