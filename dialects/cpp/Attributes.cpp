@@ -106,6 +106,7 @@ constexpr Row rows[] = {
     {"regrain.interleaved", OnAlloca, Holds::Count},
     {"regrain.taken_by_row", OnFunction, Holds::Nothing},
     {"regrain.together", OnIf, Holds::Nothing},
+    {"regrain.convex", OnIf, Holds::Nothing},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
 };

@@ -82,6 +82,9 @@ pub const SCOPED: &str = "regrain.scoped";
 pub const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 /// On a condition under which the threads of a block meet: all take it or none, but for those that have ended.
 pub const TOGETHER: &str = "regrain.together";
+/// On a condition about a block: what its `ori` joins, each for itself, holds for all blocks between two of a row of the grid for which
+/// it holds.
+pub const CONVEX: &str = "regrain.convex";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -120,6 +123,7 @@ pub const ALL: &[&str] = &[
     INTERLEAVED,
     TAKEN_BY_ROW,
     TOGETHER,
+    CONVEX,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

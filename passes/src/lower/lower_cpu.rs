@@ -59,7 +59,7 @@ use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use crate::{
-    analysis::{functions, objects::is_shared},
+    analysis::{facts::constant, functions, objects::is_shared},
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
@@ -286,6 +286,7 @@ fn make_block<'c>(
     let start = Builder::at_start(function.body(), launch.loc());
     let number = |axis| start.index_castui(operations.place(start, Place::Block, axis), start.ctx().index());
     inline_wrapper(function, &Axis::ALL.map(number))?;
+    hoist_memory(function);
     copy_structs(module, wrapper, function)?;
     for parallel in function.find_named("scf.parallel") {
         merge_redundant_threads::merge(parallel);
@@ -319,6 +320,33 @@ fn empty_function<'c>(module: Op<'c>, symbol: &str) -> Op<'c> {
     let entry = function.region(0).append_block(&inputs, ctx.unknown_loc());
     Builder::at_end(entry, ctx.unknown_loc()).op("llvm.return").build();
     function
+}
+
+/// What threads keep in a version of a block loop lies on the stack from the start.
+fn hoist_memory(function: Op<'_>) {
+    for choice in function.body().ops().into_iter().filter(|op| op.is("scf.if")) {
+        for block in choice.regions().into_iter().flat_map(|region| region.blocks()) {
+            for alloca in block.ops().into_iter().filter(|op| op.is("llvm.alloca")) {
+                let size = alloca.operand(0);
+                if let Some(number) = product(size)
+                    && let Some(first) = function.body().first_op()
+                {
+                    alloca.move_before(first);
+                    let count = Builder::before(alloca).const_int(size.ty(), number);
+                    alloca.set_operand(0, count);
+                }
+            }
+        }
+    }
+}
+
+/// A constant, or a product of constants.
+fn product(value: Value<'_>) -> Option<i64> {
+    let factors = || value.defining_op().filter(|op| op.is("arith.muli"));
+    constant(value).or_else(|| {
+        let op = factors()?;
+        product(op.operand(0))?.checked_mul(product(op.operand(1))?)
+    })
 }
 
 /// Most kernels do not ask how much dynamic shared memory they have.

@@ -118,12 +118,17 @@ pub fn split_wrappers(module: Op<'_>) -> Vec<(Op<'_>, NotSplit)> {
     refused
 }
 
-/// Splits the block loop of one wrapper.
+/// Splits the block loops of one wrapper.
 fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSplit> {
     if let Ok(loops) = legality::loops(wrapper) {
-        keep_lockstep(loops.block);
+        loops.blocks.into_iter().for_each(keep_lockstep);
     }
-    let block = legality::check(wrapper, functions)?.block;
+    let blocks = legality::check(wrapper, functions)?.blocks;
+    grid::declare(wrapper);
+    blocks.into_iter().try_for_each(split_block)
+}
+
+fn split_block(block: Op<'_>) -> Result<(), NotSplit> {
     prepare(block);
     let rows = vectorize_threads::takes(block);
     waits::check(block, rows == Rows::Warps)?;
@@ -137,7 +142,6 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
     if plan.state_bytes(block) * threads(block) > STATE_LIMIT {
         return Err(Refusal::TooMuchState.into());
     }
-    grid::declare(wrapper);
     let before = block.block().and_then(|outer| outer.ops().into_iter().take_while(|op| *op != block).last());
     if let Err(why) = Emitter::new(&plan, block).run() {
         undo(block, before);

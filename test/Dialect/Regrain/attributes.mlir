@@ -33,6 +33,9 @@ func.func @host(%n: index, %p: !llvm.ptr, %one: i32) {
   // CHECK: } {regrain.together}
   scf.if %d {
   } {regrain.together}
+  // CHECK: } {regrain.convex}
+  scf.if %d {
+  } {regrain.convex}
   // CHECK: llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"}
   llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"} "nop", "" : () -> ()
   // CHECK: regrain.gpu_wrapper {{.*}} attributes {regrain.kept, regrain.not_split = "it may wait", regrain.original}

@@ -245,6 +245,14 @@ func.func @together(%p: !llvm.ptr) {
 
 // -----
 
+func.func @convex(%p: !llvm.ptr) {
+  // expected-error @below {{attribute 'regrain.convex' stands on 'llvm.load', expected 'scf.if'}}
+  %a = llvm.load %p {regrain.convex} : !llvm.ptr -> i32
+  return
+}
+
+// -----
+
 func.func @asm(%p: !llvm.ptr) {
   // expected-error @below {{attribute 'regrain.asm_attributes' stands on 'llvm.load', expected 'llvm.inline_asm'}}
   %a = llvm.load %p {regrain.asm_attributes = "nounwind"} : !llvm.ptr -> i32

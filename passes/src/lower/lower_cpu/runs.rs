@@ -13,15 +13,17 @@
 //!
 //! The step to the next block adds one to its number and takes the threads of a block from the thread's own; what adds up to the same
 //! before and after, modulo its width, is the same number in either way. Whatever else is done than to add must be done with such numbers.
+//! Where a block goes so under a condition (`undo_staging.rs`), it is asked how far that holds along the row.
+//!
 //! Declined where a block has phases, shared memory or arrays of its threads, where anything is done but to load, compute and store, which
 //! the blocks of a grid may do in any order, and where loops may be long: what they read is then better used again by the block's own rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use mlir_bridge::ir::{Builder, Op, Value};
+use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 use regrain_dialects::{
-    attributes::REUSED,
-    ops::{DynamicShared, Shared},
+    attributes::{CONVEX, REUSED},
+    ops::{DynamicShared, Shared, is_shared_memory},
 };
 use regrain_targets::{
     device_language::thread_ops::{ThreadOp, classify},
@@ -52,14 +54,17 @@ pub fn blocks(parallel: Op<'_>) -> Option<Blocks<'_>> {
 
 /// Lets the function of a block run those behind it too, if they may go as one; whether they do.
 pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
-    let [parallel] = function.find_named("scf.parallel")[..] else { return false };
+    let Some((parallel, choice)) = candidate(function) else { return false };
     let dimensions = Counting::dimensions(parallel);
     let plain = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
-    let shares = !Shared::all(function).is_empty() || !DynamicShared::all(function).is_empty();
-    if !plain || shares || parallel.parent() != Some(function) {
+    let shared = Shared::all(function).into_iter().map(Shared::op);
+    let shared = shared.chain(DynamicShared::all(function).into_iter().map(DynamicShared::op));
+    let shares =
+        shared.flat_map(|op| op.result(0).users()).any(|user| choice.is_none_or(|choice| !is_otherwise(choice, user)));
+    if !plain || shares {
         return false;
     }
-    let Some(sums) = Steps::of(function, parallel).sums() else { return false };
+    let Some(sums) = Steps::of(function, parallel).sums(choice) else { return false };
     for sum in sums {
         may_wrap(sum);
     }
@@ -67,11 +72,74 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     let i32 = b.ctx().int(32);
     let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
     let available = load.attr("ordering", b.ctx().i64_attr(0)).build().result(0);
-    let store = b.op("llvm.store").operands(&[available, field(module, b, Field::Taken)]);
+    let count = choice.map_or(available, |choice| reach(b, choice, available));
+    let store = b.op("llvm.store").operands(&[count, field(module, b, Field::Taken)]);
     store.attr("ordering", b.ctx().i64_attr(0)).build();
-    let threads = b.arith("muli", parallel.operand(3), b.index_castui(available, b.ctx().index()));
+    let threads = b.arith("muli", parallel.operand(3), b.index_castui(count, b.ctx().index()));
     parallel.set_operand(3, threads);
     true
+}
+
+/// The only thread loop of a function, or of the first branch of a choice that holds for blocks in a row.
+fn candidate(function: Op<'_>) -> Option<(Op<'_>, Option<Op<'_>>)> {
+    let choice = function.body().ops().into_iter().find(|op| op.has_attr(CONVEX));
+    let holder = choice.unwrap_or(function);
+    let [parallel] = holder.body().ops().into_iter().filter(|op| op.is("scf.parallel")).collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let all = holder.region(0).blocks().into_iter().flat_map(Block::ops).flat_map(|op| op.find_named("scf.parallel"));
+    (all.count() == 1).then_some((parallel, choice))
+}
+
+/// Whether an operation is in the second branch of a choice.
+fn is_otherwise<'c>(choice: Op<'c>, op: Op<'c>) -> bool {
+    choice.region(1).first_block().is_some_and(|block| block.ops().into_iter().any(|other| other.is_ancestor_of(op)))
+}
+
+/// For how many blocks from this one on, as far as they are available, the condition of a choice holds.
+fn reach<'c>(b: Builder<'c>, choice: Op<'c>, available: Value<'c>) -> Value<'c> {
+    let (i32, condition) = (b.ctx().int(32), choice.operand(0));
+    let [zero, one] = [0, 1].map(|number| b.const_i32(number));
+    let bits = b.const_i32(31);
+    let search = b.scf_for(zero, bits, one, &[one]);
+    let inside = Builder::at_end(search.body(), b.loc);
+    let (round, known) = (search.body().arg(0), search.body().arg(1));
+    let step = inside.arith("shli", one, inside.arith("subi", inside.const_i32(30), round));
+    let wanted = inside.arith("addi", known, step);
+    // A count that is not there is none that wraps: each step is less than what is left of 32 bits.
+    let there = inside.cmpi("ule", wanted, available);
+    let asked = inside.scf_if(there, &[i32], true);
+    let yes = Builder::at_end(asked.region(0).entry(), b.loc);
+    let last = yes.arith("subi", wanted, one);
+    let holds = at_block(yes, choice, condition, last);
+    yes.scf_yield(&[yes.value("arith.select", &[holds, wanted, known], i32)]);
+    Builder::at_end(asked.region(1).entry(), b.loc).scf_yield(&[known]);
+    inside.scf_yield(&[asked.result(0)]);
+    search.result(0)
+}
+
+/// Whether one of the conditions that an `ori` joins holds here and so many blocks further on.
+fn at_block<'c>(b: Builder<'c>, choice: Op<'c>, condition: Value<'c>, further: Value<'c>) -> Value<'c> {
+    let mut mapping = Mapping::new();
+    for op in choice.block().map(Block::ops).unwrap_or_default().into_iter().take_while(|op| *op != choice) {
+        if matches!(classify(op), Some(ThreadOp::BlockId(Axis::X))) {
+            mapping.map(op.result(0), b.arith("addi", op.result(0), further));
+        } else if op.is_pure() && op.operands().iter().any(|operand| mapping.get(*operand).is_some()) {
+            b.clone_op(op, &mut mapping);
+        }
+    }
+    let mut joined = vec![condition];
+    let mut any: Option<Value<'c>> = None;
+    while let Some(condition) = joined.pop() {
+        match condition.defining_op().filter(|op| op.is("arith.ori")) {
+            Some(op) => joined.extend(op.operands()),
+            None => {
+                let both = b.arith("andi", condition, mapping.get_or_self(condition));
+                any = Some(any.map_or(both, |any| b.arith("ori", any, both)));
+            }
+        }
+    }
+    any.unwrap_or(condition)
 }
 
 /// What a number gains by the step to the next block: a constant, and so many times the threads of a block in x.
@@ -104,14 +172,30 @@ impl<'c> Steps<'c> {
         Self { function, parallel, size: constant(parallel.operand(3)), gains: HashMap::new() }
     }
 
-    /// The sums of numbers that change; nothing if anything else is done with such numbers.
-    fn sums(mut self) -> Option<Vec<Op<'c>>> {
+    /// The sums of numbers that change; nothing if anything else is done with such numbers. What a choice is made by, and what is in its
+    /// second branch, is of one block.
+    fn sums(mut self, choice: Option<Op<'c>>) -> Option<Vec<Op<'c>>> {
         let own = match self.size {
             Some(size) => Gain { constant: -size, sizes: 0 },
             None => Gain { constant: 0, sizes: -1 },
         };
         self.gains.insert(self.parallel.body().arg(0), own);
-        let mut ops = self.function.find_all(|op| op != self.function && op != self.parallel);
+        let mut ops = self.function.find_all(|op| {
+            let of_choice = choice.is_some_and(|choice| op == choice || is_otherwise(choice, op));
+            op != self.function && op != self.parallel && !of_choice && !is_shared_memory(op)
+        });
+        let mut deciding = HashSet::new();
+        if let Some(choice) = choice {
+            let before = ops.iter().rev().filter(|op| op.block() == choice.block());
+            for op in before {
+                let decides = |user: &Op<'c>| *user == choice || deciding.contains(user);
+                let users: Vec<_> = op.results().into_iter().flat_map(Value::users).collect();
+                if op.is_pure() && !users.is_empty() && users.iter().all(decides) {
+                    deciding.insert(*op);
+                }
+            }
+        }
+        ops.retain(|op| !deciding.contains(op));
         ops.iter().try_for_each(|op| self.takes(*op))?;
         ops.retain(|op| op.operands().iter().any(|operand| self.gain(*operand) != Gain::NONE));
         Some(ops)

@@ -1,6 +1,6 @@
 //! When a block loop can be split, and the closed list of reasons why not.
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
 use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
@@ -35,20 +35,23 @@ mlir_bridge::reasons! {
 }
 
 /// The loops of a wrapper.
-#[derive(Clone, Copy)]
 pub struct Loops<'c> {
     pub grid: Op<'c>,
-    pub block: Op<'c>,
+    /// The one in the grid loop, or those of a choice there.
+    pub blocks: Vec<Op<'c>>,
 }
 
 /// Finds the loops of a wrapper.
 pub fn loops(wrapper: Op<'_>) -> Result<Loops<'_>, Refusal> {
-    let grid = only_parallel(wrapper)?;
-    Ok(Loops { grid, block: only_parallel(grid)? })
+    let grid = only_parallel(wrapper.body())?;
+    let choices = grid.body().ops().into_iter().filter(|op| op.is("scf.if"));
+    let versions = choices.flat_map(Op::regions).filter_map(|region| region.first_block());
+    let blocks: Vec<_> = versions.map(only_parallel).collect::<Result<_, _>>()?;
+    Ok(Loops { grid, blocks: if blocks.is_empty() { vec![only_parallel(grid.body())?] } else { blocks } })
 }
 
-fn only_parallel(parent: Op<'_>) -> Result<Op<'_>, Refusal> {
-    let found: Vec<_> = parent.body().ops().into_iter().filter(|op| op.is("scf.parallel")).collect();
+fn only_parallel(block: Block<'_>) -> Result<Op<'_>, Refusal> {
+    let found: Vec<_> = block.ops().into_iter().filter(|op| op.is("scf.parallel")).collect();
     match found[..] {
         [only] => Ok(only),
         _ => Err(Refusal::NoBlockLoop),
@@ -58,12 +61,18 @@ fn only_parallel(parent: Op<'_>) -> Result<Op<'_>, Refusal> {
 /// Why the wrapper cannot be split.
 pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops<'c>, Refusal> {
     let loops = loops(wrapper)?;
-    unit_steps(loops.block)?;
-    beside(wrapper, loops)?;
-    let meets_grid = loops.block.contains(is_grid_barrier);
-    for op in loops.block.find_all(|_| true) {
+    beside(wrapper, &loops)?;
+    loops.blocks.iter().try_for_each(|block| block_loop(*block, functions))?;
+    arguments(wrapper)?;
+    Ok(loops)
+}
+
+fn block_loop<'c>(block: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
+    unit_steps(block)?;
+    let meets_grid = block.contains(is_grid_barrier);
+    for op in block.find_all(|_| true) {
         if is_synchronising(op) {
-            synchronisation(op, loops.block)?;
+            synchronisation(op, block)?;
         }
         thread_registers(op)?;
         plain(op, functions)?;
@@ -74,8 +83,7 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
             return Err(Refusal::MayWaitForBlocks);
         }
     }
-    arguments(wrapper)?;
-    Ok(loops)
+    Ok(())
 }
 
 fn unit_steps(block: Op<'_>) -> Result<(), Refusal> {
@@ -85,9 +93,9 @@ fn unit_steps(block: Op<'_>) -> Result<(), Refusal> {
 }
 
 /// What stands between the loops happens once for each block on the CPU too, as long as it only computes.
-fn beside(wrapper: Op<'_>, loops: Loops<'_>) -> Result<(), Refusal> {
+fn beside(wrapper: Op<'_>, loops: &Loops<'_>) -> Result<(), Refusal> {
     let allowed = |op: &Op<'_>| {
-        *op == loops.block
+        loops.blocks.contains(op)
             || *op == loops.grid
             || op.is_terminator()
             || is_shared_memory(*op)
@@ -95,6 +103,10 @@ fn beside(wrapper: Op<'_>, loops: Loops<'_>) -> Result<(), Refusal> {
     };
     let mut all = wrapper.body().ops();
     all.extend(loops.grid.body().ops());
+    let choices = loops.blocks.iter().filter_map(|block| block.parent()).filter(|choice| *choice != loops.grid);
+    let choices: Vec<_> = choices.collect();
+    all.retain(|op| !choices.contains(op));
+    all.extend(loops.blocks.iter().filter_map(|block| block.block()).flat_map(Block::ops));
     if all.iter().all(allowed) { Ok(()) } else { Err(Refusal::EffectsBesideLoops) }
 }
 

@@ -1,0 +1,283 @@
+//! Sums of products of values that are the same for all threads of a block, as the numbers of one thread are.
+//!
+//! ```mlir
+//! %row = %block_y * 16 + %y ; %at = %row * %cols + %x      // 16 block_y cols + 3 cols + 5 in the thread (5, 3)
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+
+use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_tuning::polynomial::{Polynomial, Product};
+
+use crate::analysis::facts::{Range, range, width};
+
+/// A sum of products of [`Symbols`].
+pub type Sum = Polynomial<Product<usize>, i128>;
+
+/// Where a thread is, and in which rounds of the loops around.
+pub type Place = Vec<i64>;
+
+/// What a number of a block is guessed to be: one in the middle of a large grid, and sizes of large problems. No result depends on it,
+/// only which blocks are worth a version of their own.
+const BLOCK: i128 = 1000;
+const SIZE: i128 = 1 << 20;
+
+/// The most products of a sum.
+const MOST_TERMS: usize = 24;
+/// Sums stay far from the limits of 128 bits.
+const LARGEST: i128 = 1 << 100;
+
+/// The values that sums are of, integers and indices.
+pub struct Symbols<'c> {
+    grid: Op<'c>,
+    values: Vec<Value<'c>>,
+    numbers: HashMap<Value<'c>, usize>,
+}
+
+impl<'c> Symbols<'c> {
+    /// Of the blocks of a grid.
+    pub fn new(grid: Op<'c>) -> Self {
+        Self { grid, values: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// A value as a sum, read as a signed number.
+    pub fn of(&mut self, value: Value<'c>) -> Sum {
+        let next = self.values.len();
+        let number = *self.numbers.entry(value).or_insert(next);
+        if number == next {
+            self.values.push(value);
+        }
+        Sum::term(Product::of(number), 1)
+    }
+
+    /// What a sum can be.
+    pub fn range(&self, sum: &Sum) -> Range {
+        let mut found = Range { low: 0, high: 0 };
+        for term in sum.terms() {
+            let mut product = (term.coefficient, term.coefficient);
+            for factor in term.monomial.factors() {
+                let value = self.values[*factor];
+                let bits = width(value.ty()).unwrap_or(64);
+                let own = range(value).unwrap_or_else(|| Range::of_width(bits));
+                let ends =
+                    [product.0, product.1].map(|end| [end.saturating_mul(own.low), end.saturating_mul(own.high)]);
+                let ends = ends.concat();
+                let [low, high] = [ends.iter().min(), ends.iter().max()].map(|end| end.copied().unwrap_or(0));
+                product = (low.clamp(-LARGEST, LARGEST), high.clamp(-LARGEST, LARGEST));
+            }
+            found = Range { low: found.low.saturating_add(product.0), high: found.high.saturating_add(product.1) };
+        }
+        found
+    }
+
+    /// What a sum is guessed to be.
+    pub fn guess(&self, sum: &Sum) -> i128 {
+        let guess = |value: Value<'c>| if self.is_block_number(value) { BLOCK } else { SIZE };
+        let product = |factors: &[usize]| factors.iter().map(|factor| guess(self.values[*factor])).product::<i128>();
+        let terms = sum.terms().iter();
+        terms
+            .map(|term| term.coefficient.saturating_mul(product(term.monomial.factors())))
+            .fold(0, i128::saturating_add)
+    }
+
+    fn is_block_number(&self, value: Value<'c>) -> bool {
+        value.block_arg().is_some_and(|(block, _)| block == self.grid.body())
+    }
+
+    /// Whether a sum grows or falls evenly from each block to the next in x.
+    pub fn is_even_in_x(&self, sum: &Sum) -> bool {
+        let x = self.numbers.get(&self.grid.body().arg(0));
+        sum.terms().iter().all(|term| term.monomial.factors().iter().filter(|factor| Some(*factor) == x).count() <= 1)
+    }
+
+    /// Whether the number of the block in x is in a sum.
+    pub fn names_x(&self, sum: &Sum) -> bool {
+        let x = self.numbers.get(&self.grid.body().arg(0));
+        sum.terms().iter().any(|term| term.monomial.factors().iter().any(|factor| Some(factor) == x))
+    }
+}
+
+/// Makes sums, each part of one once.
+pub struct Emitter<'a, 'c> {
+    symbols: &'a Symbols<'c>,
+    pub b: Builder<'c>,
+    numbers: HashMap<i64, Value<'c>>,
+    products: HashMap<Vec<usize>, Value<'c>>,
+    terms: HashMap<(Vec<usize>, i128), Value<'c>>,
+    sums: HashMap<Vec<(Vec<usize>, i128)>, Value<'c>>,
+}
+
+impl<'a, 'c> Emitter<'a, 'c> {
+    pub fn new(symbols: &'a Symbols<'c>, b: Builder<'c>) -> Self {
+        let (numbers, products) = (HashMap::new(), HashMap::new());
+        Self { symbols, b, numbers, products, terms: HashMap::new(), sums: HashMap::new() }
+    }
+
+    /// A sum as an i64, modulo 2 to the 64; nothing where a factor has no room there.
+    pub fn sum(&mut self, sum: &Sum) -> Option<Value<'c>> {
+        let (symbolic, constant) = parts(sum);
+        let constant = i64::try_from(constant).ok()?;
+        let Some(total) = self.symbolic(&symbolic)? else { return Some(self.number(constant)) };
+        Some(if constant == 0 { total } else { self.b.arith("addi", total, self.number(constant)) })
+    }
+
+    /// The part of a sum with symbols, if there is one.
+    fn symbolic(&mut self, terms: &[(Vec<usize>, i128)]) -> Option<Option<Value<'c>>> {
+        if let Some(made) = self.sums.get(terms) {
+            return Some(Some(*made));
+        }
+        let mut total: Option<Value<'c>> = None;
+        for term in terms {
+            let made = self.term(term)?;
+            total = Some(total.map_or(made, |total| self.b.arith("addi", total, made)));
+        }
+        self.sums.extend(total.map(|total| (terms.to_vec(), total)));
+        Some(total)
+    }
+
+    fn term(&mut self, term: &(Vec<usize>, i128)) -> Option<Value<'c>> {
+        if let Some(made) = self.terms.get(term) {
+            return Some(*made);
+        }
+        let (factors, coefficient) = (&term.0, i64::try_from(term.1).ok()?);
+        let product = self.product(factors);
+        let made = match coefficient {
+            1 => product,
+            _ => self.b.arith("muli", product, self.number(coefficient)),
+        };
+        self.terms.insert(term.clone(), made);
+        Some(made)
+    }
+
+    fn product(&mut self, factors: &[usize]) -> Value<'c> {
+        if let Some(made) = self.products.get(factors) {
+            return *made;
+        }
+        let made = match factors {
+            [first] => self.wide(self.symbols.values[*first]),
+            [rest @ .., last] => {
+                let (rest, last) = (self.product(rest), self.product(&[*last]));
+                self.b.arith("muli", rest, last)
+            }
+            [] => self.number(1),
+        };
+        self.products.insert(factors.to_vec(), made);
+        made
+    }
+
+    pub fn number(&mut self, number: i64) -> Value<'c> {
+        let b = self.b;
+        *self.numbers.entry(number).or_insert_with(|| b.const_int(b.ctx().int(64), number))
+    }
+
+    fn wide(&self, value: Value<'c>) -> Value<'c> {
+        let i64 = self.b.ctx().int(64);
+        match value.ty() {
+            ty if ty.is_index() => self.b.index_cast(value, i64),
+            ty if ty == i64 => value,
+            _ => self.b.value("arith.extsi", &[value], i64),
+        }
+    }
+}
+
+/// Whether a sum is small enough to go on with.
+pub fn is_small(sum: &Sum) -> bool {
+    sum.terms().len() <= MOST_TERMS && sum.terms().iter().all(|term| term.coefficient.abs() < 1 << 62)
+}
+
+/// The part of a sum with symbols, and the number that is added.
+pub fn parts(sum: &Sum) -> (Vec<(Vec<usize>, i128)>, i128) {
+    let symbolic = sum.symbolic().map(|term| (term.monomial.factors().to_vec(), term.coefficient));
+    (symbolic.collect(), sum.constant_part())
+}
+
+/// Sums that grow evenly from place to place: a base, and what each step in each direction adds.
+#[derive(Clone)]
+pub struct Even {
+    pub base: Sum,
+    pub steps: Vec<Sum>,
+    /// The first and the last place in each direction.
+    pub low: Place,
+    pub high: Place,
+}
+
+impl Even {
+    /// Of sums at places; nothing if they do not grow evenly.
+    pub fn of(points: &[(Place, Sum)]) -> Option<Self> {
+        let (origin, first) = points.first()?;
+        let at: HashMap<&[i64], &Sum> = points.iter().map(|(place, sum)| (place.as_slice(), sum)).collect();
+        let (mut low, mut high) = (origin.clone(), origin.clone());
+        for (place, _) in points {
+            for (number, value) in place.iter().enumerate() {
+                low[number] = low[number].min(*value);
+                high[number] = high[number].max(*value);
+            }
+        }
+        let mut made = Self { base: first.clone(), steps: Vec::new(), low, high };
+        for number in 0..origin.len() {
+            let step = made.step(origin, first, &at, number);
+            made.base = made.base.plus(&step, &-i128::from(origin[number]));
+            made.steps.push(step);
+        }
+        points.iter().all(|(place, sum)| made.at(place) == *sum).then_some(made)
+    }
+
+    /// What a step in one direction adds, by the nearest place in that direction; nothing where there is none, or it is no whole number.
+    fn step(&self, origin: &[i64], first: &Sum, at: &HashMap<&[i64], &Sum>, number: usize) -> Sum {
+        let mut place = origin.to_vec();
+        for value in origin[number] + 1..=self.high[number] {
+            place[number] = value;
+            if let Some(other) = at.get(place.as_slice()) {
+                let whole = i128::from(value - origin[number]);
+                let difference = other.plus(first, &-1);
+                let even = difference.terms().iter().all(|term| term.coefficient % whole == 0);
+                let divided = |sum: Sum, term: &regrain_tuning::polynomial::Term<Product<usize>, i128>| {
+                    sum.plus(&Sum::term(term.monomial.clone(), term.coefficient / whole), &1)
+                };
+                return if even { difference.terms().iter().fold(Sum::default(), divided) } else { Sum::default() };
+            }
+        }
+        Sum::default()
+    }
+
+    /// The sum at a place.
+    pub fn at(&self, place: &[i64]) -> Sum {
+        let steps = self.steps.iter().zip(place);
+        steps.fold(self.base.clone(), |sum, (step, number)| sum.plus(step, &i128::from(*number)))
+    }
+
+    /// The directions in which the sum changes at all.
+    pub fn directions(&self) -> impl Iterator<Item = usize> {
+        (0..self.steps.len()).filter(|number| self.low[*number] != self.high[*number] && !self.steps[*number].is_zero())
+    }
+
+    /// The sums at the corners of all places, the least of those that differ by a number.
+    pub fn corners(&self) -> Vec<Sum> {
+        let mut corners = vec![self.low.clone()];
+        for number in self.directions() {
+            let other = |corner: &Place| {
+                let mut corner = corner.clone();
+                corner[number] = self.high[number];
+                corner
+            };
+            let others: Vec<_> = corners.iter().map(other).collect();
+            corners.extend(others);
+        }
+        least(corners.iter().map(|corner| self.at(corner)))
+    }
+}
+
+/// Of sums that differ by a number the least.
+pub fn least(sums: impl Iterator<Item = Sum>) -> Vec<Sum> {
+    let mut found: BTreeMap<Vec<(Vec<usize>, i128)>, Sum> = BTreeMap::new();
+    for sum in sums {
+        let (key, number) = parts(&sum);
+        match found.get(&key) {
+            Some(known) if known.constant_part() <= number => {}
+            _ => {
+                found.insert(key, sum);
+            }
+        }
+    }
+    found.into_values().collect()
+}
