@@ -102,6 +102,7 @@ def Regrain_Dialect : Dialect {
     | `regrain.interleaved` | `llvm.alloca` | i64 | each element of so many bytes lies beside those of the other threads |
     | `regrain.taken_by_row` | `llvm.func` | unit | whoever runs its thread loop asks for each row |
     | `regrain.together` | `scf.if` | unit | the threads of a block meet inside of it, so all of them take it or none, but for those that have ended |
+    | `regrain.convex` | `scf.if` | unit | what the `arith.ori` of the condition joins, each for itself, holds for all blocks between two along x for which it holds |
     | `regrain.asm_attributes` | `llvm.inline_asm` | text | attributes of the call that MLIR has no place for |
     | `regrain.grid_constant` | an argument of `llvm.func` | unit | a `__grid_constant__` parameter |
   }];

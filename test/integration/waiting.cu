@@ -11,12 +11,13 @@
 
 constexpr int WIDTH = 128;
 
+// The sum of a tile alone (status 1), and with all that is before it (2). Who saw status 1 reads the former, whatever comes meanwhile.
 struct Tile {
-  int status, value;
+  int status, own, all;
 };
 
 __device__ void publish(volatile Tile *tile, int status, int value) {
-  tile->value = value;
+  (status == 1 ? tile->own : tile->all) = value;
   __threadfence();
   tile->status = status;
 }
@@ -30,7 +31,7 @@ __device__ int look_back(Tile *tiles, int tile) {
     while (__any_sync(~0u, window - lane >= 0 && (status = mine->status) == 0))
       ;
     __threadfence();
-    int value = window - lane >= 0 ? mine->value : 0;
+    int value = window - lane < 0 ? 0 : status == 1 ? mine->own : mine->all;
     unsigned complete = __ballot_sync(~0u, status == 2);
     int last = complete ? __ffs(complete) - 1 : 31;
     value = lane <= last ? value : 0;

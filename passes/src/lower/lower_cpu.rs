@@ -342,11 +342,12 @@ fn hoist_memory(function: Op<'_>) {
 
 /// A constant, or a product of constants.
 fn product(value: Value<'_>) -> Option<i64> {
-    let factors = || value.defining_op().filter(|op| op.is("arith.muli"));
-    constant(value).or_else(|| {
-        let op = factors()?;
-        product(op.operand(0))?.checked_mul(product(op.operand(1))?)
-    })
+    let factors = |op: Op<'_>| match op.name() {
+        "arith.muli" => product(op.operand(0))?.checked_mul(product(op.operand(1))?),
+        "arith.index_cast" => product(op.operand(0)),
+        _ => None,
+    };
+    constant(value).or_else(|| value.defining_op().and_then(factors))
 }
 
 /// Most kernels do not ask how much dynamic shared memory they have.

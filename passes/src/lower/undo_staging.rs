@@ -39,6 +39,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::{GpuWrapper, Shared};
+use tracing::debug;
 
 use crate::analysis::{facts::constant, loops::Counting};
 use block::{Accesses, Instead, Written};
@@ -64,6 +65,7 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
         if let (Some(grid), Some(parallel)) = (wrapper.grid_loop(), wrapper.block_loop())
             && let Some(undone) = Undone::of(grid, parallel)
         {
+            debug!(target: PASS.name, "{} goes without its tiles", wrapper.kernel().unwrap_or_default());
             undone.rewrite();
         }
     }
