@@ -4,6 +4,7 @@ use mlir_bridge::ir::{Builder, Op};
 use regrain_dialects::attributes::TAKEN_BY_ROW;
 
 mod before;
+mod exact_functions;
 mod stack;
 
 /// What LLVM is told of a loop, where the conversion from `scf` takes it along.

@@ -49,10 +49,9 @@ use crate::analysis::{
     uniformity::UNCHANGING,
 };
 use regrain_dialects::ops::{GpuWrapper, LaneId, WarpBarrier, is_lane_or_warp};
-use regrain_targets::device_language::library;
 
 use super::{
-    stack,
+    exact_functions, stack,
     vectorize_threads::{self, Rows},
 };
 use emit::Emitter;
@@ -195,13 +194,7 @@ fn prepare(block: Op<'_>) {
         let lane = LaneId::is(op);
         op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
     }
-    for call in block.find_named("llvm.call") {
-        let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).unwrap_or_default();
-        if let Some(name) = library::integer_operation(callee) {
-            let made = Builder::before(call).arith(name, call.operand(0), call.operand(1));
-            call.replace_with(&[made]);
-        }
-    }
+    exact_functions::expand(block);
     for load in block.find_named("llvm.load") {
         if is_struct_argument(load.operand(0)) {
             load.set_attr(UNCHANGING, load.ctx().unit_attr());

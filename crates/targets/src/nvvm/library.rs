@@ -66,6 +66,55 @@ pub fn integer_operation(name: &str) -> Option<&'static str> {
     })
 }
 
+/// What a function computes that is a few operations on the bits of its arguments; the result is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exact {
+    /// An operation of the arith dialect on the arguments, or a conversion by one.
+    Operation(&'static str),
+    /// The absolute value; of the least number itself.
+    Absolute,
+    /// How many bits are set; also of 64 bits a number of 32.
+    SetBits,
+    /// How many zero bits are above the highest one.
+    LeadingZeros,
+    /// The number of the lowest bit that is set, from 1; 0 if none is.
+    FirstSetBit,
+    /// The bits from the last to the first.
+    ReversedBits,
+    /// The upper 32 bits of a product of numbers of 32.
+    UpperHalf { signed: bool },
+    /// The product of the lower 24 bits.
+    Product24 { signed: bool },
+    /// The distance of two numbers, and a third one added.
+    Distance { signed: bool },
+}
+
+/// What a function computes, if it is [`Exact`].
+pub fn exact(name: &str) -> Option<Exact> {
+    if let Some(operation) = integer_operation(name) {
+        return Some(Exact::Operation(operation));
+    }
+    Some(match name.strip_prefix(LIBDEVICE)? {
+        "abs" | "llabs" => Exact::Absolute,
+        "popc" | "popcll" => Exact::SetBits,
+        "clz" | "clzll" => Exact::LeadingZeros,
+        "ffs" | "ffsll" => Exact::FirstSetBit,
+        "brev" | "brevll" => Exact::ReversedBits,
+        "mulhi" => Exact::UpperHalf { signed: true },
+        "umulhi" => Exact::UpperHalf { signed: false },
+        "mul24" => Exact::Product24 { signed: true },
+        "umul24" => Exact::Product24 { signed: false },
+        "sad" => Exact::Distance { signed: true },
+        "usad" => Exact::Distance { signed: false },
+        "float_as_int" | "int_as_float" | "float_as_uint" | "uint_as_float" | "double_as_longlong"
+        | "longlong_as_double" => Exact::Operation("bitcast"),
+        "int2double_rn" | "ll2double_rn" | "ll2float_rn" => Exact::Operation("sitofp"),
+        "uint2double_rn" | "ull2double_rn" | "uint2float_rn" | "ull2float_rn" => Exact::Operation("uitofp"),
+        "double2float_rn" => Exact::Operation("truncf"),
+        _ => return None,
+    })
+}
+
 /// The operation of the llvm dialect that a floating-point function is, on scalars and on vectors alike.
 pub fn elementwise_intrinsic(name: &str) -> Option<&'static str> {
     Some(match name.strip_prefix(LIBDEVICE)? {
@@ -125,6 +174,8 @@ mod tests {
         assert!(is_known_external("__nv_sinf") && is_known_external("vprintf") && !is_known_external("_Z1fv"));
         assert!(never_returns("__nv_abort") && !never_returns("__nv_sinf"));
         assert_eq!([integer_operation("__nv_ullmax"), integer_operation("max")], [Some("maxui"), None]);
+        assert_eq!(exact("__nv_umulhi"), Some(Exact::UpperHalf { signed: false }));
+        assert_eq!([exact("__nv_ullmax"), exact("popc")], [Some(Exact::Operation("maxui")), None]);
     }
 
     #[test]
