@@ -82,6 +82,14 @@ impl<'c> GpuWrapper<'c> {
     pub fn block_loop(self) -> Option<Op<'c>> {
         only_parallel(self.grid_loop()?.body())
     }
+
+    /// The loops over the threads: the only one directly in the grid loop, or one in each branch of the choices there.
+    pub fn block_loops(self) -> Vec<Op<'c>> {
+        let Some(grid) = self.grid_loop() else { return Vec::new() };
+        let choices = grid.body().ops().into_iter().filter(|op| op.is("scf.if"));
+        let versions = choices.flat_map(Op::regions).flat_map(|region| region.blocks()).filter_map(only_parallel);
+        only_parallel(grid.body()).into_iter().chain(versions).collect()
+    }
 }
 
 fn only_parallel(block: Block<'_>) -> Option<Op<'_>> {

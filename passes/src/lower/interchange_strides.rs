@@ -67,7 +67,7 @@ pub const PASS: PassInfo = PassInfo {
 };
 
 fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    for parallel in GpuWrapper::all(module).into_iter().filter_map(GpuWrapper::block_loop) {
+    for parallel in GpuWrapper::all(module).into_iter().flat_map(GpuWrapper::block_loops) {
         interchange(parallel);
     }
     Ok(())

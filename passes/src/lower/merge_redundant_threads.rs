@@ -49,7 +49,7 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     for wrapper in GpuWrapper::all(module) {
-        if let Some(block) = wrapper.block_loop() {
+        for block in wrapper.block_loops() {
             merge(block);
         }
     }

@@ -42,7 +42,7 @@ use regrain_dialects::ops::{GpuWrapper, Shared};
 use tracing::debug;
 
 use crate::analysis::{facts::constant, loops::Counting};
-use block::{Accesses, Instead, Written};
+use block::{Accesses, Instead, THREADS, Written};
 use sums::{Even, Sum};
 
 /// The most sums that a block is asked for.
@@ -62,11 +62,14 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     for wrapper in GpuWrapper::all(module) {
-        if let (Some(grid), Some(parallel)) = (wrapper.grid_loop(), wrapper.block_loop())
-            && let Some(undone) = Undone::of(grid, parallel)
-        {
-            debug!(target: PASS.name, "{} goes without its tiles", wrapper.kernel().unwrap_or_default());
-            undone.rewrite();
+        let (Some(grid), Some(parallel)) = (wrapper.grid_loop(), wrapper.block_loop()) else { continue };
+        let kernel = wrapper.kernel().unwrap_or_default();
+        match Undone::of(grid, parallel) {
+            Ok(undone) => {
+                debug!(target: PASS.name, "{kernel} goes without its tiles");
+                undone.rewrite();
+            }
+            Err(why) => debug!(target: PASS.name, "{kernel} keeps its tiles: {why}"),
         }
     }
     Ok(())
@@ -86,23 +89,29 @@ struct Undone<'c> {
 }
 
 impl<'c> Undone<'c> {
-    fn of(grid: Op<'c>, parallel: Op<'c>) -> Option<Self> {
-        let shape = shape(parallel)?;
-        if Shared::all(grid).is_empty() || !block::is_simple(parallel) {
-            return None;
+    fn of(grid: Op<'c>, parallel: Op<'c>) -> Result<Self, String> {
+        let shape = shape(parallel).ok_or("its shape is not known")?;
+        if Shared::all(grid).is_empty() {
+            return Err("it has none of constant size".into());
+        }
+        if let Some(op) = block::other(parallel) {
+            return Err(format!("{op:?} is more than to access memory, to compute and to meet"));
         }
         let accesses = Accesses::of(parallel, grid, shape)?;
         let mut instead = accesses.instead()?;
-        let own = |instead: &Instead<'c>| has_own_place(&instead.at, shape);
-        if instead.is_empty() || !instead.iter().all(own) || !instead.iter().any(|instead| steps(instead) > 0) {
-            return None;
+        let shared = instead.iter().find(|instead| !has_own_place(&instead.at, shape));
+        if let Some(instead) = shared {
+            return Err(format!("{:?} is of memory that threads share", instead.load));
         }
-        let written = accesses.written()?;
-        let demands = demands(&accesses)?;
+        if !instead.iter().any(|instead| steps(instead) > 0) {
+            return Err("all threads read the same".into());
+        }
+        let written = accesses.written().ok_or("what it writes is not followed")?;
+        let demands = demands(&accesses).ok_or("too much would be asked")?;
         let (read, all) = accesses.read();
         instead.extend(read);
         let unordered = all && accesses.writes_once();
-        Some(Self { parallel, accesses, instead, unordered, written, demands })
+        Ok(Self { parallel, accesses, instead, unordered, written, demands })
     }
 }
 
@@ -116,14 +125,15 @@ fn shape(parallel: Op<'_>) -> Option<[i64; 3]> {
 
 /// The directions among the threads in which a load reads elsewhere.
 fn steps(instead: &Instead<'_>) -> usize {
-    instead.at.directions().filter(|number| *number < 3).count()
+    instead.at.directions().filter(|number| *number < THREADS).count()
 }
 
 /// Whether each thread reads elsewhere, or all read the same.
 fn has_own_place(at: &Even, shape: [i64; 3]) -> bool {
-    let directions = at.directions().filter(|number| *number < 3).count();
+    let directions = at.directions().filter(|number| *number < THREADS).count();
     directions == 0
-        || (0..3).all(|number| at.low[number] == at.high[number] || !at.steps[number].is_zero() || shape[number] == 1)
+        || (0..THREADS)
+            .all(|number| at.low[number] == at.high[number] || !at.steps[number].is_zero() || shape[number] == 1)
 }
 
 /// What a block is asked for, without what follows from others.

@@ -2,7 +2,9 @@
 
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
-use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising};
+use regrain_dialects::ops::{
+    Barrier, BarrierReduce, GpuWrapper, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising,
+};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::grid;
@@ -43,19 +45,9 @@ pub struct Loops<'c> {
 
 /// Finds the loops of a wrapper.
 pub fn loops(wrapper: Op<'_>) -> Result<Loops<'_>, Refusal> {
-    let grid = only_parallel(wrapper.body())?;
-    let choices = grid.body().ops().into_iter().filter(|op| op.is("scf.if"));
-    let versions = choices.flat_map(Op::regions).filter_map(|region| region.first_block());
-    let blocks: Vec<_> = versions.map(only_parallel).collect::<Result<_, _>>()?;
-    Ok(Loops { grid, blocks: if blocks.is_empty() { vec![only_parallel(grid.body())?] } else { blocks } })
-}
-
-fn only_parallel(block: Block<'_>) -> Result<Op<'_>, Refusal> {
-    let found: Vec<_> = block.ops().into_iter().filter(|op| op.is("scf.parallel")).collect();
-    match found[..] {
-        [only] => Ok(only),
-        _ => Err(Refusal::NoBlockLoop),
-    }
+    let view = GpuWrapper::cast(wrapper).ok_or(Refusal::NoBlockLoop)?;
+    let (grid, blocks) = (view.grid_loop().ok_or(Refusal::NoBlockLoop)?, view.block_loops());
+    if blocks.is_empty() { Err(Refusal::NoBlockLoop) } else { Ok(Loops { grid, blocks }) }
 }
 
 /// Why the wrapper cannot be split.

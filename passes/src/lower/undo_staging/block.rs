@@ -15,9 +15,12 @@ use crate::analysis::{
     phases,
     synchronisation::STRUCTURES,
     uniformity::computes,
+    waiting::may_wait,
 };
 use crate::lower::vectorize_threads::is_ordinary;
 
+/// The dimensions of a block.
+pub const THREADS: usize = 3;
 /// The most rounds of a thread's loop.
 const MOST_ROUNDS: i64 = 1 << 12;
 
@@ -76,17 +79,18 @@ pub struct Written<'c> {
     pub bytes: u64,
 }
 
-/// Whether a block loop does nothing but what is followed here: accesses memory, computes, and meets at barriers of its own body.
-pub fn is_simple(parallel: Op<'_>) -> bool {
-    parallel.find_all(|op| op != parallel).into_iter().all(|op| match op.name() {
-        "llvm.load" | "llvm.store" => is_ordinary(op) && !op.has_attr("volatile_"),
-        Barrier::NAME => phases::is_plain(op) && op.parent() == Some(parallel),
-        "llvm.call" => computes(op),
+/// What a block loop does that is not followed here: more than to access memory, to compute, and to meet at barriers of its own body.
+pub fn other(parallel: Op<'_>) -> Option<Op<'_>> {
+    let is_simple = |op: &Op<'_>| match op.name() {
+        "llvm.load" | "llvm.store" => is_ordinary(*op) && !op.has_attr("volatile_"),
+        Barrier::NAME => phases::is_plain(*op) && op.parent() == Some(parallel),
+        "llvm.call" => computes(*op),
         "llvm.intr.assume" => true,
-        "scf.while" => false,
+        "scf.while" => !may_wait(*op),
         name if STRUCTURES.contains(&name) || name.starts_with("llvm.intr.lifetime.") => true,
-        _ => op.is_terminator() || op.num_regions() == 0 && op.is_memory_effect_free() && !is_shared_memory(op),
-    })
+        _ => op.is_terminator() || op.num_regions() == 0 && op.is_memory_effect_free() && !is_shared_memory(*op),
+    };
+    parallel.find_all(|op| op != parallel).into_iter().find(|op| !is_simple(op))
 }
 
 impl Seen<'_> {
@@ -96,8 +100,8 @@ impl Seen<'_> {
 }
 
 impl<'c> Accesses<'c> {
-    /// Looks at all threads of a block of constant shape; nothing where an access is not followed.
-    pub fn of(parallel: Op<'c>, grid: Op<'c>, shape: [i64; 3]) -> Option<Self> {
+    /// Looks at all threads of a block of constant shape; says what is not followed.
+    pub fn of(parallel: Op<'c>, grid: Op<'c>, shape: [i64; 3]) -> Result<Self, String> {
         let mut holders = HashSet::new();
         for op in parallel.find_all(|op| matches!(op.name(), "llvm.load" | "llvm.store")) {
             let mut at = op.parent();
@@ -121,31 +125,33 @@ impl<'c> Accesses<'c> {
         for number in 0..width * height * depth {
             made.thread.start(vec![number % width, number / width % height, number / (width * height)]);
             made.phase = 0;
-            made.visit(parallel.body())?;
+            made.visit(parallel.body()).map_err(|op| format!("{op:?} is not followed"))?;
         }
         let ordered = |tile: &Tile| tile.stored.zip(tile.loaded).is_some_and(|(stored, loaded)| stored < loaded);
-        made.tiles.values().all(ordered).then_some(made)
+        if made.tiles.values().all(ordered) { Ok(made) } else { Err("they are filled and read in turn".into()) }
     }
 
-    fn visit(&mut self, block: Block<'c>) -> Option<()> {
+    /// Goes through a block; gives back the operation that is not followed.
+    fn visit(&mut self, block: Block<'c>) -> Result<(), Op<'c>> {
         for op in block.ops() {
             if self.thread.is_exhausted() {
-                return None;
+                return Err(op);
             }
             match op.name() {
                 Barrier::NAME => self.phase += 1,
-                "llvm.store" => self.store(op)?,
-                "llvm.load" => self.load(op)?,
+                "llvm.store" => self.store(op).ok_or(op)?,
+                "llvm.load" => self.load(op).ok_or(op)?,
                 _ if !self.holders.contains(&op) => {}
                 "scf.for" => self.count(op)?,
+                "scf.while" => self.repeat(op)?,
                 _ => self.choose(op)?,
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Takes the branch of a condition, or all where it is not known and nothing is staged there.
-    fn choose(&mut self, op: Op<'c>) -> Option<()> {
+    fn choose(&mut self, op: Op<'c>) -> Result<(), Op<'c>> {
         let region = match op.name() {
             "scf.if" => {
                 let truth = self.thread.truth(op.operand(0));
@@ -154,44 +160,70 @@ impl<'c> Accesses<'c> {
                 truth.map(|truth| usize::from(!truth))
             }
             "scf.index_switch" => self.thread.case(op),
-            _ => return None,
+            _ => return Err(op),
         };
         let is_staged = |op: Op<'c>| op.is("llvm.store") && is_shared_root(root(op.operand(1)));
+        let blocks = op.regions().into_iter().map(|region| region.first_block());
         match region {
-            Some(region) => op.region(region).first_block().map_or(Some(()), |block| self.visit(block)),
-            None if op.contains(is_staged) => None,
-            None => op
-                .regions()
-                .into_iter()
-                .filter_map(|region| region.first_block())
-                .try_for_each(|block| self.visit(block)),
+            None if op.contains(is_staged) => Err(op),
+            None => blocks.flatten().try_for_each(|block| self.visit(block)),
+            Some(region) => blocks.skip(region).take(1).flatten().try_for_each(|block| self.visit(block)),
         }
     }
 
-    fn count(&mut self, op: Op<'c>) -> Option<()> {
-        let counting = Counting::of(op)?;
+    /// Goes through the rounds of a loop.
+    fn count(&mut self, op: Op<'c>) -> Result<(), Op<'c>> {
+        let counting = Counting::of(op).filter(|counting| !counting.unsigned).ok_or(op)?;
         let [low, high, step] = counting.bounds().map(|bound| self.thread.number(bound));
-        let (low, high, step) = (low?, high?, step.filter(|step| *step > 0)?);
+        let (low, high, step) = (low.ok_or(op)?, high.ok_or(op)?, step.filter(|step| *step > 0).ok_or(op)?);
         let rounds = high.saturating_sub(low).saturating_add(step - 1) / step;
-        if rounds > MOST_ROUNDS || counting.unsigned {
-            return None;
+        if rounds > MOST_ROUNDS {
+            return Err(op);
         }
         let carried = &op.body().args()[1..];
         let mut values: Vec<_> = (0..carried.len()).map(|number| self.thread.known(op.operand(3 + number))).collect();
-        for number in (low..high).step_by(usize::try_from(step).ok()?) {
-            self.thread.enter(op.body().arg(0), number);
-            for (argument, known) in carried.iter().zip(values) {
-                self.thread.set(*argument, known);
-            }
+        for number in (low..high).step_by(usize::try_from(step).map_err(|_| op)?) {
+            self.thread.enter(number);
+            self.thread.set(op.body().arg(0), Known::Number(Sum::constant(number.into())));
+            self.take(carried, values);
             self.visit(op.body())?;
-            let next = op.body().terminator()?.operands();
+            let next = op.body().terminator().map(Op::operands).unwrap_or_default();
             values = next.into_iter().map(|value| self.thread.known(value)).collect();
             self.thread.leave();
         }
-        for (result, known) in op.results().into_iter().zip(values) {
-            self.thread.set(result, known);
+        self.take(&op.results(), values);
+        Ok(())
+    }
+
+    /// Goes through a loop as long as its condition is known to hold.
+    fn repeat(&mut self, op: Op<'c>) -> Result<(), Op<'c>> {
+        let (test, body) = (op.region(0).entry(), op.region(1).entry());
+        let mut values: Vec<_> = op.operands().into_iter().map(|value| self.thread.known(value)).collect();
+        for round in 0..MOST_ROUNDS {
+            self.thread.enter(round);
+            self.take(&test.args(), values);
+            self.visit(test)?;
+            let condition = test.terminator().ok_or(op)?;
+            let goes_on = self.thread.truth(condition.operand(0)).ok_or(op)?;
+            values = condition.operands().into_iter().skip(1).map(|value| self.thread.known(value)).collect();
+            if !goes_on {
+                self.thread.leave();
+                self.take(&op.results(), values);
+                return Ok(());
+            }
+            self.take(&body.args(), values);
+            self.visit(body)?;
+            let next = body.terminator().map(Op::operands).unwrap_or_default();
+            values = next.into_iter().map(|value| self.thread.known(value)).collect();
+            self.thread.leave();
         }
-        Some(())
+        Err(op)
+    }
+
+    fn take(&mut self, values: &[Value<'c>], known: Vec<Known<'c>>) {
+        for (value, known) in values.iter().zip(known) {
+            self.thread.set(*value, known);
+        }
     }
 
     fn store(&mut self, op: Op<'c>) -> Option<()> {
@@ -250,8 +282,8 @@ impl<'c> Accesses<'c> {
         (whole && object_of(root) == Some(Kind::Shared)).then_some((root, at))
     }
 
-    /// What each load of shared memory could read instead; nothing where one cannot.
-    pub fn instead(&self) -> Option<Vec<Instead<'c>>> {
+    /// What each load of shared memory could read instead; says which one cannot.
+    pub fn instead(&self) -> Result<Vec<Instead<'c>>, String> {
         let is_load = |op: Op<'c>| op.is("llvm.load") && is_shared_root(root(op.operand(0)));
         let instead = |load| {
             let slots = self.seen.get(&load)?.slots.iter();
@@ -261,7 +293,8 @@ impl<'c> Accesses<'c> {
             });
             instead_of(load, &copies.collect::<Option<Vec<_>>>()?)
         };
-        self.parallel.find_all(is_load).into_iter().map(instead).collect()
+        let loads = self.parallel.find_all(is_load).into_iter();
+        loads.map(|load| instead(load).ok_or_else(|| format!("{load:?} reads what was not copied evenly"))).collect()
     }
 
     /// The loads of the device's memory that are followed, without their clamps, but for those that only fill tiles; and whether these
@@ -308,7 +341,19 @@ fn instead_of<'c>(load: Op<'c>, copies: &[(Place, Copy<'c>)]) -> Option<Instead<
     }
     let points: Vec<_> = copies.iter().map(|(place, copy)| (place.clone(), copy.at.clone())).collect();
     let alignment = copies.iter().map(|(_, copy)| copy.alignment).min()?;
-    Some(Instead { load, root: first.root, at: Even::of(&points)?, alignment })
+    let at = Even::of(&points)?;
+    // What nobody counts cannot be named.
+    let uncounted = loops_around(load).into_iter().enumerate().filter(|(_, op)| op.is("scf.while"));
+    let counts = uncounted.into_iter().all(|(number, _)| at.steps.get(THREADS + number).is_none_or(Sum::is_zero));
+    counts.then_some(Instead { load, root: first.root, at, alignment })
+}
+
+/// The loops of a thread around an operation, outer ones first.
+pub fn loops_around(op: Op<'_>) -> Vec<Op<'_>> {
+    let around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| !at.is("scf.parallel"));
+    let mut loops: Vec<_> = around.filter(|at| matches!(at.name(), "scf.for" | "scf.while")).collect();
+    loops.reverse();
+    loops
 }
 
 /// The value that an address is computed from.

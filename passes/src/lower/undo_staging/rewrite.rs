@@ -104,8 +104,10 @@ impl<'c> Undone<'c> {
         self.parallel.move_before(inside[1].1);
         for (instead, hoisted) in self.instead.iter().zip(hoisted) {
             if let Some(load) = mapping.get_op(instead.load) {
-                let place = self.place_of(instead.load).into_iter().map(|value| mapping.get_or_self(value));
-                hoisted.replace(load, instead, &place.collect::<Vec<_>>());
+                // A loop that does not count has no part in the address.
+                let counted = block::loops_around(load).into_iter().map(|op| op.body().args().first().copied());
+                let threads = mapping.get_op(self.parallel).map(|parallel| parallel.body().args()).unwrap_or_default();
+                hoisted.replace(load, instead, &threads.into_iter().map(Some).chain(counted).collect::<Vec<_>>());
             }
         }
         for store in self.parallel.find_named("llvm.store") {
@@ -123,19 +125,6 @@ impl<'c> Undone<'c> {
             }
         }
         Some(versions)
-    }
-
-    /// The numbers of the thread and of the loops around that count.
-    fn place_of(&self, load: Op<'c>) -> Vec<Value<'c>> {
-        let mut loops = Vec::new();
-        let mut at = load.parent();
-        while let Some(op) = at.filter(|op| *op != self.parallel) {
-            if op.is("scf.for") {
-                loops.push(op.body().arg(0));
-            }
-            at = op.parent();
-        }
-        self.parallel.body().args().into_iter().chain(loops.into_iter().rev()).collect()
     }
 }
 
@@ -212,12 +201,12 @@ impl<'c> Hoisted<'c> {
     }
 
     /// Lets a load read at the address.
-    fn replace(&self, load: Op<'c>, instead: &Instead<'c>, place: &[Value<'c>]) {
+    fn replace(&self, load: Op<'c>, instead: &Instead<'c>, place: &[Option<Value<'c>>]) {
         let b = Builder::before(load);
         let i64 = b.ctx().int(64);
         let mut at = self.base;
         for (step, number) in self.steps.iter().zip(place) {
-            if let Some(step) = step {
+            if let (Some(step), Some(number)) = (step, number) {
                 let number = match number.ty() {
                     ty if ty == i64 => *number,
                     ty if ty.is_index() => b.index_cast(*number, i64),

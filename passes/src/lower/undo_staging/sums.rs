@@ -4,7 +4,7 @@
 //! %row = %block_y * 16 + %y ; %at = %row * %cols + %x      // 16 block_y cols + 3 cols + 5 in the thread (5, 3)
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mlir_bridge::ir::{Builder, Op, Value};
 use regrain_tuning::polynomial::{Polynomial, Product};
@@ -22,6 +22,9 @@ pub type Place = Vec<i64>;
 const BLOCK: i128 = 1000;
 const SIZE: i128 = 1 << 20;
 
+/// No size that a program asks for is larger, and no sum of a few has more than 64 bits.
+const MODERATE: i128 = 1 << 48;
+
 /// The most products of a sum.
 const MOST_TERMS: usize = 24;
 /// Sums stay far from the limits of 128 bits.
@@ -32,12 +35,27 @@ pub struct Symbols<'c> {
     grid: Op<'c>,
     values: Vec<Value<'c>>,
     numbers: HashMap<Value<'c>, usize>,
+    /// Those of 64 bits that are taken to be [`MODERATE`].
+    moderate: HashSet<usize>,
 }
 
 impl<'c> Symbols<'c> {
     /// Of the blocks of a grid.
     pub fn new(grid: Op<'c>) -> Self {
-        Self { grid, values: Vec::new(), numbers: HashMap::new() }
+        Self { grid, values: Vec::new(), numbers: HashMap::new(), moderate: HashSet::new() }
+    }
+
+    /// Takes numbers of 64 bits in a sum to be moderate; gives what has to be at least 0 for that.
+    pub fn moderate(&mut self, sum: &Sum) -> Vec<Sum> {
+        let factors: Vec<_> = sum.terms().iter().flat_map(|term| term.monomial.factors().to_vec()).collect();
+        let mut demands = Vec::new();
+        for factor in factors {
+            if range_of(self.values[factor]).high > MODERATE && self.moderate.insert(factor) {
+                let symbol = Sum::term(Product::of(factor), 1);
+                demands.extend([1, -1].map(|sign| Sum::constant(MODERATE).plus(&symbol, &sign)));
+            }
+        }
+        demands
     }
 
     /// A value as a sum, read as a signed number.
@@ -56,9 +74,10 @@ impl<'c> Symbols<'c> {
         for term in sum.terms() {
             let mut product = (term.coefficient, term.coefficient);
             for factor in term.monomial.factors() {
-                let value = self.values[*factor];
-                let bits = width(value.ty()).unwrap_or(64);
-                let own = range(value).unwrap_or_else(|| Range::of_width(bits));
+                let own = match self.moderate.contains(factor) {
+                    true => Range { low: -MODERATE, high: MODERATE },
+                    false => range_of(self.values[*factor]),
+                };
                 let ends =
                     [product.0, product.1].map(|end| [end.saturating_mul(own.low), end.saturating_mul(own.high)]);
                 let ends = ends.concat();
@@ -178,6 +197,10 @@ impl<'a, 'c> Emitter<'a, 'c> {
             _ => self.b.value("arith.extsi", &[value], i64),
         }
     }
+}
+
+fn range_of(value: Value<'_>) -> Range {
+    range(value).unwrap_or_else(|| Range::of_width(width(value.ty()).unwrap_or(64)))
 }
 
 /// Whether a sum is small enough to go on with.

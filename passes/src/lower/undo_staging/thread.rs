@@ -89,10 +89,9 @@ impl<'c> Thread<'c> {
     }
 
     /// Begins a round of a loop.
-    pub fn enter(&mut self, variable: Value<'c>, number: i64) {
+    pub fn enter(&mut self, number: i64) {
         self.frames.push(HashMap::new());
         self.place.push(number);
-        self.set(variable, Known::Number(Sum::constant(number.into())));
     }
 
     /// Ends a round.
@@ -314,6 +313,10 @@ impl<'c> Thread<'c> {
         let (first, second) = (self.sum(op.operand(0))?, self.sum(op.operand(1))?);
         let fits = |range: Range| range.low > -(1 << 62) && range.high < 1 << 62;
         let narrow = width(op.operand(0).ty())? <= 32;
+        if !narrow {
+            let demands = [self.symbols.moderate(&first), self.symbols.moderate(&second)].concat();
+            demands.into_iter().for_each(|demand| self.demands.push(vec![(self.place.clone(), demand)]));
+        }
         let exact = narrow || fits(self.symbols.range(&first)) && fits(self.symbols.range(&second));
         exact.then_some((first, second))
     }
