@@ -1,5 +1,15 @@
 // RUN: %regrain-opt %s --regrain-undo-staging | FileCheck %s
+// RUN: %regrain-opt %s --regrain-undo-staging --debug-only=regrain-undo-staging 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY
 // Tiles that stay.
+
+// WHY: llvm.load {{.*}} reads what was not copied evenly
+// WHY: llvm.load {{.*}} reads what was not copied evenly
+// WHY: llvm.load {{.*}} is of memory that threads share
+// WHY: they are filled and read in turn
+// WHY: its shape is not known
+// WHY: llvm.atomicrmw {{.*}} is more than to access memory, to compute and to meet
+// WHY: llvm.store {{.*}} is not followed
+// WHY: scf.if {{.*}} is not followed
 
 // What is stored was computed.
 // CHECK-LABEL: llvm.func @computed

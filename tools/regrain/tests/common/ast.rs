@@ -7,6 +7,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::tiles::{Tile, tile};
+
 /// An unsigned 32-bit value.
 #[derive(Clone, Debug)]
 pub enum Expr {
@@ -151,6 +153,8 @@ pub struct Kernel {
     pub restrict: bool,
     pub helpers: Vec<Helper>,
     pub body: Vec<Stmt>,
+    /// A kernel of another kind instead, with the block shape that it is for.
+    pub tile: Option<Tile>,
 }
 
 fn boxed<T: std::fmt::Debug + 'static>(strategy: &BoxedStrategy<T>) -> BoxedStrategy<Box<T>> {
@@ -303,16 +307,22 @@ pub fn kernel() -> impl Strategy<Value = Kernel> {
     let body = prop_oneof![2 => statements(1), 3 => statements(2), 1 => statements(3)];
     let blocks = (block(), block()).prop_map(|(a, b)| [a, b]);
     let launch = (blocks, grid, prop::bool::weighted(0.6), more_bytes);
-    (launch, any::<bool>(), any::<bool>(), vec(helper, 2), body).prop_map(
-        |((blocks, grid, alike, more_bytes), bounds, restrict, helpers, body)| Kernel {
-            blocks,
-            grid,
-            alike,
-            more_bytes,
-            bounds,
-            restrict,
-            helpers,
-            body,
+    let tile = prop::option::weighted(0.2, tile());
+    (launch, any::<bool>(), any::<bool>(), vec(helper, 2), body, tile).prop_map(
+        |((blocks, [x, y, z], alike, more_bytes), bounds, restrict, helpers, body, tile)| {
+            let shape = |tile: &Tile| [[tile.block[0], tile.block[1], 1]; 2];
+            Kernel {
+                blocks: tile.as_ref().map_or(blocks, shape),
+                // Two blocks of a tile's kernel must not have the same place.
+                grid: [x, y, if tile.is_some() { 1 } else { z }],
+                alike,
+                more_bytes,
+                bounds,
+                restrict,
+                helpers,
+                body,
+                tile,
+            }
         },
     )
 }

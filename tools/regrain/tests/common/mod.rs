@@ -5,4 +5,5 @@ pub mod flow;
 pub mod grains;
 pub mod harness;
 pub mod print;
+pub mod tiles;
 pub mod values;

@@ -5,6 +5,7 @@
 //! threads may have gone different ways (`Level`) there can be none, and the access is left out.
 
 use super::ast::{Cond, Expr, Helper, Kernel, Stmt};
+use super::tiles;
 use super::values::Place;
 
 /// Threads that go the same way.
@@ -433,6 +434,9 @@ const SHARED: [[&str; 4]; 7] = [
 
 /// The whole kernel with its device functions.
 pub fn kernel(name: &str, k: &Kernel) -> String {
+    if let Some(tile) = &k.tile {
+        return tiles::kernel(name, k, tile);
+    }
     let mut text = String::new();
     for index in 0..k.helpers.len() {
         text += &helper(name, index, &k.helpers);
