@@ -307,7 +307,8 @@ pub fn kernel() -> impl Strategy<Value = Kernel> {
     let body = prop_oneof![2 => statements(1), 3 => statements(2), 1 => statements(3)];
     let blocks = (block(), block()).prop_map(|(a, b)| [a, b]);
     let launch = (blocks, grid, prop::bool::weighted(0.6), more_bytes);
-    let tile = prop::option::weighted(0.2, tile());
+    let mostly_tiles = std::env::var_os("REGRAIN_PROPTEST_TILES").is_some();
+    let tile = prop::option::weighted(if mostly_tiles { 0.9 } else { 0.2 }, tile());
     (launch, any::<bool>(), any::<bool>(), vec(helper, 2), body, tile).prop_map(
         |((blocks, [x, y, z], alike, more_bytes), bounds, restrict, helpers, body, tile)| {
             let shape = |tile: &Tile| [[tile.block[0], tile.block[1], 1]; 2];
