@@ -151,3 +151,105 @@ llvm.func @__regrain_launch.atomic(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i3
   }
   llvm.return %e : i32
 }
+
+// Blocks that follow one another, from this one on, go as one as far as a condition holds that holds for all between two for which it
+// holds. How far is searched for bit by bit: the condition is asked of the last block that would go along.
+// CHECK-LABEL: llvm.func @__regrain_block.choice(
+// CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK: %[[SIZE:.*]] = nvvm.read.ptx.sreg.ntid.x
+// CHECK: %[[THREADS:.*]] = llvm.zext %[[SIZE]] : i32 to i64
+// CHECK: %[[INSIDE:.*]] = llvm.icmp "slt" %{{.*}}, %[[LIMIT:.*]] : i32
+// CHECK: llvm.cond_br %[[INSIDE]], ^{{.*}}, ^[[TILES:.*]]
+// CHECK: %[[AVAILABLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK: ^{{.*}}(%{{.*}}: i32, %[[COUNT:.*]]: i32):
+// CHECK: %[[WANTED:.*]] = llvm.add %[[COUNT]], %{{.*}} : i32
+// CHECK: %[[THERE:.*]] = llvm.icmp "ule" %[[WANTED]], %[[AVAILABLE]] : i32
+// CHECK: llvm.cond_br %[[THERE]]
+// CHECK: %[[BEFORE:.*]] = llvm.sub %[[WANTED]], %{{.*}} : i32
+// CHECK: llvm.add %[[BLOCK]], %[[BEFORE]] : i32
+// CHECK: %[[FIRST:.*]] = llvm.mul %{{.*}}, %[[SIZE]] overflow<nsw> : i32
+// CHECK: %[[HOLDS:.*]] = llvm.icmp "slt" %[[FIRST]], %[[LIMIT]] : i32
+// CHECK: llvm.select %{{.*}}, %[[WANTED]], %[[COUNT]] : i1, i32
+// CHECK: llvm.store %[[COUNT]], %{{.*}} : i32, !llvm.ptr
+// CHECK: %[[TAKEN:.*]] = llvm.zext %[[COUNT]] : i32 to i64
+// CHECK: llvm.mul %[[THREADS]], %[[TAKEN]] : i64
+// CHECK: ^[[TILES]]:
+// CHECK-NOT: llvm.getelementptr %{{.*}}[92]
+// CHECK: llvm.return
+
+// Without the word that it holds in between, nothing goes as one.
+// CHECK-LABEL: llvm.func @__regrain_block.scattered(
+// CHECK-NOT: addressof @__regrain_tls
+llvm.func ptx_kernelcc @choice(%p: !llvm.ptr, %n: i32)
+llvm.func @__regrain_launch.choice(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @choice} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %limit = llvm.mlir.constant(1000 : i32) : i32
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @choice grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %block = arith.index_cast %i : index to i32
+      %first = llvm.mul %block, %bx overflow<nsw> : i32
+      %inside = llvm.icmp "slt" %first, %limit : i32
+      scf.if %inside {
+        scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+          %t = arith.index_cast %x : index to i32
+          %m = llvm.add %first, %t : i32
+          %a = llvm.getelementptr %p[%m] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %m, %a : i32, !llvm.ptr
+          scf.reduce
+        }
+      } else {
+        scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+          %t = arith.index_cast %x : index to i32
+          %m = llvm.add %first, %t : i32
+          %a = llvm.getelementptr %p[%m] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %limit, %a : i32, !llvm.ptr
+          scf.reduce
+        }
+      } {regrain.convex}
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+llvm.func ptx_kernelcc @scattered(%p: !llvm.ptr, %n: i32)
+llvm.func @__regrain_launch.scattered(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @scattered} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %limit = llvm.mlir.constant(1000 : i32) : i32
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @scattered grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %block = arith.index_cast %i : index to i32
+      %first = llvm.mul %block, %bx overflow<nsw> : i32
+      %inside = llvm.icmp "slt" %first, %limit : i32
+      scf.if %inside {
+        scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+          %t = arith.index_cast %x : index to i32
+          %m = llvm.add %first, %t : i32
+          %a = llvm.getelementptr %p[%m] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %m, %a : i32, !llvm.ptr
+          scf.reduce
+        }
+      } else {
+        scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+          %t = arith.index_cast %x : index to i32
+          %m = llvm.add %first, %t : i32
+          %a = llvm.getelementptr %p[%m] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %limit, %a : i32, !llvm.ptr
+          scf.reduce
+        }
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
