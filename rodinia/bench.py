@@ -63,7 +63,11 @@ def machine():
     if shutil.which("nvidia-smi"):
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         gpu = ", " + subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()
-    return f"{model.group(1) if model else platform.processor()}, {os.cpu_count()} processors{gpu}"
+    # Of names such as "AMD EPYC" there are several generations; clang's name of it is what `-march=native` means.
+    asked = subprocess.run([str(CLANG), "-march=native", "-###", "-x", "c", "-c", "/dev/null"], capture_output=True, text=True, check=False)
+    kind = re.search(r'"-target-cpu" "([^"]+)"', asked.stderr)
+    name = model.group(1) if model else platform.processor()
+    return f"{name}{f' ({kind.group(1)})' if kind else ''}, {os.cpu_count()} processors{gpu}"
 
 
 def geomean(values):
