@@ -33,6 +33,35 @@ __global__ void nested(int *out, const int *in) {
       out[(i * 3 + j) * 64 + threadIdx.x] = sums[i][j];
 }
 
+// The rounds of the inner loop are told by the round of the outer one, which counts in powers.
+// CHECK-LABEL: define {{.*}} @_Z4treePiPKi
+// CHECK-NOT: alloca
+// CHECK-NOT: phi
+// CHECK: ret void
+__global__ void tree(int *out, const int *in) {
+  int items[16];
+  for (int i = 0; i < 16; ++i)
+    items[i] = in[i * 64 + threadIdx.x];
+  for (int i = 1; i < 16; i *= 2)
+    for (int j = 0; j + i < 16; j += 2 * i)
+      items[j] = items[j] * 3 + items[j + i];
+  out[threadIdx.x] = items[0];
+}
+
+// What the outer loop carries is not only its own: nothing is unrolled.
+// CHECK-LABEL: define {{.*}} @_Z17do_not_grow_looseiPiPKi
+// CHECK: alloca [16 x i32]
+// CHECK: ret void
+__global__ void do_not_grow_loose(int by, int *out, const int *in) {
+  int items[16];
+  for (int i = 0; i < 16; ++i)
+    items[i] = in[i * 64 + threadIdx.x];
+  for (int i = 1, round = 0; round < 4; i = i * 2 + by, ++round)
+    for (int j = 0; j + i < 16; j += 2 * i)
+      items[j] = items[j] * 3 + items[j + i];
+  out[threadIdx.x] = items[0];
+}
+
 // A pointer that was kept in an array is one to shared memory again.
 // CHECK-LABEL: define {{.*}} @_Z5tablePiPKi
 // CHECK-NOT: alloca

@@ -87,6 +87,17 @@ __global__ void memory(int *data, unsigned *out) {
   out[96 + t] = q.x + q.y * 10 + q.z * 100 + q.w * 1000;
 }
 
+// Vectors for some threads alone, with the number of the lane, which is no thread's memory.
+__global__ void pairs(const long long *in, long long *out, int n) {
+  int t = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  long long a = 0, b = 0;
+  if (t < n)
+    asm volatile("ld.global.nc.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(in + 2 * t));
+  asm volatile("st.global.cg.s64 [%0], %1;" ::"l"(out + t), "l"(a * 3 + b + lane));
+}
+
 int main() {
   long long *o = managed<long long>(32);
   int a = 0x1234, n = 0;
@@ -115,6 +126,14 @@ int main() {
     int q = t / 4 * 12;
     EXPECT_AT(t, out[96 + t], unsigned(q + (q + 3) * 10 + (q + 6) * 100 + (q + 9) * 1000));
   }
+  constexpr int all = 128, some = 100;
+  long long *in = managed<long long>(2 * all), *sums = managed<long long>(all);
+  for (int i = 0; i < 2 * all; ++i)
+    in[i] = i * 5;
+  pairs<<<2, all / 2>>>(in, sums, some);
+  finish_kernel();
+  for (int t = 0; t < all; ++t)
+    EXPECT_AT(t, sums[t], (t < some ? 2 * t * 15 + (2 * t + 1) * 5 : 0) + t % 32);
   EXPECT(out[128] == 64 && out[129] == 31);
   return result();
 }

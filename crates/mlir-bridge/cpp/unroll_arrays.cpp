@@ -10,6 +10,14 @@
 // whose phases would be as many as its rounds, and where the result would be longer than the caller allows. So is one
 // that goes through other memory element by element from a place that is not the same for all threads: as a loop its
 // accesses are made by tiles of rounds, one by one they would be gathered.
+//
+// A loop inside of another may have a number of rounds that only the round of the outer one tells, as in a tree:
+//
+//   for (int i = 1; i < 16; i *= 2)
+//     for (int j = 0; j + i < 16; j += 2 * i)
+//       items[j] += items[j + i];
+//
+// The outer one is then unrolled first, and its copies of the inner one are looked at like any other loops.
 
 #include "bridge.h"
 
@@ -76,13 +84,27 @@ public:
         se(analyses.getResult<ScalarEvolutionAnalysis>(function)), barriers(barriers), limit(limit) {}
 
   bool run() {
+    bool changed = false;
+    for (unsigned depth = 0; depth < MOST_DEPTH && sweep(); ++depth)
+      changed = true;
+    return changed;
+  }
+
+private:
+  // Loops inside of loops whose rounds an outer one tells.
+  static constexpr unsigned MOST_DEPTH = 4;
+  // The rounds that are counted for a loop of which only a bound is known.
+  static constexpr unsigned MOST_UNKNOWN = 16;
+
+  // Unrolls what can be as the function stands.
+  bool sweep() {
     Loops wanted;
     for (Instruction &inst : instructions(function)) {
       auto *array = dyn_cast<AllocaInst>(&inst);
       Loops loops;
       SmallPtrSet<PHINode *, 4> seen;
       if (array && array->isStaticAlloca() && areSettled(*array, *array, loops, seen) &&
-          all_of(loops, [&](Loop *l) { return mayUnroll(*l); }))
+          all_of(loops, [&](Loop *l) { return mayUnroll(*l, loops); }))
         wanted.insert_range(loops);
     }
     // Inner loops first: an outer one takes along what became of them.
@@ -94,13 +116,14 @@ public:
     return changed;
   }
 
-private:
   Function &function;
   FunctionAnalysisManager &analyses;
   LoopInfo &li;
   ScalarEvolution &se;
   ArrayRef<StringRef> barriers;
   uint64_t limit;
+  // Values that are being looked at.
+  SmallPtrSet<PHINode *, 4> evolving;
 
   // Whether all uses of an address in `array` are accesses at places that become constant; the loops that count them.
   // `seen` are addresses that loops count up.
@@ -152,11 +175,43 @@ private:
   // values go.
   bool isArithmetic(Value *value, Loops &loops, unsigned depth) {
     auto *inst = dyn_cast<Instruction>(value);
-    if (!inst || depth == MaxAnalysisRecursionDepth || !isa<BinaryOperator, CastInst, CmpInst, SelectInst>(inst))
+    if (!inst || depth == MaxAnalysisRecursionDepth)
+      return false;
+    if (auto *carried = dyn_cast<PHINode>(inst))
+      return isEvolved(*carried, loops, depth);
+    if (!isa<BinaryOperator, CastInst, CmpInst, SelectInst>(inst))
       return false;
     return all_of(inst->operands(), [&](Use &operand) {
       return se.isSCEVable(operand->getType()) && isMadeOfRounds(se.getSCEV(operand.get()), loops, depth + 1);
     });
+  }
+
+  // Whether a loop makes a value of constants and of itself alone, round by round, as in `i *= 2`.
+  bool isEvolved(PHINode &carried, Loops &loops, unsigned depth) {
+    Loop *loop = li.getLoopFor(carried.getParent());
+    if (!loop || loop->getHeader() != carried.getParent() || roundsOf(*loop, se) == 0)
+      return false;
+    loops.insert(loop);
+    if (!evolving.insert(&carried).second)
+      return true;
+    bool is = all_of(carried.incoming_values(), [&](Use &value) {
+      return isa<ConstantInt>(value) ||
+             (se.isSCEVable(value->getType()) && isMadeOfRounds(se.getSCEV(value.get()), loops, depth + 1));
+    });
+    evolving.erase(&carried);
+    return is;
+  }
+
+  // Whether a round of the loop around tells how many rounds a loop has.
+  bool isToldByOuter(Loop &loop, const Loops &loops) {
+    auto *outer = loop.getParentLoop();
+    BasicBlock *exiting = loop.getExitingBlock();
+    auto *branch = exiting ? dyn_cast<BranchInst>(exiting->getTerminator()) : nullptr;
+    auto *test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    Loops told;
+    return outer && loops.contains(outer) && test && all_of(test->operands(), [&](Use &side) {
+      return se.isSCEVable(side->getType()) && isMadeOfRounds(se.getSCEV(side.get()), told);
+    }) && all_of(told, [&](Loop *by) { return by == &loop || loops.contains(by); });
   }
 
   // How far a value goes in a round of `loop`, where that is a constant. An index of fewer bits does not wrap in memory
@@ -215,8 +270,9 @@ private:
     return rounds >= (loop.isLoopExiting(loop.getHeader()) && !loop.isLoopExiting(loop.getLoopLatch()) ? 5 : 4);
   }
 
-  bool mayUnroll(Loop &loop) {
-    if (roundsOf(loop, se) == 0 || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() ||
+  bool mayUnroll(Loop &loop, const Loops &loops) {
+    bool isKnown = roundsOf(loop, se) != 0 || isToldByOuter(loop, loops);
+    if (!isKnown || !loop.isLoopSimplifyForm() || !loop.isSafeToClone() ||
         (hasUnrollTransformation(&loop) & TM_Disable))
       return false;
     if (isLong(loop) && any_of(loop.blocks(), [&](BasicBlock *block) {
@@ -238,7 +294,7 @@ private:
       uint64_t times = 1;
       for (Loop *inner = li.getLoopFor(block); inner != loop.getParentLoop() && times <= limit;
            inner = inner->getParentLoop())
-        times *= std::max(1u, roundsOf(*inner, se));
+        times *= std::max({1u, roundsOf(*inner, se), std::min(MOST_UNKNOWN, se.getSmallConstantMaxTripCount(inner))});
       size += times * count_if(*block, [](Instruction &inst) { return !isFree(inst); });
     }
     return size;

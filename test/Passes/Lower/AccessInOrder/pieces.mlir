@@ -141,3 +141,50 @@ llvm.func @not_in_order(%p: !llvm.ptr, %gx: i32, %n: i32) {
   }
   llvm.return
 }
+
+// What a thread keeps from piece to piece is the sum, not the pieces: each sum is computed before the next piece. So much as is not less to
+// keep stays: two numbers made of one.
+// CHECK-LABEL: llvm.func @sums
+// CHECK: %[[A:.*]] = llvm.load
+// CHECK: regrain.barrier
+// CHECK-NEXT: %[[B:.*]] = llvm.load
+// CHECK: %[[S:.*]] = llvm.add %[[A]], %[[B]]
+// CHECK-NEXT: regrain.barrier
+// CHECK: %[[C:.*]] = llvm.load
+// CHECK-NOT: llvm.mul
+// CHECK: regrain.barrier
+// CHECK: %[[D:.*]] = llvm.load
+// CHECK: llvm.add %[[S]], %[[C]]
+// CHECK: llvm.mul %[[C]], %[[C]]
+// CHECK: llvm.return
+llvm.func @sums(%p: !llvm.ptr, %q: !llvm.ptr, %gx: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = arith.constant 256 : index
+  %g = arith.index_castui %gx : i32 to index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %at = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        %a = llvm.load %at : !llvm.ptr -> i32
+        %at1 = llvm.getelementptr %at[256] : (!llvm.ptr) -> !llvm.ptr, i32
+        %b1 = llvm.load %at1 : !llvm.ptr -> i32
+        %at2 = llvm.getelementptr %at[512] : (!llvm.ptr) -> !llvm.ptr, i32
+        %c2 = llvm.load %at2 : !llvm.ptr -> i32
+        %at3 = llvm.getelementptr %at[768] : (!llvm.ptr) -> !llvm.ptr, i32
+        %d3 = llvm.load %at3 : !llvm.ptr -> i32
+        %s = llvm.add %a, %b1 : i32
+        %s2 = llvm.add %s, %c2 : i32
+        %m = llvm.mul %c2, %c2 : i32
+        %to = llvm.getelementptr %q[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        %s3 = llvm.add %s2, %d3 : i32
+        %s4 = llvm.add %s3, %m : i32
+        llvm.store %s4, %to : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}

@@ -1,5 +1,5 @@
-//! Inline PTX that only computes becomes plain IR in its place, before anything is made of the code: what is a statement to the passes
-//! is done thread by thread, what is arithmetic by rows of threads.
+//! Inline PTX that computes, or loads and stores as any code does, becomes plain IR in its place, before anything is made of the code: what
+//! is a statement to the passes is done thread by thread, what is arithmetic or an access by rows of threads.
 //!
 //! ```text
 //! %r = call float asm "{.reg .f16 l,h; mov.b32 {l,h},$1; cvt.f32.f16 $0, h;}", "=f,r"(i32 %x)
@@ -9,16 +9,17 @@
 //! %s = lshr i32 %x, 16 ; %t = trunc i32 %s to i16 ; %h = bitcast i16 %t to half ; %r = fpext half %h to float
 //! ```
 //! The statements' functions are the same as ever ([`super::lower`]), so both forms compute the same. They are finished in a module of
-//! their own; one that is no straight code after that, touches memory, or calls something stays a statement, as does one that says that
-//! it writes memory, or gives nothing.
+//! their own; one that is no straight code after that, accesses memory in an order of its own (`volatile`, `relaxed`, ...), or calls
+//! something stays a statement, as does one that says that it writes memory, which is a barrier to the compiler, or does nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use inkwell::AtomicOrdering;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AnyTypeEnum;
-use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
 use super::{Statement, collect, lower, read};
@@ -82,14 +83,16 @@ pub(crate) fn open<'ctx>(
 }
 
 fn may_compute(statement: &Statement<'_>) -> bool {
-    statement.result.as_deref().is_some_and(|result| result != "void") && !statement.constraints.contains("~{memory}")
+    !statement.constraints.contains("~{memory}")
 }
 
-/// Whether a function is straight code that computes its result of its arguments.
+/// Whether a function is straight code that computes a result or stores something.
 fn only_computes(function: FunctionValue<'_>) -> bool {
     let blocks = function.get_basic_blocks();
     let [only] = blocks.as_slice() else { return false };
-    only.get_instructions().count() <= LONGEST && only.get_instructions().all(computes)
+    let stores = || only.get_instructions().any(|i| i.get_opcode() == InstructionOpcode::Store);
+    let has_use = function.get_type().get_return_type().is_some() || stores();
+    has_use && only.get_instructions().count() <= LONGEST && only.get_instructions().all(computes)
 }
 
 fn computes(instruction: InstructionValue<'_>) -> bool {
@@ -105,8 +108,28 @@ fn computes(instruction: InstructionValue<'_>) -> bool {
             let known = |callee: FunctionValue<'_>| callee.get_enum_attribute(AttributeLoc::Function, speculatable);
             !llvm::calls_inline_asm(instruction) && llvm::callee(instruction).and_then(known).is_some()
         }
-        Of::Alloca | Of::Load | Of::Store | Of::Fence | Of::AtomicRMW | Of::AtomicCmpXchg | Of::VAArg => false,
+        Of::Load | Of::Store => {
+            let ordered = instruction.get_atomic_ordering() != Ok(AtomicOrdering::NotAtomic);
+            !ordered && instruction.get_volatile() == Ok(false) && accesses_given_place(instruction)
+        }
+        Of::Alloca | Of::Fence | Of::AtomicRMW | Of::AtomicCmpXchg | Of::VAArg => false,
         Of::Invoke | Of::CallBr | Of::IndirectBr | Of::Switch | Of::Unreachable => false,
         _ => true,
     }
+}
+
+/// Whether a load or store is of a place that the statement was given. What the library keeps of a thread is there before its rows are.
+fn accesses_given_place(access: InstructionValue<'_>) -> bool {
+    let place = if access.get_opcode() == InstructionOpcode::Load { 0 } else { 1 };
+    let Some(Operand::Value(BasicValueEnum::PointerValue(pointer))) = access.get_operand(place) else { return false };
+    match pointer.as_instruction() {
+        None => !pointer.is_const(),
+        Some(made) => matches!(made.get_opcode(), InstructionOpcode::IntToPtr) || is_offset_of_given(made),
+    }
+}
+
+/// Whether an instruction adds to an address that is a parameter.
+fn is_offset_of_given(made: InstructionValue<'_>) -> bool {
+    let base = made.get_operand(0).filter(|_| made.get_opcode() == InstructionOpcode::GetElementPtr);
+    matches!(base, Some(Operand::Value(BasicValueEnum::PointerValue(base))) if base.as_instruction().is_none() && !base.is_const())
 }

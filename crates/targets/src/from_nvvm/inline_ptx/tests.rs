@@ -463,15 +463,24 @@ fn refuses_asm_goto() {
 }
 
 #[test]
-fn what_only_computes_is_put_in_place() {
+fn what_computes_or_accesses_memory_as_any_code_is_put_in_place() {
     let text = r#"define float @kernel(i32 %x, float %y, ptr %p) {
   %high = call float asm "{.reg .f16 l,h; mov.b32 {l,h},$1; cvt.f32.f16 $0, h;}", "=f,r"(i32 %x)
   %narrow = call i16 asm "{ cvt.rn.f16.f32 $0, $1;}", "=h,f"(float %y)
   %time = call i32 asm sideeffect "mov.u32 $0, %clock;", "=r"()
-  %loaded = call i32 asm "ld.u32 $0, [$1];", "=r,l"(ptr %p)
+  %pair = call { i64, i64 } asm sideeffect "ld.global.nc.v2.u64 {$0, $1}, [$2];", "=l,=l,l"(ptr %p)
+  call void asm sideeffect "st.global.cg.u32 [$0], $1;", "l,r"(ptr %p, i32 %x)
+  call void asm sideeffect "st.volatile.u32 [$0], $1;", "l,r"(ptr %p, i32 %x)
+  call void asm sideeffect "prefetch.global.L2 [$0];", "l"(ptr %p)
+  %lane = call i32 asm "mov.u32 $0, %laneid;", "=r"()
+  call void asm sideeffect "st.global.u32 [$0], $1;", "l,r"(ptr %p, i32 %lane)
+  %waited = call i32 asm sideeffect "ld.relaxed.gpu.u32 $0, [$1];", "=r,l"(ptr %p)
   %ordered = call i32 asm sideeffect "add.u32 $0, $1, 1;", "=r,r,~{memory}"(i32 %x)
   %wide = zext i16 %narrow to i32
   %a = add i32 %wide, %time
+  %first = extractvalue { i64, i64 } %pair, 0
+  %lower = trunc i64 %first to i32
+  %loaded = add i32 %lower, %waited
   %b = add i32 %loaded, %ordered
   %c = add i32 %a, %b
   %number = sitofp i32 %c to float
@@ -485,6 +494,7 @@ fn what_only_computes_is_put_in_place() {
     let made = module.print_to_string().to_string();
     assert!(made.contains("fpext half") && made.contains("fptrunc float"), "{made}");
     assert!(!made.contains("cvt.") && !made.contains("__regrain_"), "{made}");
-    assert_eq!(made.matches(" asm ").count(), 3, "{made}");
+    assert!(made.contains("load i64, ptr %p") && made.contains("store i32 %x, ptr %p"), "{made}");
+    assert_eq!(made.matches(" asm ").count(), 6, "{made}");
     module.verify().expect("valid IR");
 }
