@@ -64,7 +64,8 @@ pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
-use nest::{FEWEST, Nest};
+pub use nest::FEWEST;
+use nest::Nest;
 pub use sums::reduction;
 pub use warp::WARP;
 
