@@ -15,11 +15,13 @@
 //! scf.for %k = 0 to 8 { %a0 = llvm.load %as[%row][%k] ; scf.for %j = 0 to 8 { %sums[0][%j] += %a0 * %all[%k][%j] } }
 //! scf.for %k = 0 to 8 { %a1 = llvm.load %as[%row + 1][%k] ; scf.for %j = 0 to 8 { %sums[1][%j] += %a1 * %all[%k][%j] } } ...
 //! ```
-//! A thread of a GPU has 255 registers, a row of threads on a CPU 16 or 32 for all of them: sums of more are loaded and stored in each round.
+//! The same where a round carries the sums as values. A thread of a GPU has 255 registers, a row of threads on a CPU 16 or 32 for all of them: sums of more are loaded and stored in each round.
 //! What is loaded for all sums is kept for all rounds instead. Each sum is added to in the order in which it was.
 //!
 //! Declined: rounds that are not known, or do anything else than loading, computing, and storing to arrays of the thread; parts that access
 //! what another one stores; arrays of which a round does not write all that it reads.
+
+use std::collections::HashSet;
 
 use mlir_bridge::{
     ir::{Builder, Mapping, Op, Value},
@@ -40,11 +42,17 @@ use crate::{
 
 /// The most sums that are in registers beside what is added to them: where there are 16.
 const MOST_SUMS: i128 = 12;
+/// Values that a loop carries anyway stay in it up to so many: what each part would load again costs more than some of them on the stack.
+const MOST_VALUES: i128 = 24;
 /// The most rounds, and the most elements that are kept for all of them.
 const MOST_ROUNDS: i64 = 64;
 const MOST_KEPT: i128 = 256;
-/// The most pieces of a round.
+/// The most operations of a round for each sum: what several parts need each of them does.
+const MOST_BESIDE: i128 = 6;
+/// The most pieces of a round, values that it carries, and operations that make one of them.
 const MOST_PIECES: usize = 64;
+const MOST_CARRIED: usize = 256;
+const MOST_OPERATIONS: usize = 256;
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -72,7 +80,7 @@ struct Place<'c> {
     end: i128,
     /// Of one access.
     size: i128,
-    /// An access of each element in turn, so that all are accessed.
+    /// Each element is accessed in turn.
     whole: bool,
 }
 
@@ -149,6 +157,16 @@ fn computes(op: Op<'_>) -> bool {
     op.num_regions() == 0 && op.is_memory_effect_free()
 }
 
+/// Whether an operation may be done for each part again.
+fn is_cheap(op: Op<'_>) -> bool {
+    let name = op.name();
+    computes(op)
+        && !name.ends_with("call")
+        && !name.contains("div")
+        && !name.contains("rem")
+        && !name.contains(".intr.")
+}
+
 /// The loop, and what its rounds consist of.
 struct Round<'c> {
     op: Op<'c>,
@@ -157,6 +175,15 @@ struct Round<'c> {
     fills: Vec<Piece<'c>>,
     arrays: Vec<Value<'c>>,
     sums: Vec<Piece<'c>>,
+    /// What is loaded outside of pieces, and by what.
+    loads: Vec<(Op<'c>, Place<'c>)>,
+}
+
+/// What one of the loops does beside what all need.
+enum Part<'p, 'c> {
+    Pieces(&'p [Piece<'c>]),
+    /// Carried values, by their numbers.
+    Carried(std::ops::Range<usize>),
 }
 
 impl<'c> Round<'c> {
@@ -164,7 +191,7 @@ impl<'c> Round<'c> {
         let counting = Counting::of(op)?;
         let rounds = counting.rounds().filter(|rounds| (2..=MOST_ROUNDS).contains(rounds))?;
         let counts = constant(counting.lower) == Some(0) && constant(counting.step) == Some(1);
-        if !counts || op.num_results() > 0 || !op.contains(|inner| inner != op && inner.is("scf.for")) {
+        if !counts || op.num_results() == 0 && !op.contains(|inner| inner != op && inner.is("scf.for")) {
             return None;
         }
         let offsets = Offsets::default();
@@ -174,10 +201,10 @@ impl<'c> Round<'c> {
                 "scf.for" => pieces.push(Piece::of(&offsets, inner)?),
                 "llvm.load" if is_plain(inner) => {
                     let size = inner.result(0).ty().layout(inner).0;
-                    loads.push(Place::of(&offsets, inner.operand(0), size, None));
+                    loads.push((inner, Place::of(&offsets, inner.operand(0), size, None)));
                 }
                 name if is_lifetime(name) => scoped.extend(inner.operands().last().copied()),
-                _ if inner.is_terminator() || computes(inner) => (),
+                _ if inner.is_terminator() || is_cheap(inner) => (),
                 _ => return None,
             }
         }
@@ -186,9 +213,10 @@ impl<'c> Round<'c> {
         let fills = |piece: &Piece<'c>| !piece.loads.iter().any(|load| written.contains(&load.root));
         let (fills, sums): (Vec<_>, Vec<_>) = pieces.into_iter().partition(fills);
         let arrays: Vec<_> = fills.iter().flat_map(|fill| &fill.stores).map(|place| place.root).collect();
-        let made = Self { op, rounds, fills, arrays, sums };
+        let made = Self { op, rounds, fills, arrays, sums, loads };
         let fits = written.iter().all(own)
-            && !loads.iter().any(|load| written.contains(&load.root))
+            && made.loads.iter().all(|(_, load)| made.arrays.contains(&load.root) || !written.contains(&load.root))
+            && made.carries_apart()
             && scoped.iter().all(|memory| made.arrays.contains(memory))
             && made.sums.len() <= MOST_PIECES
             && made.arrays_are_of_round()
@@ -205,7 +233,8 @@ impl<'c> Round<'c> {
         let places: Vec<_> = self.op.body().ops();
         let at = |op: Op<'c>| places.iter().position(|other| *other == op);
         let last_fill = self.fills.iter().filter_map(|fill| at(fill.op)).max();
-        let first_sum = self.sums.iter().filter_map(|sum| at(sum.op)).min();
+        let reads = self.loads.iter().filter(|(_, load)| self.arrays.contains(&load.root)).map(|(op, _)| *op);
+        let first_sum = self.sums.iter().map(|sum| sum.op).chain(reads).filter_map(at).min();
         let own = |array: &Value<'c>| {
             array
                 .users()
@@ -217,9 +246,28 @@ impl<'c> Round<'c> {
         stores.iter().all(|store| store.whole)
             && self.arrays.iter().all(|array| once(array) && own(array))
             && self.sums.iter().flat_map(|sum| &sum.loads).all(covered)
+            && self.loads.iter().all(|(_, load)| covered(load))
             && never_summed
-            && last_fill < first_sum
+            && (last_fill < first_sum || first_sum.is_none())
             && kept.saturating_mul(self.rounds.into()) <= MOST_KEPT
+    }
+
+    /// Whether each value that is carried is made of itself, and of no other.
+    fn carries_apart(&self) -> bool {
+        let Some(last) = self.op.body().terminator() else { return false };
+        let carried = &self.op.body().args()[1..];
+        carried.len() <= MOST_CARRIED
+            && carried.iter().zip(last.operands()).all(|(own, next)| {
+                let (mut wanted, mut seen) = (vec![next], HashSet::new());
+                while let Some(value) = wanted.pop() {
+                    if value != *own && carried.contains(&value) || seen.len() > MOST_OPERATIONS {
+                        return false;
+                    }
+                    let inside = value.defining_op().filter(|op| op.parent() == Some(self.op) && seen.insert(*op));
+                    wanted.extend(inside.into_iter().flat_map(Op::operands));
+                }
+                true
+            })
     }
 
     fn sums_are_apart(&self) -> bool {
@@ -228,21 +276,29 @@ impl<'c> Round<'c> {
         pairs.into_iter().all(|(a, b)| !a.meets(b))
     }
 
-    /// How many pieces go together, if not all do.
-    fn together(&self) -> Option<usize> {
-        let largest = self.sums.iter().map(Piece::elements).max()?;
-        let all = self.sums.iter().map(Piece::elements).fold(0, i128::saturating_add);
-        if all <= MOST_SUMS || largest <= 0 {
+    /// The parts, if they are several.
+    fn parts(&self) -> Option<Vec<Part<'_, 'c>>> {
+        let carried = self.op.num_results();
+        let largest = self.sums.iter().map(Piece::elements).max().unwrap_or(1);
+        let all = self.sums.iter().map(Piece::elements).fold(carried as i128, i128::saturating_add);
+        let beside = self.op.body().ops().len() as i128;
+        let most = if self.sums.is_empty() { MOST_VALUES } else { MOST_SUMS };
+        if all <= most || largest <= 0 || beside > MOST_BESIDE * all {
             return None;
         }
+        // As many as fit, and each part of about as many.
+        let size = |count: usize, most: usize| count.div_ceil(count.div_ceil(most).max(1)).max(1);
         let most = usize::try_from(MOST_SUMS / largest).unwrap_or(1).max(1);
-        let parts = self.sums.len().div_ceil(most);
-        (parts > 1).then(|| self.sums.len().div_ceil(parts))
+        let values = size(carried, MOST_SUMS as usize);
+        let pieces = self.sums.chunks(size(self.sums.len(), most)).map(Part::Pieces);
+        let values = (0..carried).step_by(values).map(|first| Part::Carried(first..carried.min(first + values)));
+        let parts: Vec<_> = pieces.chain(values).collect();
+        (parts.len() > 1).then_some(parts)
     }
 
     /// Makes the loops of the parts in the place of the loop, if it is worth some.
     fn part(self) {
-        let Some(together) = self.together() else { return };
+        let Some(parts) = self.parts() else { return };
         let b = Builder::before(self.op);
         let all: Vec<_> = self.arrays.iter().map(|array| self.array_of_rounds(*array)).collect();
         let lifetimes = |when: &str| {
@@ -252,10 +308,10 @@ impl<'c> Round<'c> {
         };
         lifetimes("start");
         if !self.fills.is_empty() {
-            self.part_of(b, &self.fills, &all);
+            self.part_of(b, &Part::Pieces(&self.fills), &all);
         }
-        for sums in self.sums.chunks(together) {
-            self.part_of(b, sums, &all);
+        for part in &parts {
+            self.part_of(b, part, &all);
         }
         lifetimes("end");
         self.op.erase();
@@ -273,10 +329,14 @@ impl<'c> Round<'c> {
         made.result(0)
     }
 
-    /// The loop with some pieces alone; the arrays are those of its round in `all`.
-    fn part_of(&self, b: Builder<'c>, pieces: &[Piece<'c>], all: &[Value<'c>]) {
+    /// The loop with a part alone; the arrays are those of its round in `all`.
+    fn part_of(&self, b: Builder<'c>, part: &Part<'_, 'c>, all: &[Value<'c>]) {
         let operands = self.op.operands();
-        let made = b.scf_for(operands[0], operands[1], operands[2], &[]);
+        let (pieces, carried) = match part {
+            Part::Pieces(pieces) => (*pieces, 0..0),
+            Part::Carried(carried) => (&[][..], carried.clone()),
+        };
+        let made = b.scf_for(operands[0], operands[1], operands[2], &operands[3..][carried.clone()]);
         for (name, attr) in self.op.attrs() {
             made.set_attr(name, attr);
         }
@@ -284,6 +344,13 @@ impl<'c> Round<'c> {
         let mut mapping = Mapping::new();
         let (old, number) = (self.op.body().arg(0), made.body().arg(0));
         mapping.map(old, number);
+        mapping.map_all(&self.op.body().args()[1..][carried.clone()], &made.body().args()[1..]);
+        // Nothing is made of those that another part carries.
+        for (number, other) in self.op.body().args()[1..].iter().enumerate() {
+            if !carried.contains(&number) {
+                mapping.map(*other, operands[3 + number]);
+            }
+        }
         let i64 = b.ctx().int(64);
         for (array, all) in self.arrays.iter().zip(all) {
             let Some(element) = array.defining_op().and_then(element_type) else { continue };
@@ -300,8 +367,13 @@ impl<'c> Round<'c> {
                 inside.clone_op(op, &mut mapping);
             }
         }
-        inside.scf_yield(&[]);
+        let yielded = self.op.body().terminator().map(Op::operands).unwrap_or_default();
+        let next = yielded.into_iter().map(|value| mapping.get(value).unwrap_or(value));
+        inside.scf_yield(&next.collect::<Vec<_>>()[carried.clone()]);
         sweep(made);
+        for (number, result) in carried.zip(made.results()) {
+            self.op.result(number).replace_all_uses_with(result);
+        }
     }
 }
 

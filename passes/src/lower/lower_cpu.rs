@@ -29,6 +29,7 @@ mod address_spaces;
 mod atomics;
 mod clamps;
 mod failures;
+mod fold_rows;
 mod grid_blocks;
 mod narrow;
 mod prefetch;
@@ -156,7 +157,7 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
                     if !whole {
                         return Ok(());
                     }
-                    side_by_side::join(module, function);
+                    side_by_side::join(module, function, how.machine.register_bits);
                     vectorize_threads::vectorise(function, how.machine)
                 })
             })

@@ -17,6 +17,8 @@
 //! A row on its own waits in each round for the sum of the round before, and reads all that the next row reads again. Several sums at a time
 //! hide the wait, and are in registers while what they have in common is read once. Each thread's own operations keep their order.
 //!
+//! Threads of blocks of one dimension may have rows too (`fold_rows.rs`).
+//!
 //! Declined: loops that store, whose rounds the rows do not share, or that carry much already; thread loops with other effects than
 //! ordinary loads and stores, and with memory that threads use one after the other.
 
@@ -25,6 +27,7 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use regrain_dialects::attributes::REUSED;
 
+use super::fold_rows;
 use crate::{
     analysis::{
         facts::constant,
@@ -44,20 +47,39 @@ use crate::{
 /// The most values that rows side by side carry through a loop, each a register or two.
 const MOST_CARRIED: usize = 4;
 /// The dimension of rows.
-const ROWS: usize = 1;
+pub const ROWS: usize = 1;
 /// The largest body of a thread loop, in operations.
 const LARGEST: usize = 400;
 
 /// Loops of fewer rounds may be written out.
 const FEWEST_KEPT: i64 = 8;
 
-/// Joins rows in the thread loops of a function.
-pub fn join<'c>(module: Op<'c>, function: Op<'c>) {
+/// Joins rows in the thread loops of a function, for registers of so many bits.
+pub fn join<'c>(module: Op<'c>, function: Op<'c>, register_bits: u32) {
     for parallel in function.find_named("scf.parallel") {
+        let parallel = with_rows(parallel, i64::from(register_bits / 32));
         if let Some((inner, factor)) = worthwhile(parallel) {
             join_rows(module, parallel, inner, factor);
         }
     }
+}
+
+/// The thread loop, or one in rows in its place: in long ones that had better go together, else in the shortest ones that fill a register,
+/// along which most of what threads compute of their numbers is linear.
+fn with_rows(parallel: Op<'_>, shortest: i64) -> Op<'_> {
+    let lengths = fold_rows::lengths(parallel);
+    for length in lengths.iter().copied().filter(|_| parallel.contains(|op| op.is("scf.for"))) {
+        let folded = fold_rows::folded(parallel, length);
+        if worthwhile(folded).is_some() {
+            parallel.erase();
+            return folded;
+        }
+        folded.erase();
+    }
+    let Some(length) = lengths.into_iter().filter(|length| *length >= shortest).min() else { return parallel };
+    let folded = fold_rows::folded(parallel, length);
+    parallel.erase();
+    folded
 }
 
 /// A loop that rows of a thread loop had better go through together, and how many.
