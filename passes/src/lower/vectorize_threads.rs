@@ -23,6 +23,7 @@
 mod apart;
 mod blocks;
 mod classify;
+mod combs;
 mod control;
 mod cost;
 mod counted;

@@ -45,14 +45,18 @@ impl<'c> Emitter<'c, '_> {
         }
     }
 
+    /// The addresses of lanes that lie evenly, so many bytes further on.
+    pub fn pointers_from(&self, first: Value<'c>, stride: i64, offset: i64) -> Vec<Value<'c>> {
+        let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
+        let lanes = 0..i64::from(self.lanes);
+        lanes.map(|lane| self.b.llvm_byte_at(first, bytes(lane.wrapping_mul(stride).wrapping_add(offset)))).collect()
+    }
+
     /// The addresses of each lane, so many bytes further on; lanes that take no part have a place behind the columns.
     fn pointers(&self, group: &Group<'c>, places: &Places<'c>, offset: i64, columns: Columns<'c>) -> Vec<Value<'c>> {
         let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
-        let lanes = 0..i64::from(self.lanes);
         match places {
-            Places::Even(first, stride) => lanes
-                .map(|lane| self.b.llvm_byte_at(*first, bytes(lane.wrapping_mul(*stride).wrapping_add(offset))))
-                .collect(),
+            Places::Even(first, stride) => self.pointers_from(*first, *stride, offset),
             Places::Each(vector) => {
                 let moved = self.b.llvm_byte_at(*vector, self.splat(bytes(offset)));
                 let taken = match self.mask {
@@ -63,7 +67,7 @@ impl<'c> Emitter<'c, '_> {
                     None => moved,
                 };
                 let ptr = self.b.ctx().ptr(0);
-                lanes.map(|lane| extract(self.b, taken, self.b.const_i32(lane as i32), ptr)).collect()
+                (0..self.lanes).map(|lane| extract(self.b, taken, self.b.const_i32(lane as i32), ptr)).collect()
             }
         }
     }
@@ -157,7 +161,7 @@ impl<'c> Emitter<'c, '_> {
 
     /// The squares of as many vectors as each is wide, a power of two, the other way round; they lie side by side in the vectors, so that a
     /// permutation is one of all of them, and where they are small one within the parts of a register.
-    fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
+    pub fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
         let (width, lanes) = (rows.len(), self.lanes as usize);
         let mut distance = 1;
         while distance < width {
