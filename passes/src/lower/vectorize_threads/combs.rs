@@ -16,6 +16,8 @@ use super::{
 };
 use crate::analysis::addresses::Offsets;
 
+/// The least bytes of a thread: as many vectors of fewer are more than what lies between the lanes in registers.
+pub const LEAST: i64 = 16;
 /// How many operations further on the last of the loads may stand.
 const FARTHEST: usize = 128;
 
@@ -33,7 +35,8 @@ impl<'c> Comb<'c> {
     pub fn of(shapes: &Shapes<'c>, lanes: u32, load: Op<'c>) -> Option<Self> {
         let ty = load.result(0).ty();
         let size = ty.layout(load).0.cast_signed();
-        let stride = shapes.stride(load.operand(0)).filter(|stride| *stride > size && stride % size == 0)?;
+        let stride =
+            shapes.stride(load.operand(0)).filter(|stride| *stride > size && *stride >= LEAST && stride % size == 0)?;
         let width = stride / size;
         if !is_ordinary(load) || !lies_as_array(ty) || width > MOST_APART.min(lanes.into()) || width.count_ones() != 1 {
             return None;

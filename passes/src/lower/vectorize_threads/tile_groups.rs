@@ -4,6 +4,7 @@ use mlir_bridge::ir::{Op, Type, Value};
 
 use super::{
     classify::lane_types,
+    combs::LEAST,
     memory::{MOST_APART, lies_as_array},
     shapes::Shapes,
 };
@@ -299,7 +300,10 @@ impl<'c, 's> Found<'c, 's> {
         let far = match self.shapes.stride(group.address) {
             Some(stride) => {
                 let touch = all.is_some_and(|all| {
-                    all >= FEWEST.into() && all.count_ones() == 1 && stride.abs() == all * group.size
+                    all >= FEWEST.into()
+                        && all.count_ones() == 1
+                        && stride.abs() == all * group.size
+                        && stride.abs() >= LEAST
                 });
                 stride.abs() > MOST_APART * group.size || touch
             }

@@ -49,20 +49,28 @@ llvm.func @do_not_load_before_a_store(%a: !llvm.ptr, %b: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
-  %c2 = arith.constant 2 : i64
-  // expected-remark @below {{threads go in rows of 8: 2 accesses contiguous, 2 strided}}
+  %c4 = arith.constant 4 : i64
+  // expected-remark @below {{threads go in rows of 8: 2 accesses contiguous, 4 strided}}
   scf.parallel (%i, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
     %t = arith.index_cast %i : index to i64
-    %first = llvm.mul %t, %c2 : i64
+    %first = llvm.mul %t, %c4 : i64
     %p = llvm.getelementptr %a[%first] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %q = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, f32
+    %r = llvm.getelementptr %p[2] : (!llvm.ptr) -> !llvm.ptr, f32
+    %s = llvm.getelementptr %p[3] : (!llvm.ptr) -> !llvm.ptr, f32
     %o = llvm.getelementptr %b[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-    // expected-remark @below {{a load of f32 is strided: 8 bytes from thread to thread}}
+    // expected-remark @below {{a load of f32 is strided: 16 bytes from thread to thread}}
     %v = llvm.load %p : !llvm.ptr -> f32
     llvm.store %v, %o : f32, !llvm.ptr
-    // expected-remark @below {{a load of f32 is strided: 8 bytes from thread to thread}}
+    // expected-remark @below {{a load of f32 is strided: 16 bytes from thread to thread}}
     %w = llvm.load %q : !llvm.ptr -> f32
-    llvm.store %w, %o : f32, !llvm.ptr
+    // expected-remark @below {{a load of f32 is strided: 16 bytes from thread to thread}}
+    %u = llvm.load %r : !llvm.ptr -> f32
+    // expected-remark @below {{a load of f32 is strided: 16 bytes from thread to thread}}
+    %f = llvm.load %s : !llvm.ptr -> f32
+    %m0 = llvm.fadd %w, %u : f32
+    %m1 = llvm.fadd %m0, %f : f32
+    llvm.store %m1, %o : f32, !llvm.ptr
     scf.reduce
   }
   llvm.return
