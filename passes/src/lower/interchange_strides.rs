@@ -19,6 +19,9 @@
 //! Splitting at the barrier puts the loop outside. A round then goes through neighbouring memory, where a row of threads on its own would
 //! jump from one stride to the next: a cache line, and a page, for each step.
 //!
+//! Where start, bound and stride are constants the rounds are an `scf.for`; where in addition the last round ends at the bound, as for a tile whose
+//! elements are a multiple of the threads, all threads make all rounds, and nothing is compared.
+//!
 //! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
 //! a thread compares (`divisions.rs`).
 //!
@@ -172,6 +175,7 @@ impl<'c> Strided<'c> {
         let low = start.low.unwrap_or_else(zero);
         let own = start.own.unwrap_or_else(zero);
         self.check_wrapping(&mut starts, low, start.most);
+        let known = self.known_rounds(low, start.most);
         if !self.carried.is_empty() {
             self.check_share(&mut starts, low);
         }
@@ -180,14 +184,14 @@ impl<'c> Strided<'c> {
         let all = starts.checks.into_iter().reduce(|all, check| b.arith("andi", all, check));
         match all {
             None => {
-                self.becomes(&self.rounds(b, parallel, (low, own), &divisors));
+                self.becomes(&self.rounds(b, parallel, (low, own), &divisors, known));
                 self.op.erase();
             }
             Some(all) => {
                 let choice = b.scf_if(all, &self.types(), true);
                 self.becomes(&choice.results());
                 let inside = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc);
-                let made = self.rounds(inside(0), parallel, (low, own), &divisors);
+                let made = self.rounds(inside(0), parallel, (low, own), &divisors, known);
                 inside(0).scf_yield(&made);
                 let results: Vec<_> = self.carried.iter().map(|carried| carried.result).collect();
                 self.op.move_before(inside(1).scf_yield(&results));
@@ -232,6 +236,19 @@ impl<'c> Strided<'c> {
         }
     }
 
+    /// What is known of the rounds that threads share, which go from `low` on and in which threads are up to `most` apart.
+    fn known_rounds(&self, low: Value<'c>, most: i128) -> Rounds {
+        let ends = || Some([constant(low)?, constant(self.bound)?, constant(self.step)?].map(i128::from));
+        let largest = Range::of_width(self.init.ty().int_width().unwrap_or(64)).high;
+        match ends() {
+            Some([low, bound, step]) if 0 <= low && low < bound && 0 < step && bound + step <= largest => {
+                let last = low + (bound - 1 - low) / step * step;
+                if last + most < bound { Rounds::Whole } else { Rounds::Counted }
+            }
+            _ => Rounds::Unknown,
+        }
+    }
+
     /// The loop that threads share, from `low`; a thread's number is `own` further. What is carried, behind it.
     fn rounds(
         &self,
@@ -239,38 +256,85 @@ impl<'c> Strided<'c> {
         parallel: Op<'c>,
         (low, own): (Value<'c>, Value<'c>),
         divisors: &[Value<'c>],
+        known: Rounds,
     ) -> Vec<Value<'c>> {
         let less = if self.unsigned { "ult" } else { "slt" };
-        let types = self.types();
-        let inits: Vec<_> = std::iter::once(low).chain(self.carried.iter().map(|carried| carried.init)).collect();
-        let made = b.scf_while(&inits, &inits.iter().map(|init| init.ty()).collect::<Vec<_>>());
-        let (test, round) = (made.region(0).entry(), made.region(1).entry());
-        let b = Builder::at_end(test, b.loc);
-        b.scf_condition(b.cmpi(less, test.arg(0), self.bound), &test.args());
+        let inits: Vec<_> = self.carried.iter().map(|carried| carried.init).collect();
+        let (made, round) = match known {
+            Rounds::Unknown => {
+                let inits: Vec<_> = std::iter::once(low).chain(inits).collect();
+                let made = b.scf_while(&inits, &inits.iter().map(|init| init.ty()).collect::<Vec<_>>());
+                let test = made.region(0).entry();
+                let b = Builder::at_end(test, b.loc);
+                b.scf_condition(b.cmpi(less, test.arg(0), self.bound), &test.args());
+                (made, made.region(1).entry())
+            }
+            Rounds::Counted | Rounds::Whole => {
+                let made = b.scf_for(low, self.bound, self.step, &inits);
+                (made, made.body())
+            }
+        };
         let b = Builder::at_end(round, b.loc);
         Barrier::create(b, &parallel.body().args());
         let number = b.arith("addi", round.arg(0), own);
-        let guard = b.scf_if(b.cmpi(less, number, self.bound), &types, !types.is_empty());
-        let inside = Builder::at_end(guard.body(), b.loc);
         let mut mapping = Mapping::new();
         mapping.map(self.variable, number);
         let now = &round.args()[1..];
         for (carried, now) in self.carried.iter().zip(now) {
             mapping.map(carried.now, *now);
         }
-        inside.clone_body(self.body, &mut mapping);
-        let next = self.carried.iter().map(|carried| mapping.get(carried.next).unwrap_or(carried.next));
-        inside.scf_yield(&next.collect::<Vec<_>>());
-        if !types.is_empty() {
-            Builder::at_end(guard.region(1).entry(), b.loc).scf_yield(now);
+        let next = if known == Rounds::Whole && divisors.is_empty() {
+            self.all_take_part(b, &mut mapping)
+        } else {
+            let inside = b.cmpi(less, number, self.bound);
+            let guard = self.those_take_part(b, inside, &mut mapping, now);
+            for divisor in divisors {
+                divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
+            }
+            guard.results()
+        };
+        if known != Rounds::Unknown {
+            b.scf_yield(&next);
+            return made.results();
         }
-        for divisor in divisors {
-            divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
-        }
-        let next = std::iter::once(b.arith("addi", round.arg(0), self.step)).chain(guard.results());
+        let next = std::iter::once(b.arith("addi", round.arg(0), self.step)).chain(next);
         b.scf_yield(&next.collect::<Vec<_>>());
         made.results().split_off(1)
     }
+
+    /// A round of all threads; gives what is carried on.
+    fn all_take_part(&self, b: Builder<'c>, mapping: &mut Mapping<'c>) -> Vec<Value<'c>> {
+        b.clone_body(self.body, mapping);
+        self.carried.iter().map(|carried| mapping.get(carried.next).unwrap_or(carried.next)).collect()
+    }
+
+    /// A round of the threads that are `inside`; the others carry on what they have `now`.
+    fn those_take_part(
+        &self,
+        b: Builder<'c>,
+        inside: Value<'c>,
+        mapping: &mut Mapping<'c>,
+        now: &[Value<'c>],
+    ) -> Op<'c> {
+        let types = self.types();
+        let guard = b.scf_if(inside, &types, !types.is_empty());
+        let taken = Builder::at_end(guard.body(), b.loc);
+        taken.scf_yield(&self.all_take_part(taken, mapping));
+        if !types.is_empty() {
+            Builder::at_end(guard.region(1).entry(), b.loc).scf_yield(now);
+        }
+        guard
+    }
+}
+
+/// What is known of the rounds that threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rounds {
+    Unknown,
+    /// How many they are.
+    Counted,
+    /// That too, and that all threads make each of them.
+    Whole,
 }
 
 /// A number of so many bits as the signed one of the same bits.

@@ -29,10 +29,12 @@ mod address_spaces;
 mod atomics;
 mod clamps;
 mod failures;
+mod fold_rows;
 mod grid_blocks;
 mod narrow;
 mod prefetch;
 mod runs;
+mod side_by_side;
 mod state;
 mod thread_loops;
 mod waiting;
@@ -152,7 +154,11 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
                 make_block((module, operations), launch, wrapper, (&symbol, runs), |function| {
                     // Operations of warps were left whole for rows.
                     let whole = rows || function.contains(vectorize_threads::is_of_warp);
-                    if whole { vectorize_threads::vectorise(function, how.machine) } else { Ok(()) }
+                    if !whole {
+                        return Ok(());
+                    }
+                    side_by_side::join(module, function, how.machine.register_bits);
+                    vectorize_threads::vectorise(function, how.machine)
                 })
             })
             .map_err(|reason| launch.error(reason))?;

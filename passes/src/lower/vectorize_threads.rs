@@ -23,6 +23,7 @@
 mod apart;
 mod blocks;
 mod classify;
+mod combs;
 mod control;
 mod cost;
 mod counted;
@@ -64,7 +65,8 @@ pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
-use nest::{FEWEST, Nest};
+pub use nest::FEWEST;
+use nest::Nest;
 pub use sums::reduction;
 pub use warp::WARP;
 

@@ -8,7 +8,7 @@
 //! ```
 //! The result of a branch goes straight into the cells of what it ends up in, if nobody reads the old contents after that.
 
-use mlir_bridge::ir::{Op, Use, Value};
+use mlir_bridge::ir::{Block, Op, Use, Value};
 
 use super::{emit::Emitter, memory::Cells};
 
@@ -57,6 +57,41 @@ impl<'c> Emitter<'c, '_> {
             }
         }
         Some(cells)
+    }
+
+    /// Lets what a loop of each thread makes of a value that `block` carries, and of that alone, go straight into the cells of that value: it is
+    /// read before, and never again. `carried` are the values, `next` what the next round gets for them.
+    pub fn place_next(&mut self, block: Block<'c>, carried: &[Value<'c>], next: &[Value<'c>]) {
+        for (value, made) in carried.iter().zip(next) {
+            let inside = |op: &Op<'c>| op.is("scf.for") && op.block() == Some(block) && !self.plan.syncing.contains(op);
+            let Some(op) = made.defining_op().filter(inside) else { continue };
+            let alone = next.iter().filter(|other| *other == made).count() == 1
+                && value.has_uses()
+                && value.uses().into_iter().all(|used| used.owner == op);
+            let varies = !self.plan.is_uniform(*value) && self.plan.kept.contains(made);
+            if alone && varies && self.existing_cells(*made).is_none() {
+                let cells = self.cells_of(*value);
+                self.place(*made, cells);
+            }
+        }
+    }
+
+    /// The same of `scf.while`, where arguments are only passed on before the round.
+    pub fn place_next_of_while(&mut self, op: Op<'c>, condition: Op<'c>) {
+        let (before, after) = (op.region(0).entry(), op.region(1).entry());
+        let Some(last) = after.terminator() else { return };
+        let (mut carried, mut next) = (Vec::new(), Vec::new());
+        for (value, made) in before.args().into_iter().zip(last.operands()) {
+            let [only] = value.uses()[..] else { continue };
+            let passed = only.owner == condition && only.operand > 0;
+            let Some(inner) = passed.then(|| after.arg(only.operand - 1)) else { continue };
+            let same = |a: Option<Cells<'c>>, b: Option<Cells<'c>>| a.zip(b).is_some_and(|(a, b)| a.base == b.base);
+            if same(self.existing_cells(value), self.existing_cells(inner)) {
+                carried.push(inner);
+                next.push(made);
+            }
+        }
+        self.place_next(after, &carried, &next);
     }
 
     /// The argument of a loop's first region that the second region gives `arg` back to.

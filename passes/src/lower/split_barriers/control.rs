@@ -220,8 +220,9 @@ impl<'c> Emitter<'c, '_> {
         self.within(made.body(), |this| {
             this.set_uniform(op.body().arg(0), made.body().arg(0));
             this.bind(&args, &made.body().args()[1..]);
-            this.block(op.body())?;
             let values = last(op.body())?.operands();
+            this.place_next(op.body(), &args, &values);
+            this.block(op.body())?;
             this.enter(&args, &values)?;
             this.close();
             let kept = this.uniform_of(&args, &values)?;
@@ -368,6 +369,7 @@ impl<'c> Emitter<'c, '_> {
         })?;
         self.within(made.region(1).entry(), |this| {
             this.bind(&after.args(), &made.region(1).entry().args());
+            this.place_next_of_while(op, condition);
             this.block(after)?;
             let values = last(after)?.operands();
             this.enter(&before.args(), &values)?;

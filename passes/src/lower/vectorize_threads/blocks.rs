@@ -45,14 +45,18 @@ impl<'c> Emitter<'c, '_> {
         }
     }
 
+    /// The addresses of lanes that lie evenly, so many bytes further on.
+    pub fn pointers_from(&self, first: Value<'c>, stride: i64, offset: i64) -> Vec<Value<'c>> {
+        let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
+        let lanes = 0..i64::from(self.lanes);
+        lanes.map(|lane| self.b.llvm_byte_at(first, bytes(lane.wrapping_mul(stride).wrapping_add(offset)))).collect()
+    }
+
     /// The addresses of each lane, so many bytes further on; lanes that take no part have a place behind the columns.
     fn pointers(&self, group: &Group<'c>, places: &Places<'c>, offset: i64, columns: Columns<'c>) -> Vec<Value<'c>> {
         let bytes = |number: i64| self.b.const_int(self.b.ctx().int(64), number);
-        let lanes = 0..i64::from(self.lanes);
         match places {
-            Places::Even(first, stride) => lanes
-                .map(|lane| self.b.llvm_byte_at(*first, bytes(lane.wrapping_mul(*stride).wrapping_add(offset))))
-                .collect(),
+            Places::Even(first, stride) => self.pointers_from(*first, *stride, offset),
             Places::Each(vector) => {
                 let moved = self.b.llvm_byte_at(*vector, self.splat(bytes(offset)));
                 let taken = match self.mask {
@@ -63,7 +67,7 @@ impl<'c> Emitter<'c, '_> {
                     None => moved,
                 };
                 let ptr = self.b.ctx().ptr(0);
-                lanes.map(|lane| extract(self.b, taken, self.b.const_i32(lane as i32), ptr)).collect()
+                (0..self.lanes).map(|lane| extract(self.b, taken, self.b.const_i32(lane as i32), ptr)).collect()
             }
         }
     }
@@ -92,12 +96,10 @@ impl<'c> Emitter<'c, '_> {
         (i64::from(bits / 8) * i64::from(self.lanes)).min(64)
     }
 
-    /// Squares of a tile: for each its first column, its first lane, and its width.
-    fn squares(&self, first: i64, rounds: u32) -> (i64, Vec<(i64, usize)>) {
-        let width = rounds.min(self.lanes);
-        let columns = (0..rounds).step_by(width as usize).map(move |column| first + i64::from(column));
-        let lanes = (0..self.lanes).step_by(width as usize).map(|lane| lane as usize);
-        (width.into(), columns.flat_map(|column| lanes.clone().map(move |lane| (column, lane))).collect())
+    /// The width of the squares of a tile, and the first column of those that are side by side.
+    fn squares(&self, first: i64, rounds: u32) -> (usize, Vec<i64>) {
+        let width = rounds.min(self.lanes) as usize;
+        (width, (0..rounds).step_by(width).map(|column| first + i64::from(column)).collect())
     }
 
     /// Bytes from the address of a group to the lowest one of so many columns.
@@ -116,22 +118,20 @@ impl<'c> Emitter<'c, '_> {
         let (width, squares) = self.squares(first, rounds);
         let ty = ctx.vector(group.ty, width as u32);
         let Some(member) = group.loads().next().copied() else { return };
-        for part in squares.chunk_by(|a, b| a.0 == b.0) {
-            let column = part[0].0;
-            let pointers = self.pointers(group, places, Self::lowest(group, column, width), columns);
-            let halves = part.iter().map(|(_, lane)| {
-                let rows = pointers[*lane..*lane + width as usize].iter().map(|pointer| {
+        for column in squares {
+            let pointers = self.pointers(group, places, Self::lowest(group, column, width as i64), columns);
+            let rows = (0..width).map(|row| {
+                let lanes = pointers[row..].iter().step_by(width).map(|pointer| {
                     let spec = self.b.op("llvm.load").operands(&[*pointer]).attrs(&kept_attrs(member.op));
                     let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
                     spec.attr("ordering", ctx.i64_attr(0)).result(ty).build().result(0)
                 });
-                self.transposed(rows.collect())
+                self.joined(&lanes.collect::<Vec<_>>())
             });
-            let halves: Vec<_> = halves.collect();
-            for element in 0..width {
-                let parts: Vec<_> = halves.iter().map(|half| half[element as usize]).collect();
-                let number = Self::column_of(group, column, width, element);
-                self.store_column(self.joined(&parts), self.column(columns, group, number));
+            let vectors = self.transposed(rows.collect());
+            for (element, vector) in vectors.into_iter().enumerate() {
+                let number = Self::column_of(group, column, width as i64, element as i64);
+                self.store_column(vector, self.column(columns, group, number));
             }
         }
     }
@@ -141,36 +141,38 @@ impl<'c> Emitter<'c, '_> {
         let ctx = self.b.ctx();
         let (width, squares) = self.squares(first, rounds);
         let Some(member) = group.store().copied() else { return };
-        for (column, lane) in squares {
-            let pointers = self.pointers(group, places, Self::lowest(group, column, width), columns);
-            let vectors = (0..width).map(|element| {
-                let number = Self::column_of(group, column, width, element);
-                let all = self.load_column(self.column(columns, group, number), self.vector(group.ty));
-                let lanes: Vec<_> = (lane as i32..).take(width as usize).collect();
-                if width == i64::from(self.lanes) { all } else { self.shuffled(all, all, &lanes) }
+        for column in squares {
+            let pointers = self.pointers(group, places, Self::lowest(group, column, width as i64), columns);
+            let vectors = (0..width as i64).map(|element| {
+                let number = Self::column_of(group, column, width as i64, element);
+                self.load_column(self.column(columns, group, number), self.vector(group.ty))
             });
             let rows = self.transposed(vectors.collect());
-            for (row, pointer) in rows.into_iter().zip(&pointers[lane..]) {
-                let spec = self.b.op("llvm.store").operands(&[row, *pointer]).attrs(&kept_attrs(member.op));
+            for (lane, pointer) in pointers.into_iter().enumerate() {
+                let (row, square) = (rows[lane % width], lane / width * width);
+                let own: Vec<_> = (square as i32..).take(width).collect();
+                let part = if width == self.lanes as usize { row } else { self.shuffled(row, row, &own) };
+                let spec = self.b.op("llvm.store").operands(&[part, pointer]).attrs(&kept_attrs(member.op));
                 let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
                 spec.attr("ordering", ctx.i64_attr(0)).build();
             }
         }
     }
 
-    /// As many vectors of as many elements, a power of two, the other way round.
-    fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
-        let width = rows.len();
+    /// The squares of as many vectors as each is wide, a power of two, the other way round; they lie side by side in the vectors, so that a
+    /// permutation is one of all of them, and where they are small one within the parts of a register.
+    pub fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
+        let (width, lanes) = (rows.len(), self.lanes as usize);
         let mut distance = 1;
         while distance < width {
             let pick = |upper: bool| {
                 let from = |at: usize| match (upper, at & distance != 0) {
                     (false, false) => at,
-                    (false, true) => (at ^ distance) + width,
+                    (false, true) => (at ^ distance) + lanes,
                     (true, false) => at | distance,
-                    (true, true) => at + width,
+                    (true, true) => at + lanes,
                 };
-                (0..width).map(|at| from(at) as i32).collect::<Vec<_>>()
+                (0..lanes).map(|at| from(at) as i32).collect::<Vec<_>>()
             };
             let (low, high) = (pick(false), pick(true));
             for at in (0..width).filter(|at| at & distance == 0) {

@@ -11,6 +11,7 @@ use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
 
 use super::{
     classify::{Kind, divides, kind, lane_types},
+    combs::Comb,
     division::Division,
     memory::MOST_APART,
     shapes::{Shape, Shapes},
@@ -132,6 +133,14 @@ impl<'c> Estimate<'c, '_> {
         let lanes = u64::from(self.lanes);
         if let Some(cost) = self.early.borrow().get(&op) {
             return *cost;
+        }
+        if kind(op) == Kind::Load
+            && !masked
+            && let Some(comb) = Comb::of(self.shapes, self.lanes, op)
+        {
+            let cost = comb.cost(self.parts(op.result(0).ty()));
+            self.early.borrow_mut().extend(comb.loads.into_iter().map(|load| (load, cost)));
+            return cost;
         }
         match kind(op) {
             Kind::Load => self.access(op, op.operand(0), op.result(0).ty(), GATHERED),

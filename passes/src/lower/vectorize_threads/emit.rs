@@ -41,6 +41,8 @@ pub struct Tile<'c> {
     /// The numbers of what is kept.
     pub places: HashMap<Op<'c>, usize>,
     pub kept: Vec<Row<'c>>,
+    /// Vectors of loads that were made together with an earlier one.
+    pub combed: HashMap<Op<'c>, Value<'c>>,
 }
 
 /// The emission of one row.

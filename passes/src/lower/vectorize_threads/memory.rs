@@ -86,6 +86,11 @@ impl<'c> Emitter<'c, '_> {
         if !is_ordinary(op) || !lane_types(result.ty()).is_some_and(|parts| parts.into_iter().all(lies_as_array)) {
             return self.serial(op);
         }
+        if let Some(vector) = self.load_in_comb(op) {
+            self.shapes.report.note(op, Way::Transposed);
+            self.set(result, Row::Vectors(vec![vector]));
+            return Ok(());
+        }
         let mut vectors = Vec::new();
         for scalar in self.scalars(op, result.ty())? {
             vectors.push(self.load_scalar(op, address, &scalar));

@@ -67,7 +67,7 @@ pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
     for op in parallel.find_all(|op| ways.get(&op).is_some_and(|way| *way > Way::Contiguous)) {
         let way = ways[&op];
         let why = match way {
-            Way::Strided => stride(op, shapes),
+            Way::Strided | Way::Transposed => stride(op, shapes),
             Way::Tiled => {
                 let rounds = shapes.report.rounds(op).unwrap_or_default();
                 format!(": a tile of {rounds} rounds, transposed{}", stride(op, shapes).replacen(':', ",", 1))

@@ -4,6 +4,7 @@ use mlir_bridge::ir::{Op, Type, Value};
 
 use super::{
     classify::lane_types,
+    combs::LEAST,
     memory::{MOST_APART, lies_as_array},
     shapes::Shapes,
 };
@@ -291,12 +292,21 @@ impl<'c, 's> Found<'c, 's> {
         Some(self.op.body().ops().into_iter().filter(|op| made.contains(op)).collect())
     }
 
-    /// Whether a group can go by tiles: its lanes lie apart, its rounds side by side.
-    fn can_tile(&self, group: &Group<'c>) -> bool {
+    /// Whether a group can go by tiles: its lanes lie apart, its rounds side by side. Lanes that lie near are read by what lies between them,
+    /// unless `all` rounds together access that.
+    fn can_tile(&self, group: &Group<'c>, all: Option<i64>) -> bool {
         let [first, last] =
             [group.members.iter().map(|m| m.offset).min(), group.members.iter().map(|m| m.offset).max()];
         let far = match self.shapes.stride(group.address) {
-            Some(stride) => stride.abs() > MOST_APART * group.size,
+            Some(stride) => {
+                let touch = all.is_some_and(|all| {
+                    all >= FEWEST.into()
+                        && all.count_ones() == 1
+                        && stride.abs() == all * group.size
+                        && stride.abs() >= LEAST
+                });
+                stride.abs() > MOST_APART * group.size || touch
+            }
             None => true,
         };
         let written: Vec<_> = group.members.iter().filter(|member| member.stores()).collect();
@@ -320,7 +330,7 @@ impl<'c, 's> Found<'c, 's> {
         }
         for number in 0..self.groups.len() {
             let group = &self.groups[number];
-            let early = if self.can_tile(group) {
+            let early = if self.can_tile(group, all) {
                 Role::Tiled
             } else if self.can_keep(group) {
                 Role::Kept

@@ -159,6 +159,7 @@ impl<'c> Emitter<'c, '_> {
         let whole = b.value("arith.select", &[inside, whole, number(0)], step.ty());
         let least = match (plan.rounds, !plan.asks()) {
             (1, _) => LEAST_ROUNDS,
+            (rounds, _) if plan.whole => rounds.into(),
             (rounds, true) => rounds.into(),
             (rounds, false) => LEAST_TILES * i64::from(rounds),
         };

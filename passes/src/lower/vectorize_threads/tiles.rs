@@ -30,6 +30,8 @@ const LARGEST_BODY: usize = 300;
 pub struct Plan<'c> {
     /// Rounds of a tile; one where accesses are only kept.
     pub rounds: u32,
+    /// Whether the loop is known to be of whole tiles.
+    pub whole: bool,
     pub groups: Vec<Group<'c>>,
     /// Pairs of groups that must not meet.
     pub apart: Vec<[usize; 2]>,
@@ -63,7 +65,8 @@ impl<'c> Plan<'c> {
         let all_rounds = Counting::of(op)?.rounds();
         let uneven = found.is_uneven();
         let (rounds, groups, apart) = found.decide(register_bits, all_rounds)?;
-        (rounds > 1 || !masked).then_some(Self { rounds, groups, apart, size, uneven, lanes, register_bits })
+        let whole = rounds > 1 && all_rounds.is_some_and(|all| all > 0 && all % i64::from(rounds) == 0);
+        (rounds > 1 || !masked).then_some(Self { rounds, whole, groups, apart, size, uneven, lanes, register_bits })
     }
 
     /// What an access costs in each round, in slots, if it is not made where it stands.

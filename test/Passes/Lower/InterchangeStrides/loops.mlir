@@ -153,8 +153,11 @@ llvm.func @rows_and_columns(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32
 // CHECK-LABEL: llvm.func @block_stride
 // CHECK-NOT: arith.cmpi
 // CHECK-NOT: scf.if
-// CHECK: scf.while
+// CHECK: scf.for %[[BASE:.*]] = %{{.*}} to %{{.*}} step
 // CHECK: regrain.barrier
+// CHECK: %[[NUMBER:.*]] = arith.addi %[[BASE]]
+// CHECK: %[[MINE:.*]] = arith.cmpi slt, %[[NUMBER]]
+// CHECK: scf.if %[[MINE]]
 // CHECK-NOT: } else {
 // CHECK: scf.reduce
 llvm.func @block_stride(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64, %flag: i1) {
@@ -577,6 +580,74 @@ llvm.func @do_not_interchange_unknown_starts(%p: !llvm.ptr, %gx: i32, %bx: i32, 
           llvm.store %f, %a : f32, !llvm.ptr
           %next = llvm.add %number, %stride : i32
           scf.yield %next : i32
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}
+
+// The threads of a block are a divisor of the bound: all make each round.
+// CHECK-LABEL: llvm.func @whole_rounds
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.for %[[BASE:.*]] = %{{.*}} to %{{.*}} step
+// CHECK-NEXT: regrain.barrier
+// CHECK-NEXT: arith.addi %[[BASE]]
+// CHECK-NOT: scf.if
+// CHECK: scf.reduce
+llvm.func @whole_rounds(%p: !llvm.ptr, %q: !llvm.ptr, %gx: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %g = arith.index_castui %gx : i32 to index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c16, %c16, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c16, %c16, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %u = arith.index_cast %y : index to i32
+        %sixteen = llvm.mlir.constant(16 : i32) : i32
+        %below = llvm.mul %u, %sixteen : i32
+        %thread = llvm.add %below, %t : i32
+        %many = llvm.mlir.constant(1024 : i32) : i32
+        %step = llvm.mlir.constant(256 : i32) : i32
+        scf.for %number = %thread to %many step %step : i32 {
+          %a = llvm.getelementptr %p[%number] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v = llvm.load %a : !llvm.ptr -> f32
+          %b = llvm.getelementptr %q[%number] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.store %v, %b : f32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}
+
+// A last round is of some threads alone: the rounds are known, but not all threads make each.
+// CHECK-LABEL: llvm.func @do_not_take_all_threads
+// CHECK: scf.for
+// CHECK: regrain.barrier
+// CHECK: arith.cmpi slt
+// CHECK: scf.if
+// CHECK: scf.reduce
+llvm.func @do_not_take_all_threads(%p: !llvm.ptr, %gx: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c256 = arith.constant 256 : index
+  %g = arith.index_castui %gx : i32 to index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%c256, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c256, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %many = llvm.mlir.constant(1023 : i32) : i32
+        %step = llvm.mlir.constant(256 : i32) : i32
+        %f = llvm.mlir.constant(1.0 : f32) : f32
+        scf.for %number = %t to %many step %step : i32 {
+          %a = llvm.getelementptr %p[%number] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          llvm.store %f, %a : f32, !llvm.ptr
         }
         scf.reduce
       }

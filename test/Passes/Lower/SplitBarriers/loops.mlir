@@ -147,3 +147,83 @@ func.func @masked_switch(%p: !llvm.ptr, %g: index, %b: index) {
   }
   func.return
 }
+
+// The sum that a round adds up goes straight into the cells that the next one reads: nothing is copied behind the barrier.
+// CHECK-LABEL: func.func @sum_of_rounds
+// CHECK: %[[CELLS:.*]] = llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: scf.for
+// CHECK: scf.parallel
+// CHECK: llvm.getelementptr %[[CELLS]]
+// CHECK: scf.for
+// CHECK: llvm.getelementptr %[[CELLS]]
+// CHECK: llvm.store
+// CHECK: scf.reduce
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+func.func @sum_of_rounds(%p: !llvm.ptr, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = llvm.mlir.constant(0.0 : f32) : f32
+  %e = regrain.gpu_wrapper grid(%c8, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%c8, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %q = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %all = scf.for %r = %c0 to %n step %c1 iter_args(%sum = %zero) -> (f32) {
+          regrain.barrier(%x, %y, %z)
+          %more = scf.for %s = %c0 to %c8 step %c1 iter_args(%now = %sum) -> (f32) {
+            %v = llvm.load %p : !llvm.ptr -> f32
+            %next = llvm.fadd %now, %v : f32
+            scf.yield %next : f32
+          }
+          regrain.barrier(%x, %y, %z)
+          scf.yield %more : f32
+        }
+        regrain.barrier(%x, %y, %z)
+        llvm.store %all, %q : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  return
+}
+
+// The old sum is read once more behind the barrier, so that the new one waits in cells of its own.
+// CHECK-LABEL: func.func @sums_of_two_rounds
+// CHECK-COUNT-2: llvm.alloca
+// CHECK: scf.for
+func.func @sums_of_two_rounds(%p: !llvm.ptr, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %zero = llvm.mlir.constant(0.0 : f32) : f32
+  %e = regrain.gpu_wrapper grid(%c8, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%c8, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %q = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %all = scf.for %r = %c0 to %n step %c1 iter_args(%sum = %zero) -> (f32) {
+          regrain.barrier(%x, %y, %z)
+          %more = scf.for %s = %c0 to %c8 step %c1 iter_args(%now = %sum) -> (f32) {
+            %v = llvm.load %p : !llvm.ptr -> f32
+            %next = llvm.fadd %now, %v : f32
+            scf.yield %next : f32
+          }
+          regrain.barrier(%x, %y, %z)
+          llvm.store %sum, %q : f32, !llvm.ptr
+          scf.yield %more : f32
+        }
+        regrain.barrier(%x, %y, %z)
+        llvm.store %all, %q : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  return
+}

@@ -215,3 +215,36 @@ llvm.func @do_not_tile_few_rounds(%a: !llvm.ptr, %out: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Four rounds of a lane end where the next lane begins: what all access is read as it lies, two lanes for each part of a register.
+// CHECK-LABEL: llvm.func @all_between_lanes
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: llvm.shufflevector %{{.*}} [0, 8, 2, 10, 4, 12, 6, 14] : vector<8xf32>
+// CHECK-NOT: masked.scatter
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : vector<4xf32>, !llvm.ptr
+// CHECK: } else {
+llvm.func @all_between_lanes(%a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %four = arith.constant 4 : i32
+  %c4 = arith.constant 4 : i64
+  // expected-remark @below {{its threads run one by one}}
+  scf.parallel (%i, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %i : index to i64
+    %row = llvm.mul %t, %c4 : i64
+    scf.for %k = %zero to %four step %one : i32 {
+      %w = llvm.sext %k : i32 to i64
+      %at = llvm.add %row, %w : i64
+      %p = llvm.getelementptr %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %q = llvm.getelementptr %b[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %p : !llvm.ptr -> f32
+      %s = llvm.fadd %v, %v : f32
+      llvm.store %s, %q : f32, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}
