@@ -30,6 +30,7 @@ mod divide;
 mod division;
 mod emit;
 mod forms;
+mod guard;
 mod guards;
 mod lane_memory;
 mod lanes;
@@ -62,6 +63,7 @@ pub use apart::Apart;
 use apart::NAME;
 pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
+use guard::make_room;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
 use nest::{FEWEST, Nest};
@@ -101,6 +103,7 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
             Ok(()) => (),
         }
     }
+    make_room(root);
     Ok(())
 }
 

@@ -209,7 +209,9 @@ impl<'c> Emitter<'c, '_> {
         let values = terminator(block)?.operands();
         if self.speculates(block) {
             let outer = self.mask.replace(mask);
+            let sure = std::mem::replace(&mut self.sure, false);
             self.block(block)?;
+            self.sure = sure;
             self.mask = outer;
             return Ok(self.all_as_rows(&values, targets));
         }

@@ -59,6 +59,10 @@ pub struct Emitter<'c, 's> {
     pub register_bits: u32,
     /// What accesses find that are not made where they stand.
     pub tile: Tile<'c>,
+    /// Whether some lane takes part for sure.
+    pub sure: bool,
+    /// Addresses that some lane has accessed for sure, when it comes here.
+    pub touched: Vec<Value<'c>>,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -236,7 +240,9 @@ impl<'c> Emitter<'c, '_> {
         let loc = self.b.loc;
         let outer = std::mem::replace(&mut self.b, Builder::at_end(block, loc));
         let outer_mask = std::mem::replace(&mut self.mask, mask);
+        let touched = self.touched.len();
         let result = work(self);
+        self.touched.truncate(touched);
         self.b = outer;
         self.mask = outer_mask;
         result

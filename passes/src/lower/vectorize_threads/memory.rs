@@ -16,6 +16,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
+    guard,
     shapes::Shape,
     sums::reduction,
     ways::Way,
@@ -118,11 +119,15 @@ impl<'c> Emitter<'c, '_> {
         }
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
-            return self.load_lanes_at(op, pointer, self.mask, scalar);
+            let all = self.may_touch_all(address);
+            let mask = self.mask.filter(|_| !all);
+            return self.load_lanes_at(op, pointer, mask, scalar);
         }
         if self.is_reversed(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset - self.last(op, scalar));
-            let loaded = self.load_lanes_at(op, pointer, self.mask.map(|mask| self.reversed(mask)), scalar);
+            let all = self.may_touch_all(address);
+            let mask = self.mask.filter(|_| !all).map(|mask| self.reversed(mask));
+            let loaded = self.load_lanes_at(op, pointer, mask, scalar);
             return self.reversed(loaded);
         }
         if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
@@ -146,7 +151,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// The lanes' scalars from consecutive memory.
-    fn load_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, mask: Option<Value<'c>>, scalar: &Scalar<'c>) -> Value<'c> {
+    pub fn load_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, mask: Option<Value<'c>>, scalar: &Scalar<'c>) -> Value<'c> {
         let ctx = self.b.ctx();
         let vector = self.vector(scalar.ty);
         match mask {
@@ -161,6 +166,13 @@ impl<'c> Emitter<'c, '_> {
                 spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).result(vector).build().result(0)
             }
         }
+    }
+
+    /// Stores all lanes' scalars to consecutive memory.
+    pub fn store_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attrs(&kept_attrs(op));
+        spec.attr("alignment", ctx.i64_attr(scalar.alignment)).attr("ordering", ctx.i64_attr(0)).build();
     }
 
     /// Whether the lanes' scalars follow one another in memory from the last to the first.
@@ -282,9 +294,9 @@ impl<'c> Emitter<'c, '_> {
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             match self.mask {
-                None => {
-                    let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attrs(&kept_attrs(op));
-                    spec.attr("alignment", ctx.i64_attr(scalar.alignment)).attr("ordering", ctx.i64_attr(0)).build();
+                None => self.store_lanes_at(op, pointer, scalar, vector),
+                Some(mask) if guard::root(address).is_some() => {
+                    self.blend(op, address, pointer, scalar, [mask, vector]);
                 }
                 Some(mask) => {
                     let spec = self.b.op("llvm.intr.masked.store").operands(&[vector, pointer, mask]);

@@ -278,6 +278,8 @@ impl<'c> Nest<'c> {
             slots,
             register_bits: self.machine.register_bits,
             tile: Tile::default(),
+            sure: true,
+            touched: Vec::new(),
         };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();

@@ -1,0 +1,116 @@
+//! Memory of a block that a row may read and write beside the elements of the lanes that take part.
+//!
+//! ```mlir
+//! llvm.intr.masked.store %v, %p, %mask          // %p in shared memory
+//! ```
+//! becomes
+//! ```mlir
+//! %old = llvm.load %p : vector<8xf32>
+//! llvm.store (llvm.select %mask, %v, %old), %p
+//! ```
+//! A processor without masks in registers of their own takes many times as long for the first. A block runs on one OS thread, and nobody
+//! else sees its memory: what is written back is what was there. The lanes follow one another, and one of them is within the object, so
+//! that the others are at most a row away from it: the object gets that much room on both sides ([`make_room`]).
+
+use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+
+use super::{emit::Emitter, memory::Scalar};
+use crate::{analysis::constants::constant, lower::DYNAMIC_SHARED};
+
+/// On stack memory that needs room on both sides.
+const GUARDED: &str = "regrain.guarded";
+/// The room: a row of the most lanes of the widest elements.
+const ROOM: i64 = 256;
+/// How far an address is followed to its memory.
+const DEPTH: usize = 16;
+
+/// The memory of the block that an address lies in, if there is room around it or can be.
+pub fn root(address: Value<'_>) -> Option<Op<'_>> {
+    let ops = std::iter::successors(address.defining_op(), |op| {
+        matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast").then(|| op.operand(0).defining_op())?
+    });
+    let op = ops.take(DEPTH).find(|op| !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))?;
+    let of_block = match op.name() {
+        "llvm.alloca" => {
+            let of_threads = op.has_attr(REUSED) || op.has_attr(INTERLEAVED);
+            !of_threads && constant(op.operand(0)).is_some() && op.attr("elem_type").is_some()
+        }
+        // The runtime's array has room on both sides.
+        "llvm.mlir.addressof" => op.attr("global_name").and_then(|name| name.as_symbol()) == Some(DYNAMIC_SHARED),
+        _ => false,
+    };
+    of_block.then_some(op)
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// Whether all elements of a row from an address on may be read, though not all lanes take part.
+    pub fn may_touch_all(&mut self, address: Value<'c>) -> bool {
+        let Some(memory) = root(address) else { return false };
+        let known = self.touched.contains(&address);
+        if !known && (self.sure || self.mask.is_none()) {
+            self.touched.push(address);
+        }
+        if self.mask.is_some() {
+            needs_room(memory);
+        }
+        known || self.sure || self.mask.is_none()
+    }
+
+    /// Stores the lanes of a mask (the first of `values`) among what is there; `pointer` is the row's.
+    pub fn blend(
+        &mut self,
+        op: Op<'c>,
+        address: Value<'c>,
+        pointer: Value<'c>,
+        scalar: &Scalar<'c>,
+        [mask, vector]: [Value<'c>; 2],
+    ) {
+        if self.may_touch_all(address) {
+            self.blended(op, pointer, scalar, [mask, vector]);
+            return;
+        }
+        // Where no lane takes part the address may be anywhere.
+        let made = self.b.scf_if(self.any(mask), &[], false);
+        let inside = Builder::at_end(made.body(), self.b.loc);
+        let outer = std::mem::replace(&mut self.b, inside);
+        self.blended(op, pointer, scalar, [mask, vector]);
+        self.b.scf_yield(&[]);
+        self.b = outer;
+    }
+
+    fn blended(&self, op: Op<'c>, pointer: Value<'c>, scalar: &Scalar<'c>, [mask, vector]: [Value<'c>; 2]) {
+        let old = self.load_lanes_at(op, pointer, None, scalar);
+        let all = self.select(mask, vector, old);
+        self.store_lanes_at(op, pointer, scalar, all);
+    }
+}
+
+fn needs_room(memory: Op<'_>) {
+    if memory.is("llvm.alloca") {
+        memory.set_attr(GUARDED, memory.ctx().unit_attr());
+    }
+}
+
+/// Gives the memory that rows reach beyond some room on both sides.
+pub fn make_room(function: Op<'_>) {
+    for alloca in function.find_all(|op| op.has_attr(GUARDED)) {
+        alloca.remove_attr(GUARDED);
+        let (Some(element), Some(count)) =
+            (alloca.attr("elem_type").and_then(|ty| ty.as_type()), constant(alloca.operand(0)))
+        else {
+            continue;
+        };
+        let alignment = alloca.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(1);
+        let (size, natural) = element.layout(alloca);
+        let alignment = alignment.max(natural.cast_signed());
+        let room = ROOM.max(alignment);
+        let b = Builder::before(alloca);
+        let ctx = b.ctx();
+        let bytes = b.const_int(ctx.int(64), size.cast_signed() * count + 2 * room);
+        let spec = b.op("llvm.alloca").operands(&[bytes]).result(alloca.result(0).ty());
+        let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8))).attr("alignment", ctx.i64_attr(alignment));
+        let memory = spec.build().result(0);
+        alloca.replace_with(&[b.llvm_byte_at(memory, b.const_int(ctx.int(64), room))]);
+    }
+}
