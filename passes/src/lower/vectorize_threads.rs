@@ -44,12 +44,14 @@ mod parts;
 mod report;
 mod shapes;
 mod slots;
+mod steps;
 mod sums;
 mod tile_groups;
 mod tile_loops;
 mod tiles;
 mod warp;
 mod ways;
+mod window;
 
 use mlir_bridge::{
     ir::Op,
@@ -91,10 +93,8 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// [`takes`] is there to ask before.
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
-    for parallel in root.find_named("scf.parallel") {
-        if runs_one_thread(parallel) {
-            continue;
-        }
+    let loops = root.find_named("scf.parallel").into_iter().filter(|parallel| !runs_one_thread(*parallel));
+    for parallel in loops.flat_map(|parallel| steps::versions(parallel, machine)) {
         // The loop may be another one afterwards.
         let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
         match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {

@@ -20,8 +20,8 @@ use crate::{analysis::constants::constant, lower::DYNAMIC_SHARED};
 
 /// On stack memory that needs room on both sides.
 const GUARDED: &str = "regrain.guarded";
-/// The room: a row of the most lanes of the widest elements.
-const ROOM: i64 = 256;
+/// The room: twice a row of the most lanes of the widest elements.
+pub const ROOM: i64 = 512;
 /// How far an address is followed to its memory.
 const DEPTH: usize = 16;
 
@@ -44,14 +44,14 @@ pub fn root(address: Value<'_>) -> Option<Op<'_>> {
 }
 
 impl<'c> Emitter<'c, '_> {
-    /// Whether all elements of a row from an address on may be read, though not all lanes take part.
-    pub fn may_touch_all(&mut self, address: Value<'c>) -> bool {
+    /// Whether all elements of a row from an address on may be accessed; `beyond` if not all lanes take part.
+    pub fn may_touch_all(&mut self, address: Value<'c>, beyond: bool) -> bool {
         let Some(memory) = root(address) else { return false };
         let known = self.touched.contains(&address);
         if !known && (self.sure || self.mask.is_none()) {
             self.touched.push(address);
         }
-        if self.mask.is_some() {
+        if beyond {
             needs_room(memory);
         }
         known || self.sure || self.mask.is_none()
@@ -66,7 +66,7 @@ impl<'c> Emitter<'c, '_> {
         scalar: &Scalar<'c>,
         [mask, vector]: [Value<'c>; 2],
     ) {
-        if self.may_touch_all(address) {
+        if self.may_touch_all(address, true) {
             self.blended(op, pointer, scalar, [mask, vector]);
             return;
         }

@@ -61,7 +61,7 @@ impl<'c> Emitter<'c, '_> {
         Ok(made)
     }
 
-    fn moved(&self, pointer: Value<'c>, bytes: i64) -> Value<'c> {
+    pub fn moved(&self, pointer: Value<'c>, bytes: i64) -> Value<'c> {
         if bytes == 0 {
             return pointer;
         }
@@ -119,19 +119,24 @@ impl<'c> Emitter<'c, '_> {
         }
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
-            let all = self.may_touch_all(address);
+            let all = self.may_touch_all(address, self.mask.is_some());
             let mask = self.mask.filter(|_| !all);
             return self.load_lanes_at(op, pointer, mask, scalar);
         }
         if self.is_reversed(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset - self.last(op, scalar));
-            let all = self.may_touch_all(address);
+            let all = self.may_touch_all(address, self.mask.is_some());
             let mask = self.mask.filter(|_| !all).map(|mask| self.reversed(mask));
             let loaded = self.load_lanes_at(op, pointer, mask, scalar);
             return self.reversed(loaded);
         }
         if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
             return self.load_apart(op, address, scalar, distance);
+        }
+        if let Some(window) = self.window(op, address, scalar)
+            && (self.may_touch_all(address, self.mask.is_some()) || self.mask.is_none())
+        {
+            return self.load_window(op, address, scalar, &window);
         }
         let pointers = self.all_pointers(address, scalar.offset);
         let none = self.poison(vector);
@@ -146,6 +151,7 @@ impl<'c> Emitter<'c, '_> {
             Some(_) if self.is_contiguous(access, address, scalar) => Way::Contiguous,
             Some(_) if access.is("llvm.load") && self.is_reversed(access, address, scalar) => Way::Reversed,
             Some(_) => Way::Strided,
+            None if self.window(access, address, scalar).is_some() => Way::Permuted,
             None => Way::Gathered,
         }
     }
@@ -303,6 +309,11 @@ impl<'c> Emitter<'c, '_> {
                     spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
                 }
             }
+            return;
+        }
+        let masked = self.mask.is_some();
+        if let Some(window) = self.window(op, address, scalar).filter(|window| window.may_store(address, masked)) {
+            self.store_window(op, address, scalar, &window, vector);
             return;
         }
         let pointers = self.all_pointers(address, scalar.offset);

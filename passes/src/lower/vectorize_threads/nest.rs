@@ -84,6 +84,17 @@ impl<'c> Nest<'c> {
         Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine })
     }
 
+    /// The lanes of rows of one register.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Whether rows are no warps, and threads keep no memory of their own.
+    pub fn is_plain(&self) -> bool {
+        let by_row = || self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW));
+        !self.of_warps && self.reused_memory().is_empty() && !by_row()
+    }
+
     /// The memory that threads use one after the other.
     fn reused_memory(&self) -> Vec<Value<'c>> {
         let mut found: Vec<Value<'c>> = Vec::new();

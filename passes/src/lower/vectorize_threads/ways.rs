@@ -16,6 +16,8 @@ pub enum Way {
     Reversed,
     /// Each thread's of several rounds at once, transposed.
     Tiled,
+    /// From elements near one another, permuted.
+    Permuted,
     /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
     Strided,
     Gathered,
@@ -24,8 +26,16 @@ pub enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 7] =
-        [Self::Uniform, Self::Contiguous, Self::Reversed, Self::Tiled, Self::Strided, Self::Gathered, Self::Serial];
+    const ALL: [Self; 8] = [
+        Self::Uniform,
+        Self::Contiguous,
+        Self::Reversed,
+        Self::Tiled,
+        Self::Permuted,
+        Self::Strided,
+        Self::Gathered,
+        Self::Serial,
+    ];
 
     /// The word of remarks.
     pub fn text(self) -> &'static str {
@@ -34,6 +44,7 @@ impl Way {
             Self::Contiguous => "contiguous",
             Self::Reversed => "reversed",
             Self::Tiled => "tiled",
+            Self::Permuted => "permuted",
             Self::Strided => "strided",
             Self::Gathered => "gathered",
             Self::Serial => "lane by lane",

@@ -42,21 +42,24 @@ impl<'c> Shapes<'c> {
             ("mul" | "muli", Some(_)) => self.product(op),
             ("shl" | "shli", Some(_)) => self.shifted(op),
             ("or", Some(b)) if op.has_attr("isDisjoint") => self.sum(op, a, b, 1),
-            ("xor" | "xori", Some(b)) => self.flipped(op, a, b),
+            ("xor" | "xori", Some(b)) => self.by_bits(op, short).or_else(|| self.flipped(op, a, b)),
+            ("or", Some(_)) => self.by_bits(op, short),
+            ("icmp" | "cmpi", Some(b)) => self.compared(op, a, b),
             ("sext" | "extsi" | "index_cast", _) => self.extended(op, a, true),
             ("zext" | "extui" | "index_castui", _) => self.extended(op, a, false),
             ("trunc" | "trunci", _) => self.truncated(op, a),
             ("bitcast" | "freeze" | "ptrtoint" | "inttoptr" | "addrspacecast", _) => self.same_bits(op, a),
-            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => self.low_bits(op, short, a),
+            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => self.low_bits(op, short, a).or_else(|| self.by_bits(op, short)),
             ("lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi", Some(_)) => {
-                self.high_bits(op, short, a)
+                self.high_bits(op, short, a).or_else(|| self.by_bits(op, short))
             }
             ("maxsi" | "minsi" | "intr.smax" | "intr.smin", Some(b)) => self.clamped(op, a, b, true),
             ("maxui" | "minui" | "intr.umax" | "intr.umin", Some(b)) => self.clamped(op, a, b, false),
             ("select", Some(yes)) if a == Shape::Uniform => Some(yes.join(self.of(op.operand(2)))),
             _ => None,
         };
-        found.unwrap_or(Shape::Varying)
+        let found = found.filter(|shape| *shape != Shape::Varying);
+        found.or_else(|| self.uneven(op, short).filter(|_| plain)).unwrap_or(Shape::Varying)
     }
 
     /// What the lanes of a value with this stride span, from the first to the last.
@@ -93,6 +96,23 @@ impl<'c> Shapes<'c> {
         self.made(op, stride, [signed, unsigned])
     }
 
+    /// A comparison of numbers that stay as far apart in all lanes, none of which wraps.
+    fn compared(&mut self, op: Op<'c>, a: Shape, b: Shape) -> Option<Shape> {
+        let predicate = op.attr("predicate").and_then(|predicate| predicate.as_int())?;
+        let pointers = op.operand(0).ty().ptr_space().is_some();
+        let alike = a.stride()? == b.stride()? && !pointers && !a.is_of_live() && !b.is_of_live();
+        let offsets = self.offsets(a)?;
+        let wide = width(op.operand(0).ty())? >= 64;
+        let exact = match predicate {
+            0 | 1 => true,
+            // Of wide numbers it is not noted whether they wrap.
+            _ if wide => [0, 1].into_iter().all(|index| self.changed(op.operand(index), &offsets).is_some()),
+            2..=5 => a.is_signed() && b.is_signed(),
+            _ => a.is_unsigned() && b.is_unsigned(),
+        };
+        (alike && exact).then_some(Shape::Uniform)
+    }
+
     /// A linear number of which the same bits are flipped in each lane: linear where all lanes have the same bits from the lowest of those up.
     fn flipped(&mut self, op: Op<'c>, a: Shape, b: Shape) -> Option<Shape> {
         let (value, from, linear) = match (a, b) {
@@ -100,7 +120,8 @@ impl<'c> Shapes<'c> {
             (Shape::Uniform, Shape::Linear(linear)) => (op.operand(1), op.operand(0), linear),
             _ => return None,
         };
-        let wide = matches!(width(op.result(0).ty()), Some(32 | 64));
+        // Multiples of a row's threads have versions of their own.
+        let wide = matches!(width(op.result(0).ty()), Some(32 | 64)) && self.trailing_zeros(from) == 0;
         let taken = wide && self.takes(Assumption::Bits { value, from }, &[value, from]);
         self.often_fails |= taken;
         taken.then_some(Shape::Linear(linear))
