@@ -63,7 +63,7 @@ use crate::{
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
-        DYNAMIC_SHARED, LOOP_ANNOTATION, merge_redundant_threads,
+        DYNAMIC_SHARED, LOOP_ANNOTATION, SHARED_ALIGNMENT, merge_redundant_threads,
         vectorize_threads::{self, Machine},
     },
     pipelines::LOWER_CPU,
@@ -81,7 +81,6 @@ mlir_bridge::reasons! {
 }
 
 pub use super::BLOCK_PREFIX;
-const SHARED_ALIGNMENT: i64 = 64;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];

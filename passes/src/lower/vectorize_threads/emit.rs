@@ -63,6 +63,10 @@ pub struct Emitter<'c, 's> {
     pub sure: bool,
     /// Addresses that some lane has accessed for sure, when it comes here.
     pub touched: Vec<Value<'c>>,
+    /// Addresses that all lanes have read, when they come here.
+    pub read: Vec<Value<'c>>,
+    /// Whether what a thread has read may be written back (`guard.rs`).
+    pub writes_back: bool,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -245,9 +249,10 @@ impl<'c> Emitter<'c, '_> {
         let loc = self.b.loc;
         let outer = std::mem::replace(&mut self.b, Builder::at_end(block, loc));
         let outer_mask = std::mem::replace(&mut self.mask, mask);
-        let touched = self.touched.len();
+        let (touched, read) = (self.touched.len(), self.read.len());
         let result = work(self);
         self.touched.truncate(touched);
+        self.read.truncate(read);
         self.b = outer;
         self.mask = outer_mask;
         result

@@ -15,13 +15,18 @@
 use mlir_bridge::ir::{Builder, Op, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 
-use super::{emit::Emitter, memory::Scalar};
-use crate::{analysis::constants::constant, lower::DYNAMIC_SHARED};
+use super::{classify::is_ordinary, emit::Emitter, memory::Scalar, shapes::Shapes};
+use crate::{
+    analysis::{constants::constant, uniformity::computes},
+    lower::DYNAMIC_SHARED,
+};
 
 /// On stack memory that needs room on both sides.
 const GUARDED: &str = "regrain.guarded";
 /// The room: twice a row of the most lanes of the widest elements.
 pub const ROOM: i64 = 512;
+/// Registers of so many bits come with masks of their own.
+const MASKING_BITS: u32 = 512;
 /// How far an address is followed to its memory.
 const DEPTH: usize = 16;
 
@@ -43,6 +48,31 @@ pub fn root(address: Value<'_>) -> Option<Op<'_>> {
     of_block.then_some(op)
 }
 
+/// Whether only one thread loop of a function writes memory that others see, and threads do nothing that tells the order of their accesses.
+pub fn writes_in_one_loop(function: Op<'_>) -> bool {
+    let tells = |op: Op<'_>| {
+        matches!(op.name(), "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.fence" | "llvm.inline_asm")
+            || op.name().starts_with("llvm.intr.mem")
+            || matches!(op.name(), "llvm.load" | "llvm.store") && !is_ordinary(op)
+            || op.is("llvm.call") && !computes(op)
+    };
+    let loops = function.find_named("scf.parallel");
+    loops.into_iter().filter(|parallel| parallel.contains(is_seen)).count() < 2 && !function.contains(tells)
+}
+
+/// Whether a store is one that other blocks see.
+fn is_seen(op: Op<'_>) -> bool {
+    op.is("llvm.store") && root(op.operand(1)).is_none()
+}
+
+/// Whether all stores of a thread loop that others see are ones of lanes side by side.
+pub fn writes_side_by_side<'c>(shapes: &Shapes<'c>, parallel: Op<'c>) -> bool {
+    let apart = |op: Op<'c>| {
+        is_seen(op) && shapes.stride(op.operand(1)) != Some(op.operand(0).ty().layout(op).0.cast_signed())
+    };
+    !parallel.contains(apart)
+}
+
 impl<'c> Emitter<'c, '_> {
     /// Whether all elements of a row from an address on may be accessed; `beyond` if not all lanes take part.
     pub fn may_touch_all(&mut self, address: Value<'c>, beyond: bool) -> bool {
@@ -55,6 +85,15 @@ impl<'c> Emitter<'c, '_> {
             needs_room(memory);
         }
         known || self.sure || self.mask.is_none()
+    }
+
+    /// Whether all lanes have read what is at their addresses, and no other thread may write there.
+    ///
+    /// A thread that writes where another one reads, neither of them by an atomic operation, has no meaning in CUDA. So nobody but the thread
+    /// itself writes what it has just read, and it may write that back. That is made use of only where all writes of the kernel are ones of
+    /// lanes side by side: programs that race as they update what others own do it at addresses that they have read.
+    pub fn may_write_back(&self, address: Value<'c>) -> bool {
+        self.writes_back && self.register_bits < MASKING_BITS && self.read.contains(&address)
     }
 
     /// Stores the lanes of a mask (the first of `values`) among what is there; `pointer` is the row's.

@@ -121,6 +121,9 @@ impl<'c> Emitter<'c, '_> {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             let all = self.may_touch_all(address, self.mask.is_some());
             let mask = self.mask.filter(|_| !all);
+            if self.mask.is_none() {
+                self.read.push(address);
+            }
             return self.load_lanes_at(op, pointer, mask, scalar);
         }
         if self.is_reversed(op, address, scalar) {
@@ -130,13 +133,14 @@ impl<'c> Emitter<'c, '_> {
             let loaded = self.load_lanes_at(op, pointer, mask, scalar);
             return self.reversed(loaded);
         }
-        if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
-            return self.load_apart(op, address, scalar, distance);
-        }
         if let Some(window) = self.window(op, address, scalar)
+            && (guard::root(address).is_some() || self.distance(op, address, scalar).is_none())
             && (self.may_touch_all(address, self.mask.is_some()) || self.mask.is_none())
         {
             return self.load_window(op, address, scalar, &window);
+        }
+        if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
+            return self.load_apart(op, address, scalar, distance);
         }
         let pointers = self.all_pointers(address, scalar.offset);
         let none = self.poison(vector);
@@ -301,7 +305,7 @@ impl<'c> Emitter<'c, '_> {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             match self.mask {
                 None => self.store_lanes_at(op, pointer, scalar, vector),
-                Some(mask) if guard::root(address).is_some() => {
+                Some(mask) if guard::root(address).is_some() || self.may_write_back(address) => {
                     self.blend(op, address, pointer, scalar, [mask, vector]);
                 }
                 Some(mask) => {

@@ -155,6 +155,7 @@ impl<'c> Shapes<'c> {
             made.known.insert(*iv, Shape::Uniform);
         }
         made.block(parallel.body());
+        made.place_accesses();
         made
     }
 

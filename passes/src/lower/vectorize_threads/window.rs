@@ -46,7 +46,17 @@ impl Window {
         }
         let places = offsets.iter().map(|offset| offset / size);
         let (lowest, highest) = (places.clone().min()?, places.clone().max()?);
-        let count = highest.checked_sub(lowest)?.checked_add(1)?;
+        // Whole vectors of memory that rows may reach beyond: other accesses meet the same ones.
+        let (lowest, end) = match shapes.first_place(address, size).filter(|_| guard::root(address).is_some()) {
+            Some(first) => {
+                let lanes = i64::from(lanes);
+                let before = (first + lowest).rem_euclid(lanes);
+                let behind = (-1 - first - highest).rem_euclid(lanes);
+                (lowest - before, highest + behind + 1)
+            }
+            None => (lowest, highest + 1),
+        };
+        let count = end.checked_sub(lowest)?;
         let near = count <= MOST_APART * i64::from(lanes) && count.checked_mul(size)? <= ROOM;
         near.then(|| Self { lowest, places: places.map(|place| place - lowest).collect(), count })
     }

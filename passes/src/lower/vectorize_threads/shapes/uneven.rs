@@ -10,7 +10,10 @@ use crate::analysis::{
     addresses,
     facts::{self, Range, constant, width},
 };
-use crate::lower::vectorize_threads::warp::WARP;
+use crate::lower::{
+    SHARED_ALIGNMENT,
+    vectorize_threads::{guard::root, warp::WARP},
+};
 
 const MOST_LANES: usize = WARP as usize;
 type Offsets = [i64; MOST_LANES];
@@ -194,6 +197,33 @@ impl<'c> Shapes<'c> {
         sum && fits().unwrap_or(false)
     }
 
+    /// The number of an address' element among those of a vector of all lanes, in the first lane.
+    pub fn first_place(&self, address: Value<'c>, size: i64) -> Option<i64> {
+        let low = self.lows.get(&address)?;
+        let bytes = self.lanes.checked_mul(size)?;
+        let power = bytes > 0 && bytes.cast_unsigned().is_power_of_two() && low.known >= bytes.trailing_zeros();
+        let first = (low.bits % bytes.cast_unsigned()).cast_signed();
+        (power && first % size == 0).then_some(first / size)
+    }
+
+    /// Finds out where the addresses of accesses are.
+    pub(super) fn place_accesses(&mut self) {
+        for op in self.parallel.find_all(|op| matches!(op.name(), "llvm.load" | "llvm.store")) {
+            self.known_low(op.operands().pop().unwrap_or(op.operand(0)));
+        }
+    }
+
+    fn low_of_address(&mut self, op: Op<'c>) -> Option<Low> {
+        let steps = addresses::steps(op)?;
+        let mut low = self.known_low(op.operand(0));
+        low = Low::new(low.bits.wrapping_add_signed(steps.bytes), low.known);
+        for (index, bytes) in steps.indices {
+            let index = self.known_low(index).product(Low::new(bytes.cast_unsigned(), 64));
+            low = Low::new(low.bits.wrapping_add(index.bits), low.known.min(index.known));
+        }
+        Some(low)
+    }
+
     /// What is known of the bits at the end of what a value is in the first lane.
     pub(super) fn known_low(&mut self, value: Value<'c>) -> Low {
         if let Some(known) = self.lows.get(&value) {
@@ -230,6 +260,13 @@ impl<'c> Shapes<'c> {
                 let low = of(0);
                 Some(Low::new(low.bits << amount, low.known + amount as u32))
             }
+            "getelementptr" => self.low_of_address(op),
+            "addrspacecast" => Some(of(0)),
+            "alloca" => {
+                let alignment = op.attr("alignment").and_then(|alignment| alignment.as_int()).filter(|bytes| *bytes > 0)?;
+                Some(Low::new(0, alignment.trailing_zeros()))
+            }
+            "mlir.addressof" if root(value).is_some() => Some(Low::new(0, SHARED_ALIGNMENT.trailing_zeros())),
             "sext" | "extsi" | "zext" | "extui" | "trunc" | "trunci" | "index_cast" | "index_castui" | "freeze" => {
                 Some(of(0))
             }
