@@ -119,9 +119,21 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn blended(&self, op: Op<'c>, pointer: Value<'c>, scalar: &Scalar<'c>, [mask, vector]: [Value<'c>; 2]) {
-        let old = self.load_lanes_at(op, pointer, None, scalar);
-        let all = self.select(mask, vector, old);
+        let all = self.among(op, pointer, scalar, mask, vector);
         self.store_lanes_at(op, pointer, scalar, all);
+    }
+
+    /// The lanes of a mask among what is in memory. What is read is frozen, or LLVM would make one masked store of all again.
+    pub fn among(
+        &self,
+        op: Op<'c>,
+        pointer: Value<'c>,
+        scalar: &Scalar<'c>,
+        mask: Value<'c>,
+        vector: Value<'c>,
+    ) -> Value<'c> {
+        let old = self.load_lanes_at(op, pointer, None, scalar);
+        self.select(mask, vector, self.b.value("llvm.freeze", &[old], old.ty()))
     }
 }
 

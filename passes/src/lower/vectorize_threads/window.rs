@@ -10,12 +10,13 @@
 //! ```
 //! A store writes back what lies between its lanes, which only memory of the block allows (`guard.rs`).
 
-use mlir_bridge::ir::{Builder, Op, Value};
+use mlir_bridge::ir::{Builder, Op, Type, Value};
 
 use super::{
+    classify::is_ordinary,
     emit::Emitter,
     guard::{self, ROOM},
-    memory::{MOST_APART, Scalar, kept_attrs},
+    memory::{MOST_APART, Scalar, kept_attrs, lies_as_array},
     shapes::{Shape, Shapes},
 };
 
@@ -102,6 +103,13 @@ impl<'c> Emitter<'c, '_> {
         Window::of(self.shapes, address, scalar.ty.layout(op).0.cast_signed(), self.lanes)
     }
 
+    /// Whether a store goes by a window of memory that has been accessed before.
+    pub fn blends_window(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>) -> bool {
+        let size = ty.layout(op).0.cast_signed();
+        let known = is_ordinary(op) && lies_as_array(ty) && self.touched.contains(&address);
+        known && Window::of(self.shapes, address, size, self.lanes).is_some_and(|window| window.may_store(address, true))
+    }
+
     /// Loads the elements of a window and puts each where its lane is.
     pub fn load_window(&self, op: Op<'c>, address: Value<'c>, scalar: &Scalar<'c>, window: &Window) -> Value<'c> {
         let ctx = self.b.ctx();
@@ -178,7 +186,7 @@ impl<'c> Emitter<'c, '_> {
                     }
                     None => there,
                 };
-                all = self.select(taken, all, self.load_lanes_at(op, pointer, None, &part));
+                all = self.among(op, pointer, &part, taken, all);
             }
             self.store_lanes_at(op, pointer, &part, all);
         }
