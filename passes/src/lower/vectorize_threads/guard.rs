@@ -67,9 +67,8 @@ fn is_seen(op: Op<'_>) -> bool {
 
 /// Whether all stores of a thread loop that others see are ones of lanes side by side.
 pub fn writes_side_by_side<'c>(shapes: &Shapes<'c>, parallel: Op<'c>) -> bool {
-    let apart = |op: Op<'c>| {
-        is_seen(op) && shapes.stride(op.operand(1)) != Some(op.operand(0).ty().layout(op).0.cast_signed())
-    };
+    let apart =
+        |op: Op<'c>| is_seen(op) && shapes.stride(op.operand(1)) != Some(op.operand(0).ty().layout(op).0.cast_signed());
     !parallel.contains(apart)
 }
 

@@ -161,7 +161,13 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// The lanes' scalars from consecutive memory.
-    pub fn load_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, mask: Option<Value<'c>>, scalar: &Scalar<'c>) -> Value<'c> {
+    pub fn load_lanes_at(
+        &self,
+        op: Op<'c>,
+        pointer: Value<'c>,
+        mask: Option<Value<'c>>,
+        scalar: &Scalar<'c>,
+    ) -> Value<'c> {
         let ctx = self.b.ctx();
         let vector = self.vector(scalar.ty);
         match mask {

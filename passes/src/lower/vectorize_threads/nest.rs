@@ -99,7 +99,8 @@ impl<'c> Nest<'c> {
 
     /// Whether rows are no warps, and threads keep no memory of their own.
     pub fn is_plain(&self) -> bool {
-        let by_row = || self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW));
+        let by_row =
+            || self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW));
         !self.of_warps && self.reused_memory().is_empty() && !by_row()
     }
 

@@ -21,8 +21,8 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
 
-pub use uneven::Uneven;
 use uneven::Low;
+pub use uneven::Uneven;
 
 use super::{
     classify::{Kind, is_ordinary, kind},

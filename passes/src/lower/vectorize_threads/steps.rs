@@ -33,6 +33,8 @@ use crate::analysis::{
 
 /// Operations up to which a loop is made again.
 const LARGEST: usize = 120;
+/// The most numbers that are multiples beside a step.
+const MOST_BESIDE: usize = 3;
 /// How far a step is followed to what is accessed.
 const DEPTH: u32 = 12;
 
@@ -49,6 +51,7 @@ pub fn versions<'c>(parallel: Op<'c>, machine: Machine) -> Vec<Op<'c>> {
     let mut made = Vec::new();
     if let Some((step, lanes)) = machine.cost_model.then(|| candidate(parallel, machine)).flatten() {
         let before = costs(parallel, lanes, machine);
+        let beside = tested_beside(parallel, step.value);
         let small = (0..lanes.trailing_zeros()).map(|bit| Step::Exactly(1 << bit));
         // Of several registers, should that cost less.
         let multiples = [WARP, lanes].into_iter().filter(|of| step.flips && (*of == lanes || *of > lanes));
@@ -57,11 +60,22 @@ pub fn versions<'c>(parallel: Op<'c>, machine: Machine) -> Vec<Op<'c>> {
         let mut b = Builder::before(parallel);
         let mut rest = None;
         for taken in all {
-            let version = Version { parallel, step: step.value, taken };
-            let Some((choice, copy)) = version.make(b, |copy| pays(costs(copy, lanes, machine), before)) else { continue };
-            made.push(copy);
-            b = Builder::at_end(choice.region(1).entry(), b.loc);
-            rest = Some(choice);
+            let version = Version { parallel, step: step.value, beside: &[], taken };
+            let mut alone = None;
+            version.make(b, |copy| {
+                alone = Some(costs(copy, lanes, machine));
+                false
+            });
+            let Some(alone) = alone.filter(|alone| pays(*alone, before)) else { continue };
+            let several = matches!(taken, Step::Multiple(_)) && !beside.is_empty();
+            let first = several.then_some((Version { beside: &beside, ..version }, alone));
+            for (version, than) in first.into_iter().chain([(version, before)]) {
+                let wanted = |copy| pays(costs(copy, lanes, machine), than);
+                let Some((choice, copy)) = version.make(b, wanted) else { continue };
+                made.push(copy);
+                b = Builder::at_end(choice.region(1).entry(), b.loc);
+                rest = Some(choice);
+            }
         }
         if let Some(last) = rest {
             move_into(parallel, last);
@@ -77,7 +91,9 @@ fn move_into<'c>(parallel: Op<'c>, last: Op<'c>) {
     let end = b.scf_yield(&[]);
     parallel.move_before(end);
     let mut inner = last;
-    while let Some(outer) = inner.parent().filter(|outer| outer.is("scf.if") && outer.region(1).entry().terminator().is_none()) {
+    while let Some(outer) =
+        inner.parent().filter(|outer| outer.is("scf.if") && outer.region(1).entry().terminator().is_none())
+    {
         Builder::at_end(outer.region(1).entry(), parallel.loc()).scf_yield(&[]);
         inner = outer;
     }
@@ -115,6 +131,23 @@ fn candidate<'c>(parallel: Op<'c>, machine: Machine) -> Option<(Found<'c>, u32)>
     nest.is_plain().then(|| (found, nest.lanes()))
 }
 
+/// Other numbers whose bits are tested or flipped in those of threads. Where the step is a multiple of a row's threads they mostly are so too:
+/// they say in which direction the elements of a larger piece are sorted.
+fn tested_beside<'c>(parallel: Op<'c>, step: Value<'c>) -> Vec<Value<'c>> {
+    let mut found = Vec::new();
+    for op in parallel.find_all(|op| matches!(op.name(), "llvm.and" | "llvm.xor")) {
+        for value in op.operands() {
+            let outer =
+                is_outside(value, parallel) && constant(value).is_none() && matches!(width(value.ty()), Some(32 | 64));
+            let plain = outer && value != step && less_one(value).is_none() && !value.ty().is_index();
+            if plain && !found.contains(&value) && found.len() < MOST_BESIDE {
+                found.push(value);
+            }
+        }
+    }
+    found
+}
+
 fn step_of<'c>(op: Op<'c>, parallel: Op<'c>) -> Option<Found<'c>> {
     let name = op.name();
     let short = name.split_once('.').map_or(name, |(_, rest)| rest);
@@ -131,7 +164,8 @@ fn step_of<'c>(op: Op<'c>, parallel: Op<'c>) -> Option<Found<'c>> {
     };
     let value = less_one(value).unwrap_or(value);
     let known = is_outside(value, parallel) && constant(value).is_none() && matches!(width(value.ty()), Some(32 | 64));
-    let expected = known && !value.ty().is_index() && (short.starts_with("xor") || doubles(value) || less_one_of(op, value));
+    let expected =
+        known && !value.ty().is_index() && (short.starts_with("xor") || doubles(value) || less_one_of(op, value));
     (expected && reaches_address(op.result(0), DEPTH)).then_some(Found { value, flips })
 }
 
@@ -196,31 +230,37 @@ fn reaches_address(value: Value<'_>, depth: u32) -> bool {
 }
 
 /// A thread loop whose step is taken to be something.
-struct Version<'c> {
+#[derive(Clone, Copy)]
+struct Version<'c, 'v> {
     parallel: Op<'c>,
     step: Value<'c>,
+    /// What is a multiple too, if the step is.
+    beside: &'v [Value<'c>],
     taken: Step,
 }
 
-impl<'c> Version<'c> {
+impl<'c> Version<'c, '_> {
     /// Makes a choice with the loop on its first side, if `wanted`.
     fn make(&self, b: Builder<'c>, wanted: impl FnOnce(Op<'c>) -> bool) -> Option<(Op<'c>, Op<'c>)> {
-        let ty = self.step.ty();
-        let holds = match self.taken {
-            Step::Exactly(number) => b.cmpi("eq", self.step, b.const_int(ty, number)),
+        let all = || std::iter::once(&self.step).chain(self.beside).copied();
+        let holds = all().map(|value| match self.taken {
+            Step::Exactly(number) => b.cmpi("eq", value, b.const_int(value.ty(), number)),
             Step::Multiple(of) => {
-                let rest = b.arith("andi", self.step, b.const_int(ty, of - 1));
-                b.cmpi("eq", rest, b.const_int(ty, 0))
+                let rest = b.arith("andi", value, b.const_int(value.ty(), of - 1));
+                b.cmpi("eq", rest, b.const_int(value.ty(), 0))
             }
-        };
+        });
+        let holds = holds.reduce(|all, one| b.arith("andi", all, one))?;
         let choice = b.scf_if(holds, &[], true);
         let inside = Builder::at_end(choice.body(), b.loc);
-        let step = match self.taken {
-            Step::Exactly(number) => inside.const_int(ty, number),
-            Step::Multiple(of) => inside.arith("andi", self.step, inside.const_int(ty, -of)),
-        };
         let mut mapping = Mapping::new();
-        mapping.map(self.step, step);
+        for value in all() {
+            let taken = match self.taken {
+                Step::Exactly(number) => inside.const_int(value.ty(), number),
+                Step::Multiple(of) => inside.arith("andi", value, inside.const_int(value.ty(), -of)),
+            };
+            mapping.map(value, taken);
+        }
         for value in free_values(self.parallel) {
             if let Some(op) = value.defining_op().filter(|_| less_one(value) == Some(self.step)) {
                 inside.clone_op(op, &mut mapping);
@@ -247,7 +287,9 @@ fn fold<'c>(ops: Vec<Op<'c>>) {
             let value = op.operands().get(index).copied()?;
             known.get(&value).copied().or_else(|| constant(value))
         };
-        let Some(bits) = width(op.result(0).ty()).filter(|bits| *bits > 1 && !op.result(0).ty().is_index()) else { continue };
+        let Some(bits) = width(op.result(0).ty()).filter(|bits| *bits > 1 && !op.result(0).ty().is_index()) else {
+            continue;
+        };
         let Some(made) = folded(op.name(), number(0), number(1)) else { continue };
         let made = (made << (64 - bits)) >> (64 - bits);
         known.insert(op.result(0), made);

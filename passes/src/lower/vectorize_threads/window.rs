@@ -107,7 +107,8 @@ impl<'c> Emitter<'c, '_> {
     pub fn blends_window(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>) -> bool {
         let size = ty.layout(op).0.cast_signed();
         let known = is_ordinary(op) && lies_as_array(ty) && self.touched.contains(&address);
-        known && Window::of(self.shapes, address, size, self.lanes).is_some_and(|window| window.may_store(address, true))
+        known
+            && Window::of(self.shapes, address, size, self.lanes).is_some_and(|window| window.may_store(address, true))
     }
 
     /// Loads the elements of a window and puts each where its lane is.
@@ -126,8 +127,20 @@ impl<'c> Emitter<'c, '_> {
             let pick = window.places.iter().enumerate().map(|(lane, place)| {
                 let here = (*start..next).contains(place);
                 match made {
-                    None => if here { (place - start) as i32 } else { -1 },
-                    Some(_) => if here { (lanes + place - start) as i32 } else { lane as i32 },
+                    None => {
+                        if here {
+                            (place - start) as i32
+                        } else {
+                            -1
+                        }
+                    }
+                    Some(_) => {
+                        if here {
+                            (lanes + place - start) as i32
+                        } else {
+                            lane as i32
+                        }
+                    }
                 }
             });
             let pick: Vec<_> = pick.collect();

@@ -49,7 +49,9 @@ impl<'c> Shapes<'c> {
             ("zext" | "extui" | "index_castui", _) => self.extended(op, a, false),
             ("trunc" | "trunci", _) => self.truncated(op, a),
             ("bitcast" | "freeze" | "ptrtoint" | "inttoptr" | "addrspacecast", _) => self.same_bits(op, a),
-            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => self.low_bits(op, short, a).or_else(|| self.by_bits(op, short)),
+            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => {
+                self.low_bits(op, short, a).or_else(|| self.by_bits(op, short))
+            }
             ("lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi", Some(_)) => {
                 self.high_bits(op, short, a).or_else(|| self.by_bits(op, short))
             }

@@ -247,7 +247,8 @@ impl<'c> Shapes<'c> {
         let name = op.name();
         let short = name.split_once('.').map_or(name, |(_, rest)| rest);
         let mut of = |index: usize| self.known_low(op.operand(index));
-        let least = |a: Low, b: Low, made: fn(u64, u64) -> u64| Some(Low::new(made(a.bits, b.bits), a.known.min(b.known)));
+        let least =
+            |a: Low, b: Low, made: fn(u64, u64) -> u64| Some(Low::new(made(a.bits, b.bits), a.known.min(b.known)));
         match short {
             "add" | "addi" => least(of(0), of(1), u64::wrapping_add),
             "sub" | "subi" => least(of(0), of(1), u64::wrapping_sub),
@@ -263,7 +264,8 @@ impl<'c> Shapes<'c> {
             "getelementptr" => self.low_of_address(op),
             "addrspacecast" => Some(of(0)),
             "alloca" => {
-                let alignment = op.attr("alignment").and_then(|alignment| alignment.as_int()).filter(|bytes| *bytes > 0)?;
+                let alignment =
+                    op.attr("alignment").and_then(|alignment| alignment.as_int()).filter(|bytes| *bytes > 0)?;
                 Some(Low::new(0, alignment.trailing_zeros()))
             }
             "mlir.addressof" if root(value).is_some() => Some(Low::new(0, SHARED_ALIGNMENT.trailing_zeros())),
