@@ -27,6 +27,9 @@ impl Wraps {
     }
 }
 
+/// Branches around a difference that are looked at.
+const GUARDS: usize = 4;
+
 impl<'c> Shapes<'c> {
     /// The shape of an elementwise result of operands of which some are not uniform.
     pub(super) fn elementwise(&mut self, op: Op<'c>) -> Shape {
@@ -94,7 +97,8 @@ impl<'c> Shapes<'c> {
         let stride = a.stride()?.checked_add(sign.checked_mul(b.stride()?)?)?;
         let disjoint = op.has_attr("isDisjoint");
         let signed = Wraps::of(&[a, b], Shape::is_signed, fits(op, sign), disjoint || is_nsw(op));
-        let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), disjoint || is_nuw(op));
+        let unsigned_flag = disjoint || is_nuw(op) || sign < 0 && is_guarded(op, self.parallel);
+        let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), unsigned_flag);
         self.made(op, stride, [signed, unsigned])
     }
 
@@ -280,6 +284,27 @@ fn fits(op: Op<'_>, sign: i64) -> bool {
         })
     };
     range().zip(width(op.result(0).ty())).is_some_and(|(range, bits)| within(range, bits))
+}
+
+/// Whether a difference stands where a comparison has said that it is no negative number: `if (x >= n) use(x - n)`.
+fn is_guarded(op: Op<'_>, parallel: Op<'_>) -> bool {
+    let around = std::iter::successors(Some(op), |inner| inner.parent().filter(|outer| *outer != parallel));
+    let mut branches = around.collect::<Vec<_>>();
+    branches.truncate(GUARDS);
+    branches.windows(2).filter(|pair| pair[1].is("scf.if")).any(|pair| {
+        let (inner, branch) = (pair[0], pair[1]);
+        let Some(test) = branch.operand(0).defining_op().filter(|test| matches!(test.name(), "llvm.icmp" | "arith.cmpi")) else {
+            return false;
+        };
+        let yes = branch.region(0).first_block().is_some_and(|block| inner.block() == Some(block));
+        let (a, b) = (test.operand(0), test.operand(1));
+        let least = match (test.attr("predicate").and_then(|predicate| predicate.as_int()), yes) {
+            (Some(8 | 9), true) | (Some(6), false) => (a, b),
+            (Some(6 | 7), true) | (Some(8), false) => (b, a),
+            _ => return false,
+        };
+        least == (op.operand(0), op.operand(1))
+    })
 }
 
 fn is_not_negative(value: Value<'_>) -> bool {

@@ -120,7 +120,7 @@ impl<'c> Shapes<'c> {
         let with = match name {
             "lshr" | "shrui" | "ashr" | "shrsi" => {
                 let amount = u32::try_from(constant(other)?).ok()?;
-                (amount <= low.known && amount < 63).then_some(Low::new(amount.into(), 64))?
+                (amount < 63).then_some(Low::new(amount.into(), 64))?
             }
             _ => self.known_low(other),
         };
