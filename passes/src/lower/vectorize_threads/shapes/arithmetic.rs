@@ -293,7 +293,9 @@ fn is_guarded(op: Op<'_>, parallel: Op<'_>) -> bool {
     branches.truncate(GUARDS);
     branches.windows(2).filter(|pair| pair[1].is("scf.if")).any(|pair| {
         let (inner, branch) = (pair[0], pair[1]);
-        let Some(test) = branch.operand(0).defining_op().filter(|test| matches!(test.name(), "llvm.icmp" | "arith.cmpi")) else {
+        let Some(test) =
+            branch.operand(0).defining_op().filter(|test| matches!(test.name(), "llvm.icmp" | "arith.cmpi"))
+        else {
             return false;
         };
         let yes = branch.region(0).first_block().is_some_and(|block| inner.block() == Some(block));
@@ -307,7 +309,7 @@ fn is_guarded(op: Op<'_>, parallel: Op<'_>) -> bool {
     })
 }
 
-fn is_not_negative(value: Value<'_>) -> bool {
+pub(super) fn is_not_negative(value: Value<'_>) -> bool {
     facts::range(value).is_some_and(|range| range.low >= 0)
 }
 

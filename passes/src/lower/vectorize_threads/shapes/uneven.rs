@@ -5,7 +5,7 @@
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::{Shape, Shapes};
+use super::{Shape, Shapes, arithmetic::is_not_negative};
 use crate::analysis::{
     addresses,
     facts::{self, Range, constant, width},
@@ -35,6 +35,15 @@ impl Uneven {
 pub(super) struct Low {
     known: u32,
     bits: u64,
+}
+
+/// An operation on bits.
+#[derive(Clone, Copy)]
+enum Done {
+    And,
+    Or,
+    Xor,
+    Shift,
 }
 
 fn masked(bits: u64, known: u32) -> u64 {
@@ -107,37 +116,55 @@ impl<'c> Shapes<'c> {
         (least >= 0 && bits <= low.known && bits < width(value.ty())?).then_some((low, bits))
     }
 
-    /// `and`, `or`, `xor` and shifts to the right of a number whose lanes change known bits alone.
+    /// What is done to bits: `and`, `or`, `xor` and shifts to the right; divisions by powers of two are shifts, and their remainders are masked.
+    fn bits_done(&mut self, op: Op<'c>, name: &str, other: Value<'c>) -> Option<(Done, Low)> {
+        let power = |signed: bool| {
+            let number = constant(other).filter(|number| *number > 0 && number.cast_unsigned().is_power_of_two())?;
+            (!signed || is_not_negative(op.operand(0))).then_some(number)
+        };
+        let shift =
+            |amount: i64| (0..63).contains(&amount).then(|| (Done::Shift, Low::new(amount.cast_unsigned(), 64)));
+        let rest = |number: i64| Some((Done::And, Low::new((number - 1).cast_unsigned(), 64)));
+        match name {
+            "and" | "andi" => Some((Done::And, self.known_low(other))),
+            "or" | "ori" => Some((Done::Or, self.known_low(other))),
+            "xor" | "xori" => Some((Done::Xor, self.known_low(other))),
+            "lshr" | "shrui" | "ashr" | "shrsi" => shift(constant(other)?),
+            "udiv" | "divui" | "sdiv" | "divsi" => {
+                shift(power(name.contains("si") || name == "sdiv")?.trailing_zeros().into())
+            }
+            "urem" | "remui" | "srem" | "remsi" => rest(power(name.contains("si") || name == "srem")?),
+            _ => None,
+        }
+    }
+
+    /// An operation on bits of a number whose lanes change known bits alone.
     pub(super) fn by_bits(&mut self, op: Op<'c>, name: &str) -> Option<Shape> {
         let (value, other) = match [0, 1].map(|index| self.is_uniform(op.operand(index))) {
             [false, true] => (op.operand(0), op.operand(1)),
-            [true, false] if matches!(name, "and" | "andi" | "or" | "xor" | "xori") => (op.operand(1), op.operand(0)),
+            [true, false] if matches!(name, "and" | "andi" | "or" | "ori" | "xor" | "xori") => {
+                (op.operand(1), op.operand(0))
+            }
             _ => return None,
         };
         let shape = self.of(value);
         let offsets = self.offsets(shape).filter(|_| !shape.is_of_live())?;
         let (low, bits) = self.changed(value, &offsets)?;
-        let with = match name {
-            "lshr" | "shrui" | "ashr" | "shrsi" => {
-                let amount = u32::try_from(constant(other)?).ok()?;
-                (amount < 63).then_some(Low::new(amount.into(), 64))?
-            }
-            _ => self.known_low(other),
-        };
+        let (done, with) = self.bits_done(op, name, other)?;
         if with.known < bits {
             return None;
         }
-        let done = |offset: i64| {
+        let made = |offset: i64| {
             let number = low.bits.wrapping_add_signed(offset);
-            let made = match name {
-                "and" | "andi" => number & with.bits,
-                "or" => number | with.bits,
-                "xor" | "xori" => number ^ with.bits,
-                _ => return (number >> with.bits).cast_signed(),
-            };
-            masked(made, bits).cast_signed()
+            match done {
+                Done::And => masked(number & with.bits, bits).cast_signed(),
+                Done::Or => masked(number | with.bits, bits).cast_signed(),
+                Done::Xor => masked(number ^ with.bits, bits).cast_signed(),
+                // The bits above, which all lanes have alike, come down as they are.
+                Done::Shift => (masked(number, bits) >> with.bits).cast_signed(),
+            }
         };
-        self.of_offsets(offsets.map(|offset| done(offset) - done(0)))
+        self.of_offsets(offsets.map(|offset| made(offset) - made(0)))
     }
 
     /// A sum, difference, product with a constant, truncation or address of numbers that are not all even.
