@@ -53,6 +53,8 @@ mod warp;
 mod ways;
 mod window;
 
+use std::collections::HashMap;
+
 use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassResult, PassRun},
@@ -93,15 +95,19 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// [`takes`] is there to ask before.
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
-    let writes_back = guard::writes_in_one_loop(root);
-    let loops = root.find_named("scf.parallel").into_iter().filter(|parallel| !runs_one_thread(*parallel));
-    for parallel in loops.flat_map(|parallel| steps::versions(parallel, machine)) {
-        // The loop may be another one afterwards.
-        let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
-        match Nest::of(parallel, machine).and_then(|nest| nest.writing_back(writes_back).vectorise(&mut memory)) {
-            Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
-            Err(why) => about.apart(&why, machine.report),
-            Ok(()) => (),
+    let mut writes_back = HashMap::new();
+    for parallel in root.find_named("scf.parallel").into_iter().filter(|parallel| !runs_one_thread(*parallel)) {
+        let function = parallel.parent_of_name("llvm.func").unwrap_or(root);
+        let writes_back = *writes_back.entry(function).or_insert_with(|| guard::writes_in_one_loop(function));
+        for parallel in steps::versions(parallel, machine) {
+            // The loop may be another one afterwards.
+            let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
+            let nest = Nest::of(parallel, machine).map(|nest| nest.writing_back(writes_back));
+            match nest.and_then(|nest| nest.vectorise(&mut memory)) {
+                Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
+                Err(why) => about.apart(&why, machine.report),
+                Ok(()) => (),
+            }
         }
     }
     make_room(root);
