@@ -4,7 +4,7 @@
 // What all lanes have read they may write back, if there is no other store.
 // CHECK-LABEL: llvm.func @smaller_of_two
 // CHECK: %[[SMALLER:.*]] = llvm.icmp "slt"
-// CHECK: llvm.intr.vector.reduce.or
+// NARROW: llvm.intr.vector.reduce.or
 // NARROW: %[[OLD:.*]] = llvm.load
 // NARROW: %[[FROZEN:.*]] = llvm.freeze %[[OLD]]
 // NARROW: %[[ALL:.*]] = llvm.select %[[SMALLER]], %{{.*}}, %[[FROZEN]]
