@@ -54,7 +54,7 @@ pub fn versions<'c>(parallel: Op<'c>, machine: Machine) -> Vec<Op<'c>> {
         let beside = tested_beside(parallel, step.value);
         let small = (0..lanes.trailing_zeros()).map(|bit| Step::Exactly(1 << bit));
         // Of several registers, should that cost less.
-        let multiples = [WARP, lanes].into_iter().filter(|of| step.flips && (*of == lanes || *of > lanes));
+        let multiples = [WARP, lanes].into_iter().filter(|of| step.flips && *of >= lanes);
         let mut all: Vec<_> = small.chain(multiples.map(|of| Step::Multiple(of.into()))).collect();
         all.dedup();
         let mut b = Builder::before(parallel);
