@@ -65,7 +65,7 @@ use crate::{
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
-        LOOP_ANNOTATION, merge_redundant_threads,
+        DYNAMIC_SHARED, LOOP_ANNOTATION, SHARED_ALIGNMENT, merge_redundant_threads,
         vectorize_threads::{self, Machine},
     },
     pipelines::LOWER_CPU,
@@ -83,9 +83,6 @@ mlir_bridge::reasons! {
 }
 
 pub use super::BLOCK_PREFIX;
-/// The runtime's thread-local array that holds a block's dynamic shared memory.
-const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
-const SHARED_ALIGNMENT: i64 = 64;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", device_language::DIALECT, "scf", "arith", "cf", "vector", "ub"];

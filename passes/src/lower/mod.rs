@@ -23,6 +23,12 @@ const WAIT: &str = "__regrain_wait";
 /// The runtime's function that says whether the next row of a loop is the caller's to run.
 const TAKE_ROW: &str = "__regrain_take_row";
 
+/// The runtime's thread-local array that holds a block's dynamic shared memory; there is room for a row of threads before and behind it.
+const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
+
+/// How a block's shared memory is aligned.
+const SHARED_ALIGNMENT: i64 = 64;
+
 /// A condition around what only the caller is to run.
 fn take_row(b: Builder<'_>) -> Op<'_> {
     let ctx = b.ctx();

@@ -31,6 +31,7 @@ mod divide;
 mod division;
 mod emit;
 mod forms;
+mod guard;
 mod guards;
 mod lane_memory;
 mod lanes;
@@ -44,12 +45,16 @@ mod parts;
 mod report;
 mod shapes;
 mod slots;
+mod steps;
 mod sums;
 mod tile_groups;
 mod tile_loops;
 mod tiles;
 mod warp;
 mod ways;
+mod window;
+
+use std::collections::HashMap;
 
 use mlir_bridge::{
     ir::Op,
@@ -63,6 +68,7 @@ pub use apart::Apart;
 use apart::NAME;
 pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
+use guard::make_room;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
 pub use nest::FEWEST;
@@ -91,18 +97,22 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// [`takes`] is there to ask before.
 pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     let mut memory = LaneMemory::default();
-    for parallel in root.find_named("scf.parallel") {
-        if runs_one_thread(parallel) {
-            continue;
-        }
-        // The loop may be another one afterwards.
-        let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
-        match Nest::of(parallel, machine).and_then(|nest| nest.vectorise(&mut memory)) {
-            Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
-            Err(why) => about.apart(&why, machine.report),
-            Ok(()) => (),
+    let mut writes_back = HashMap::new();
+    for parallel in root.find_named("scf.parallel").into_iter().filter(|parallel| !runs_one_thread(*parallel)) {
+        let function = parallel.parent_of_name("llvm.func").unwrap_or(root);
+        let writes_back = *writes_back.entry(function).or_insert_with(|| guard::writes_in_one_loop(function));
+        for parallel in steps::versions(parallel, machine) {
+            // The loop may be another one afterwards.
+            let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
+            let nest = Nest::of(parallel, machine).map(|nest| nest.writing_back(writes_back));
+            match nest.and_then(|nest| nest.vectorise(&mut memory)) {
+                Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),
+                Err(why) => about.apart(&why, machine.report),
+                Ok(()) => (),
+            }
         }
     }
+    make_room(root);
     Ok(())
 }
 

@@ -209,7 +209,9 @@ impl<'c> Emitter<'c, '_> {
         let values = terminator(block)?.operands();
         if self.speculates(block) {
             let outer = self.mask.replace(mask);
+            let sure = std::mem::replace(&mut self.sure, false);
             self.block(block)?;
+            self.sure = sure;
             self.mask = outer;
             return Ok(self.all_as_rows(&values, targets));
         }
@@ -235,7 +237,10 @@ impl<'c> Emitter<'c, '_> {
             Kind::Constant | Kind::Aggregate | Kind::Nothing => true,
             Kind::Elementwise => !divides(*op),
             Kind::Load => self.is_side_by_side(*op, op.operand(0), op.result(0).ty()),
-            Kind::Store => self.is_side_by_side(*op, op.operand(1), op.operand(0).ty()),
+            Kind::Store => {
+                let (address, ty) = (op.operand(1), op.operand(0).ty());
+                self.is_side_by_side(*op, address, ty) || self.blends_window(*op, address, ty)
+            }
             _ => op.is_terminator(),
         };
         let ops = block.ops();

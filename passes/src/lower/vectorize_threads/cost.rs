@@ -10,13 +10,15 @@ use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
 
 use super::{
-    classify::{Kind, divides, kind, lane_types},
+    classify::{Kind, divides, is_scalar, kind, lane_types},
     combs::Comb,
     division::Division,
+    guard::root,
     memory::MOST_APART,
     shapes::{Shape, Shapes},
     sums::combines,
     tiles::Plan,
+    window::Window,
 };
 use crate::analysis::{counted_loop::is_outside, facts::width, loops::Counting};
 
@@ -143,8 +145,8 @@ impl<'c> Estimate<'c, '_> {
             return cost;
         }
         match kind(op) {
-            Kind::Load => self.access(op, op.operand(0), op.result(0).ty(), GATHERED),
-            Kind::Store => self.access(op, op.operand(1), op.operand(0).ty(), SCATTERED),
+            Kind::Load => self.access(op, op.operand(0), op.result(0).ty(), GATHERED, masked),
+            Kind::Store => self.access(op, op.operand(1), op.operand(0).ty(), SCATTERED, masked),
             _ if op.num_results() > 0 && !varies && op.is_pure() => 1,
             // Vectors of integers are not divided by one instruction.
             Kind::Elementwise if divides(op) && op.operand(1).defining_op().and_then(Op::constant_int).is_none() => {
@@ -163,7 +165,7 @@ impl<'c> Estimate<'c, '_> {
     }
 
     /// A load or store of all lanes; `apart` is what a lane costs that lies anywhere.
-    fn access(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>, apart: u64) -> u64 {
+    fn access(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>, apart: u64, masked: bool) -> u64 {
         let scalars = lane_types(ty).unwrap_or_else(|| vec![ty]);
         let (size, lanes) = (ty.layout(op).0.cast_signed(), u64::from(self.lanes));
         match self.shapes.stride(address) {
@@ -173,7 +175,21 @@ impl<'c> Estimate<'c, '_> {
             Some(stride) if op.is("llvm.load") && scalars.len() == 1 && (2..=MOST_APART).contains(&(stride / size)) => {
                 8 * self.parts(ty) * (stride / size).cast_unsigned()
             }
-            _ => lanes * apart * scalars.len() as u64,
+            _ => self.near(op, address, ty, masked).unwrap_or(lanes * apart * scalars.len() as u64),
+        }
+    }
+
+    /// An access of elements near one another, if it goes by them: loads and permutations, and for stores also what is read before.
+    fn near(&self, op: Op<'c>, address: Value<'c>, ty: Type<'c>, masked: bool) -> Option<u64> {
+        let size = ty.layout(op).0.cast_signed();
+        let window = Window::of(self.shapes, address, size, self.lanes).filter(|_| is_scalar(ty))?;
+        let parts = window.parts() * self.parts(ty);
+        match op.is("llvm.load") {
+            true if masked && root(address).is_none() => None,
+            true => Some(8 * parts),
+            false if !window.may_store(address, masked) => None,
+            false if window.is_full() && !masked => Some(8 * parts),
+            false => Some(16 * parts),
         }
     }
 

@@ -61,6 +61,14 @@ pub struct Emitter<'c, 's> {
     pub register_bits: u32,
     /// What accesses find that are not made where they stand.
     pub tile: Tile<'c>,
+    /// Whether some lane takes part for sure.
+    pub sure: bool,
+    /// Addresses that some lane has accessed for sure, when it comes here.
+    pub touched: Vec<Value<'c>>,
+    /// Addresses that all lanes have read, when they come here.
+    pub read: Vec<Value<'c>>,
+    /// Whether what a thread has read may be written back (`guard.rs`).
+    pub writes_back: bool,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -152,11 +160,17 @@ impl<'c> Emitter<'c, '_> {
         self.b.value("llvm.bitcast", &[mask], self.b.ctx().int(self.lanes))
     }
 
-    /// The lanes of a linear value less the first, as a vector.
-    fn offsets(&self, element: Type<'c>, stride: i64) -> Value<'c> {
+    /// The lanes of a value less the first, as a vector, where they are known.
+    fn offsets(&self, element: Type<'c>, shape: Shape) -> Option<Value<'c>> {
         let bits = width(element).unwrap_or(64).min(64);
         let wrapped = |number: i64| if bits < 64 { (number << (64 - bits)) >> (64 - bits) } else { number };
-        self.constants(element, (0..i64::from(self.lanes)).map(|lane| wrapped(lane.wrapping_mul(stride))))
+        let offset = |lane: u32| match shape {
+            Shape::Linear(linear) => i64::from(lane).wrapping_mul(linear.stride),
+            Shape::Uneven(uneven) => uneven.offset(lane as usize),
+            _ => 0,
+        };
+        let differs = matches!(shape, Shape::Linear(_) | Shape::Uneven(_));
+        differs.then(|| self.constants(element, (0..self.lanes).map(|lane| wrapped(offset(lane)))))
     }
 
     pub fn shape(&self, value: Value<'c>) -> Shape {
@@ -183,13 +197,12 @@ impl<'c> Emitter<'c, '_> {
     /// The vectors of what is a scalar now.
     pub fn spread(&self, scalar: Value<'c>, shape: Shape) -> Vec<Value<'c>> {
         let ty = scalar.ty();
-        if let Shape::Linear(linear) = shape {
-            let lanes = self.splat(scalar);
-            if ty.ptr_space().is_some() {
-                let bytes = self.offsets(self.b.ctx().int(64), linear.stride);
-                return vec![self.b.llvm_byte_at(scalar, bytes)];
-            }
-            return vec![self.b.arith("addi", lanes, self.offsets(ty, linear.stride))];
+        let pointer = ty.ptr_space().is_some();
+        if let Some(offsets) = self.offsets(if pointer { self.b.ctx().int(64) } else { ty }, shape) {
+            return match pointer {
+                true => vec![self.b.llvm_byte_at(scalar, offsets)],
+                false => vec![self.b.arith("addi", self.splat(scalar), offsets)],
+            };
         }
         match lane_types(ty) {
             Some(parts) if parts.len() != 1 || parts[0] != ty => {
@@ -238,7 +251,10 @@ impl<'c> Emitter<'c, '_> {
         let loc = self.b.loc;
         let outer = std::mem::replace(&mut self.b, Builder::at_end(block, loc));
         let outer_mask = std::mem::replace(&mut self.mask, mask);
+        let (touched, read) = (self.touched.len(), self.read.len());
         let result = work(self);
+        self.touched.truncate(touched);
+        self.read.truncate(read);
         self.b = outer;
         self.mask = outer_mask;
         result
@@ -352,9 +368,15 @@ impl<'c> Emitter<'c, '_> {
 
     /// What a uniform or linear value is in the lane `lane` (i64).
     fn of_lane_wide(&self, scalar: Value<'c>, shape: Shape, lane: Value<'c>) -> Value<'c> {
-        let Shape::Linear(linear) = shape else { return scalar };
         let ctx = self.b.ctx();
-        let offset = self.b.arith("muli", lane, self.b.const_int(ctx.int(64), linear.stride));
+        let offset = match shape {
+            Shape::Linear(linear) => self.b.arith("muli", lane, self.b.const_int(ctx.int(64), linear.stride)),
+            Shape::Uneven(_) => match self.offsets(ctx.int(64), shape) {
+                Some(offsets) => extract(self.b, offsets, lane, ctx.int(64)),
+                None => return scalar,
+            },
+            _ => return scalar,
+        };
         let ty = scalar.ty();
         if ty.ptr_space().is_some() {
             return self.b.llvm_byte_at(scalar, offset);
@@ -381,7 +403,7 @@ impl<'c> Emitter<'c, '_> {
 
     fn of_lane_known(&self, value: Value<'c>, scalar: Value<'c>, lane: Value<'c>) -> Value<'c> {
         match self.shape(value) {
-            Shape::Linear(_) => {
+            Shape::Linear(_) | Shape::Uneven(_) => {
                 let wide = self.b.value("arith.extui", &[lane], self.b.ctx().int(64));
                 self.of_lane_wide(scalar, self.shape(value), wide)
             }

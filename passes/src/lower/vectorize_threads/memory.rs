@@ -16,6 +16,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
+    guard,
     shapes::Shape,
     sums::reduction,
     ways::Way,
@@ -60,7 +61,7 @@ impl<'c> Emitter<'c, '_> {
         Ok(made)
     }
 
-    fn moved(&self, pointer: Value<'c>, bytes: i64) -> Value<'c> {
+    pub fn moved(&self, pointer: Value<'c>, bytes: i64) -> Value<'c> {
         if bytes == 0 {
             return pointer;
         }
@@ -123,12 +124,25 @@ impl<'c> Emitter<'c, '_> {
         }
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
-            return self.load_lanes_at(op, pointer, self.mask, scalar);
+            let all = self.may_touch_all(address, self.mask.is_some());
+            let mask = self.mask.filter(|_| !all);
+            if self.mask.is_none() {
+                self.read.push(address);
+            }
+            return self.load_lanes_at(op, pointer, mask, scalar);
         }
         if self.is_reversed(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset - self.last(op, scalar));
-            let loaded = self.load_lanes_at(op, pointer, self.mask.map(|mask| self.reversed(mask)), scalar);
+            let all = self.may_touch_all(address, self.mask.is_some());
+            let mask = self.mask.filter(|_| !all).map(|mask| self.reversed(mask));
+            let loaded = self.load_lanes_at(op, pointer, mask, scalar);
             return self.reversed(loaded);
+        }
+        if let Some(window) = self.window(op, address, scalar)
+            && (guard::root(address).is_some() || self.distance(op, address, scalar).is_none())
+            && (self.may_touch_all(address, self.mask.is_some()) || self.mask.is_none())
+        {
+            return self.load_window(op, address, scalar, &window);
         }
         if let Some(distance) = self.distance(op, address, scalar).filter(|_| self.mask.is_none()) {
             return self.load_apart(op, address, scalar, distance);
@@ -146,12 +160,19 @@ impl<'c> Emitter<'c, '_> {
             Some(_) if self.is_contiguous(access, address, scalar) => Way::Contiguous,
             Some(_) if access.is("llvm.load") && self.is_reversed(access, address, scalar) => Way::Reversed,
             Some(_) => Way::Strided,
+            None if self.window(access, address, scalar).is_some() => Way::Permuted,
             None => Way::Gathered,
         }
     }
 
     /// The lanes' scalars from consecutive memory.
-    fn load_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, mask: Option<Value<'c>>, scalar: &Scalar<'c>) -> Value<'c> {
+    pub fn load_lanes_at(
+        &self,
+        op: Op<'c>,
+        pointer: Value<'c>,
+        mask: Option<Value<'c>>,
+        scalar: &Scalar<'c>,
+    ) -> Value<'c> {
         let ctx = self.b.ctx();
         let vector = self.vector(scalar.ty);
         match mask {
@@ -166,6 +187,13 @@ impl<'c> Emitter<'c, '_> {
                 spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).result(vector).build().result(0)
             }
         }
+    }
+
+    /// Stores all lanes' scalars to consecutive memory.
+    pub fn store_lanes_at(&self, op: Op<'c>, pointer: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
+        let ctx = self.b.ctx();
+        let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attrs(&kept_attrs(op));
+        spec.attr("alignment", ctx.i64_attr(scalar.alignment)).attr("ordering", ctx.i64_attr(0)).build();
     }
 
     /// Whether the lanes' scalars follow one another in memory from the last to the first.
@@ -287,15 +315,20 @@ impl<'c> Emitter<'c, '_> {
         if self.is_contiguous(op, address, scalar) {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             match self.mask {
-                None => {
-                    let spec = self.b.op("llvm.store").operands(&[vector, pointer]).attrs(&kept_attrs(op));
-                    spec.attr("alignment", ctx.i64_attr(scalar.alignment)).attr("ordering", ctx.i64_attr(0)).build();
+                None => self.store_lanes_at(op, pointer, scalar, vector),
+                Some(mask) if guard::root(address).is_some() || self.may_write_back(address) => {
+                    self.blend(op, address, pointer, scalar, [mask, vector]);
                 }
                 Some(mask) => {
                     let spec = self.b.op("llvm.intr.masked.store").operands(&[vector, pointer, mask]);
                     spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
                 }
             }
+            return;
+        }
+        let masked = self.mask.is_some();
+        if let Some(window) = self.window(op, address, scalar).filter(|window| window.may_store(address, masked)) {
+            self.store_window(op, address, scalar, &window, vector);
             return;
         }
         let pointers = self.all_pointers(address, scalar.offset);

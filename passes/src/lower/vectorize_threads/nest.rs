@@ -12,6 +12,7 @@ use super::{
     counted::{self, Advances},
     emit::{Emitter, Row, Tile},
     forms::check,
+    guard,
     lane_memory::LaneMemory,
     machine::Machine,
     report,
@@ -54,6 +55,8 @@ pub struct Nest<'c> {
     /// The rows are warps.
     of_warps: bool,
     machine: Machine,
+    /// No other loop of the function writes what others see.
+    writes_back: bool,
 }
 
 /// Rows of fewer threads do not pay.
@@ -73,7 +76,7 @@ impl<'c> Nest<'c> {
         let factor = width.unwrap_or_else(|| constant_factor(dimensions[0].upper));
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, factor, of_warps: true, machine });
+            return Ok(Self { parallel, lanes: WARP, width, factor, of_warps: true, machine, writes_back: false });
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
@@ -81,7 +84,24 @@ impl<'c> Nest<'c> {
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine })
+        Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine, writes_back: false })
+    }
+
+    /// Says whether no other loop of the function writes what others see.
+    pub fn writing_back(self, writes_back: bool) -> Self {
+        Self { writes_back, ..self }
+    }
+
+    /// The lanes of rows of one register.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Whether rows are no warps, and threads keep no memory of their own.
+    pub fn is_plain(&self) -> bool {
+        let by_row =
+            || self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW));
+        !self.of_warps && self.reused_memory().is_empty() && !by_row()
     }
 
     /// The memory that threads use one after the other.
@@ -278,6 +298,10 @@ impl<'c> Nest<'c> {
             slots,
             register_bits: self.machine.register_bits,
             tile: Tile::default(),
+            sure: true,
+            touched: Vec::new(),
+            read: Vec::new(),
+            writes_back: self.writes_back && guard::writes_side_by_side(shapes, self.parallel),
         };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();

@@ -6,18 +6,23 @@
 //! %w = llvm.lshr %x, %five : i32         // uniform, if the row begins at a multiple of its lanes and has at most 32
 //! %v = llvm.load %p                      // varying
 //! ```
+//! Between linear and varying stand numbers whose lanes differ by other constants (`uneven.rs`).
 //! The lattice is uniform < linear < varying; loops start optimistic and rise to a fixed point.
 //!
 //! A narrow integer that counts up the lanes may wrap between two of them. `signed` and `unsigned` say that it does not, read as such a number:
 //! then its extension to an address is linear too.
 
 mod arithmetic;
+mod uneven;
 mod zeros;
 
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{ActiveMask, Match, Shuffle, ShuffleKind, Vote, WarpReduce};
+
+use uneven::Low;
+pub use uneven::Uneven;
 
 use super::{
     classify::{Kind, is_ordinary, kind},
@@ -45,6 +50,7 @@ pub struct Linear {
 pub enum Shape {
     Uniform,
     Linear(Linear),
+    Uneven(Uneven),
     Varying,
 }
 
@@ -61,7 +67,7 @@ impl Shape {
         match self {
             Self::Uniform => Some(0),
             Self::Linear(linear) => Some(linear.stride),
-            Self::Varying => None,
+            Self::Uneven(_) | Self::Varying => None,
         }
     }
 
@@ -72,17 +78,18 @@ impl Shape {
 
     /// Whether no two lanes have a wrap between them, read as signed numbers.
     pub fn is_signed(self) -> bool {
-        matches!(self, Self::Uniform | Self::Linear(Linear { signed: true, .. }))
+        matches!(self, Self::Uniform | Self::Uneven(_) | Self::Linear(Linear { signed: true, .. }))
     }
 
     /// The same of unsigned numbers.
     pub fn is_unsigned(self) -> bool {
-        matches!(self, Self::Uniform | Self::Linear(Linear { unsigned: true, .. }))
+        matches!(self, Self::Uniform | Self::Uneven(_) | Self::Linear(Linear { unsigned: true, .. }))
     }
 
     fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Uniform, Self::Uniform) => Self::Uniform,
+            (Self::Uneven(a), Self::Uneven(b)) if a == b => self,
             (Self::Linear(a), Self::Linear(b)) if a.stride == b.stride => Self::Linear(Linear {
                 stride: a.stride,
                 signed: a.signed && b.signed,
@@ -100,6 +107,8 @@ pub struct Shapes<'c> {
     known: HashMap<Value<'c>, Shape>,
     /// Trailing zero bits of the first lane's value, as far as asked.
     zeros: HashMap<Value<'c>, u32>,
+    /// Known bits at the end of the first lane's value, as far as asked.
+    lows: HashMap<Value<'c>, Low>,
     parallel: Op<'c>,
     /// What is taken of numbers along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
@@ -132,6 +141,7 @@ impl<'c> Shapes<'c> {
             lanes: lanes.into(),
             known: seeds.iter().copied().collect(),
             zeros: HashMap::new(),
+            lows: HashMap::new(),
             parallel,
             assumed: Vec::new(),
             may_assume,
@@ -145,6 +155,7 @@ impl<'c> Shapes<'c> {
             made.known.insert(*iv, Shape::Uniform);
         }
         made.block(parallel.body());
+        made.place_accesses();
         made
     }
 
@@ -275,7 +286,7 @@ impl<'c> Shapes<'c> {
                 let signed = linear.signed && (wide || !unsigned);
                 Shape::Linear(Linear { signed, unsigned: linear.unsigned && (wide || unsigned), ..linear })
             }
-            Shape::Linear(_) => Shape::Varying,
+            Shape::Linear(_) | Shape::Uneven(_) => Shape::Varying,
             other => other,
         };
         self.set(args[0], number);

@@ -18,6 +18,8 @@ pub enum Way {
     Tiled,
     /// With other loads, which together read all that lies between the threads.
     Transposed,
+    /// From elements near one another, permuted.
+    Permuted,
     /// At addresses that differ evenly: by a gather or scatter, or with all that lies between them.
     Strided,
     Gathered,
@@ -26,12 +28,13 @@ pub enum Way {
 }
 
 impl Way {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Uniform,
         Self::Contiguous,
         Self::Reversed,
         Self::Tiled,
         Self::Transposed,
+        Self::Permuted,
         Self::Strided,
         Self::Gathered,
         Self::Serial,
@@ -45,6 +48,7 @@ impl Way {
             Self::Reversed => "reversed",
             Self::Tiled => "tiled",
             Self::Transposed => "transposed",
+            Self::Permuted => "permuted",
             Self::Strided => "strided",
             Self::Gathered => "gathered",
             Self::Serial => "lane by lane",

@@ -9,8 +9,14 @@
 _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
 
 /* A block's dynamic shared memory: as large as any chip's opt-in limit (227 KiB), and in the static TLS block like the
- * program's static shared memory, so that a 32-bit offset reaches both. `extern __shared__` arrays are this symbol. */
-_Thread_local char __regrain_dynamic_shared[232448] __attribute__((tls_model("initial-exec"), aligned(1024)));
+ * program's static shared memory, so that a 32-bit offset reaches both. `extern __shared__` arrays are the symbol in it:
+ * rows of threads reach a little before and behind what they use. */
+_Thread_local char __regrain_dynamic_shared_room[1024 + 232448 + 1024]
+    __attribute__((tls_model("initial-exec"), aligned(1024)));
+__asm__(".globl __regrain_dynamic_shared\n"
+        ".type __regrain_dynamic_shared, @object\n"
+        ".set __regrain_dynamic_shared, __regrain_dynamic_shared_room + 1024\n");
+extern _Thread_local char __regrain_dynamic_shared[] __attribute__((tls_model("initial-exec")));
 
 void *__regrain_dynamic_shared_address(void) { return __regrain_dynamic_shared; }
 

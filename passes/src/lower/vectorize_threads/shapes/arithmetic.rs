@@ -27,6 +27,9 @@ impl Wraps {
     }
 }
 
+/// Branches around a difference that are looked at.
+const GUARDS: usize = 4;
+
 impl<'c> Shapes<'c> {
     /// The shape of an elementwise result of operands of which some are not uniform.
     pub(super) fn elementwise(&mut self, op: Op<'c>) -> Shape {
@@ -42,21 +45,26 @@ impl<'c> Shapes<'c> {
             ("mul" | "muli", Some(_)) => self.product(op),
             ("shl" | "shli", Some(_)) => self.shifted(op),
             ("or", Some(b)) if op.has_attr("isDisjoint") => self.sum(op, a, b, 1),
-            ("xor" | "xori", Some(b)) => self.flipped(op, a, b),
+            ("xor" | "xori", Some(b)) => self.by_bits(op, short).or_else(|| self.flipped(op, a, b)),
+            ("or", Some(_)) => self.by_bits(op, short),
+            ("icmp" | "cmpi", Some(b)) => self.compared(op, a, b),
             ("sext" | "extsi" | "index_cast", _) => self.extended(op, a, true),
             ("zext" | "extui" | "index_castui", _) => self.extended(op, a, false),
             ("trunc" | "trunci", _) => self.truncated(op, a),
             ("bitcast" | "freeze" | "ptrtoint" | "inttoptr" | "addrspacecast", _) => self.same_bits(op, a),
-            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => self.low_bits(op, short, a),
+            ("and" | "andi" | "urem" | "remui" | "srem" | "remsi", Some(_)) => {
+                self.low_bits(op, short, a).or_else(|| self.by_bits(op, short))
+            }
             ("lshr" | "shrui" | "ashr" | "shrsi" | "udiv" | "divui" | "sdiv" | "divsi", Some(_)) => {
-                self.high_bits(op, short, a)
+                self.high_bits(op, short, a).or_else(|| self.by_bits(op, short))
             }
             ("maxsi" | "minsi" | "intr.smax" | "intr.smin", Some(b)) => self.clamped(op, a, b, true),
             ("maxui" | "minui" | "intr.umax" | "intr.umin", Some(b)) => self.clamped(op, a, b, false),
             ("select", Some(yes)) if a == Shape::Uniform => Some(yes.join(self.of(op.operand(2)))),
             _ => None,
         };
-        found.unwrap_or(Shape::Varying)
+        let found = found.filter(|shape| *shape != Shape::Varying);
+        found.or_else(|| self.uneven(op, short).filter(|_| plain)).unwrap_or(Shape::Varying)
     }
 
     /// What the lanes of a value with this stride span, from the first to the last.
@@ -89,8 +97,26 @@ impl<'c> Shapes<'c> {
         let stride = a.stride()?.checked_add(sign.checked_mul(b.stride()?)?)?;
         let disjoint = op.has_attr("isDisjoint");
         let signed = Wraps::of(&[a, b], Shape::is_signed, fits(op, sign), disjoint || is_nsw(op));
-        let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), disjoint || is_nuw(op));
+        let unsigned_flag = disjoint || is_nuw(op) || sign < 0 && is_guarded(op, self.parallel);
+        let unsigned = Wraps::of(&[a, b], Shape::is_unsigned, not_negative(op, sign), unsigned_flag);
         self.made(op, stride, [signed, unsigned])
+    }
+
+    /// A comparison of numbers that stay as far apart in all lanes, none of which wraps.
+    fn compared(&mut self, op: Op<'c>, a: Shape, b: Shape) -> Option<Shape> {
+        let predicate = op.attr("predicate").and_then(|predicate| predicate.as_int())?;
+        let pointers = op.operand(0).ty().ptr_space().is_some();
+        let alike = a.stride()? == b.stride()? && !pointers && !a.is_of_live() && !b.is_of_live();
+        let offsets = self.offsets(a)?;
+        let wide = width(op.operand(0).ty())? >= 64;
+        let exact = match predicate {
+            0 | 1 => true,
+            // Of wide numbers it is not noted whether they wrap.
+            _ if wide => [0, 1].into_iter().all(|index| self.changed(op.operand(index), &offsets).is_some()),
+            2..=5 => a.is_signed() && b.is_signed(),
+            _ => a.is_unsigned() && b.is_unsigned(),
+        };
+        (alike && exact).then_some(Shape::Uniform)
     }
 
     /// A linear number of which the same bits are flipped in each lane: linear where all lanes have the same bits from the lowest of those up.
@@ -100,7 +126,8 @@ impl<'c> Shapes<'c> {
             (Shape::Uniform, Shape::Linear(linear)) => (op.operand(1), op.operand(0), linear),
             _ => return None,
         };
-        let wide = matches!(width(op.result(0).ty()), Some(32 | 64));
+        // Multiples of a row's threads have versions of their own.
+        let wide = matches!(width(op.result(0).ty()), Some(32 | 64)) && self.trailing_zeros(from) == 0;
         let taken = wide && self.takes(Assumption::Bits { value, from }, &[value, from]);
         self.often_fails |= taken;
         taken.then_some(Shape::Linear(linear))
@@ -259,7 +286,30 @@ fn fits(op: Op<'_>, sign: i64) -> bool {
     range().zip(width(op.result(0).ty())).is_some_and(|(range, bits)| within(range, bits))
 }
 
-fn is_not_negative(value: Value<'_>) -> bool {
+/// Whether a difference stands where a comparison has said that it is no negative number: `if (x >= n) use(x - n)`.
+fn is_guarded(op: Op<'_>, parallel: Op<'_>) -> bool {
+    let around = std::iter::successors(Some(op), |inner| inner.parent().filter(|outer| *outer != parallel));
+    let mut branches = around.collect::<Vec<_>>();
+    branches.truncate(GUARDS);
+    branches.windows(2).filter(|pair| pair[1].is("scf.if")).any(|pair| {
+        let (inner, branch) = (pair[0], pair[1]);
+        let Some(test) =
+            branch.operand(0).defining_op().filter(|test| matches!(test.name(), "llvm.icmp" | "arith.cmpi"))
+        else {
+            return false;
+        };
+        let yes = branch.region(0).first_block().is_some_and(|block| inner.block() == Some(block));
+        let (a, b) = (test.operand(0), test.operand(1));
+        let least = match (test.attr("predicate").and_then(|predicate| predicate.as_int()), yes) {
+            (Some(8 | 9), true) | (Some(6), false) => (a, b),
+            (Some(6 | 7), true) | (Some(8), false) => (b, a),
+            _ => return false,
+        };
+        least == (op.operand(0), op.operand(1))
+    })
+}
+
+pub(super) fn is_not_negative(value: Value<'_>) -> bool {
     facts::range(value).is_some_and(|range| range.low >= 0)
 }
 

@@ -29,10 +29,10 @@ impl<'c> Shapes<'c> {
         let name = op.name();
         let short = name.split_once('.').map_or(name, |(_, rest)| rest);
         match short {
-            "add" | "addi" | "sub" | "subi" | "or" => {
+            "add" | "addi" | "sub" | "subi" | "or" | "ori" => {
                 self.trailing_zeros(op.operand(0)).min(self.trailing_zeros(op.operand(1)))
             }
-            "and" => self.trailing_zeros(op.operand(0)).max(self.trailing_zeros(op.operand(1))),
+            "and" | "andi" => self.trailing_zeros(op.operand(0)).max(self.trailing_zeros(op.operand(1))),
             "mul" | "muli" => (self.trailing_zeros(op.operand(0)) + self.trailing_zeros(op.operand(1))).min(64),
             "shl" | "shli" => match constant(op.operand(1)) {
                 Some(amount) if (0..64).contains(&amount) => {

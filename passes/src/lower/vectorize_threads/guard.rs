@@ -1,0 +1,166 @@
+//! Memory of a block that a row may read and write beside the elements of the lanes that take part.
+//!
+//! ```mlir
+//! llvm.intr.masked.store %v, %p, %mask          // %p in shared memory
+//! ```
+//! becomes
+//! ```mlir
+//! %old = llvm.load %p : vector<8xf32>
+//! llvm.store (llvm.select %mask, %v, %old), %p
+//! ```
+//! A processor without masks in registers of their own takes many times as long for the first. A block runs on one OS thread, and nobody
+//! else sees its memory: what is written back is what was there. The lanes follow one another, and one of them is within the object, so
+//! that the others are at most a row away from it: the object gets that much room on both sides ([`make_room`]).
+
+use mlir_bridge::ir::{Builder, Op, Value};
+use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+
+use super::{classify::is_ordinary, emit::Emitter, memory::Scalar, shapes::Shapes};
+use crate::{
+    analysis::{constants::constant, uniformity::computes},
+    lower::DYNAMIC_SHARED,
+};
+
+/// On stack memory that needs room on both sides.
+const GUARDED: &str = "regrain.guarded";
+/// The room: twice a row of the most lanes of the widest elements.
+pub const ROOM: i64 = 512;
+/// Registers of so many bits come with masks of their own.
+const MASKING_BITS: u32 = 512;
+/// How far an address is followed to its memory.
+const DEPTH: usize = 16;
+
+/// The memory of the block that an address lies in, if there is room around it or can be.
+pub fn root(address: Value<'_>) -> Option<Op<'_>> {
+    let ops = std::iter::successors(address.defining_op(), |op| {
+        matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast").then(|| op.operand(0).defining_op())?
+    });
+    let op = ops.take(DEPTH).find(|op| !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))?;
+    let of_block = match op.name() {
+        "llvm.alloca" => {
+            let of_threads = op.has_attr(REUSED) || op.has_attr(INTERLEAVED);
+            !of_threads && constant(op.operand(0)).is_some() && op.attr("elem_type").is_some()
+        }
+        // The runtime's array has room on both sides.
+        "llvm.mlir.addressof" => op.attr("global_name").and_then(|name| name.as_symbol()) == Some(DYNAMIC_SHARED),
+        _ => false,
+    };
+    of_block.then_some(op)
+}
+
+/// Whether only one thread loop of a function writes memory that others see, and threads do nothing that tells the order of their accesses.
+pub fn writes_in_one_loop(function: Op<'_>) -> bool {
+    let tells = |op: Op<'_>| {
+        matches!(op.name(), "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.fence" | "llvm.inline_asm")
+            || op.name().starts_with("llvm.intr.mem")
+            || matches!(op.name(), "llvm.load" | "llvm.store") && !is_ordinary(op)
+            || op.is("llvm.call") && !computes(op)
+    };
+    let loops = function.find_named("scf.parallel");
+    loops.into_iter().filter(|parallel| parallel.contains(is_seen)).count() < 2 && !function.contains(tells)
+}
+
+/// Whether a store is one that other blocks see.
+fn is_seen(op: Op<'_>) -> bool {
+    op.is("llvm.store") && root(op.operand(1)).is_none()
+}
+
+/// Whether all stores of a thread loop that others see are ones of lanes side by side.
+pub fn writes_side_by_side<'c>(shapes: &Shapes<'c>, parallel: Op<'c>) -> bool {
+    let apart =
+        |op: Op<'c>| is_seen(op) && shapes.stride(op.operand(1)) != Some(op.operand(0).ty().layout(op).0.cast_signed());
+    !parallel.contains(apart)
+}
+
+impl<'c> Emitter<'c, '_> {
+    /// Whether all elements of a row from an address on may be accessed; `beyond` if not all lanes take part.
+    pub fn may_touch_all(&mut self, address: Value<'c>, beyond: bool) -> bool {
+        let Some(memory) = root(address) else { return false };
+        let known = self.touched.contains(&address);
+        if !known && (self.sure || self.mask.is_none()) {
+            self.touched.push(address);
+        }
+        if beyond {
+            needs_room(memory);
+        }
+        known || self.sure || self.mask.is_none()
+    }
+
+    /// Whether all lanes have read what is at their addresses, and no other thread may write there.
+    ///
+    /// A thread that writes where another one reads, neither of them by an atomic operation, has no meaning in CUDA. So nobody but the thread
+    /// itself writes what it has just read, and it may write that back. That is made use of only where all writes of the kernel are ones of
+    /// lanes side by side: programs that race as they update what others own do it at addresses that they have read.
+    pub fn may_write_back(&self, address: Value<'c>) -> bool {
+        self.writes_back && self.register_bits < MASKING_BITS && self.read.contains(&address)
+    }
+
+    /// Stores the lanes of a mask (the first of `values`) among what is there; `pointer` is the row's.
+    pub fn blend(
+        &mut self,
+        op: Op<'c>,
+        address: Value<'c>,
+        pointer: Value<'c>,
+        scalar: &Scalar<'c>,
+        [mask, vector]: [Value<'c>; 2],
+    ) {
+        if self.may_touch_all(address, true) {
+            self.blended(op, pointer, scalar, [mask, vector]);
+            return;
+        }
+        // Where no lane takes part the address may be anywhere.
+        let made = self.b.scf_if(self.any(mask), &[], false);
+        let inside = Builder::at_end(made.body(), self.b.loc);
+        let outer = std::mem::replace(&mut self.b, inside);
+        self.blended(op, pointer, scalar, [mask, vector]);
+        self.b.scf_yield(&[]);
+        self.b = outer;
+    }
+
+    fn blended(&self, op: Op<'c>, pointer: Value<'c>, scalar: &Scalar<'c>, [mask, vector]: [Value<'c>; 2]) {
+        let all = self.among(op, pointer, scalar, mask, vector);
+        self.store_lanes_at(op, pointer, scalar, all);
+    }
+
+    /// The lanes of a mask among what is in memory. What is read is frozen, or LLVM would make one masked store of all again.
+    pub fn among(
+        &self,
+        op: Op<'c>,
+        pointer: Value<'c>,
+        scalar: &Scalar<'c>,
+        mask: Value<'c>,
+        vector: Value<'c>,
+    ) -> Value<'c> {
+        let old = self.load_lanes_at(op, pointer, None, scalar);
+        self.select(mask, vector, self.b.value("llvm.freeze", &[old], old.ty()))
+    }
+}
+
+fn needs_room(memory: Op<'_>) {
+    if memory.is("llvm.alloca") {
+        memory.set_attr(GUARDED, memory.ctx().unit_attr());
+    }
+}
+
+/// Gives the memory that rows reach beyond some room on both sides.
+pub fn make_room(function: Op<'_>) {
+    for alloca in function.find_all(|op| op.has_attr(GUARDED)) {
+        alloca.remove_attr(GUARDED);
+        let (Some(element), Some(count)) =
+            (alloca.attr("elem_type").and_then(|ty| ty.as_type()), constant(alloca.operand(0)))
+        else {
+            continue;
+        };
+        let alignment = alloca.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(1);
+        let (size, natural) = element.layout(alloca);
+        let alignment = alignment.max(natural.cast_signed());
+        let room = ROOM.max(alignment);
+        let b = Builder::before(alloca);
+        let ctx = b.ctx();
+        let bytes = b.const_int(ctx.int(64), size.cast_signed() * count + 2 * room);
+        let spec = b.op("llvm.alloca").operands(&[bytes]).result(alloca.result(0).ty());
+        let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8))).attr("alignment", ctx.i64_attr(alignment));
+        let memory = spec.build().result(0);
+        alloca.replace_with(&[b.llvm_byte_at(memory, b.const_int(ctx.int(64), room))]);
+    }
+}

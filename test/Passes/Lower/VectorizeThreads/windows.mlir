@@ -1,0 +1,101 @@
+// RUN: %regrain-opt %s --regrain-vectorize-threads="register-bits=256 cost-model=false" | FileCheck %s
+
+// Lanes that differ by constants: one load and a permutation.
+// CHECK-LABEL: llvm.func @neighbours
+// CHECK: %[[ALL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: llvm.shufflevector %[[ALL]], %[[ALL]] [1, 0, 3, 2, 5, 4, 7, 6]
+// CHECK-NOT: gather
+// CHECK: llvm.return
+llvm.func @neighbours(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %one = llvm.mlir.constant(1 : i32) : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i32
+    %other = llvm.xor %i, %one : i32
+    %wide = llvm.zext %other : i32 to i64
+    %a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %a : !llvm.ptr -> f32
+    %w = llvm.zext %i : i32 to i64
+    %b = llvm.getelementptr %q[%w] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %b : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
+// A remainder of no power of two tells nothing of bits.
+// CHECK-LABEL: llvm.func @do_not_take_a_remainder_for_bits
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.return
+llvm.func @do_not_take_a_remainder_for_bits(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %six = llvm.mlir.constant(6 : i32) : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i32
+    %other = llvm.urem %i, %six : i32
+    %wide = llvm.zext %other : i32 to i64
+    %a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %a : !llvm.ptr -> f32
+    %w = llvm.zext %i : i32 to i64
+    %b = llvm.getelementptr %q[%w] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %b : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
+// Every other element of memory of the block: what lies between is written back, and there is room around it.
+// CHECK-LABEL: llvm.func @every_other
+// CHECK: %[[BYTES:.*]] = arith.constant 1536 : i64
+// CHECK: %[[MEMORY:.*]] = llvm.alloca %[[BYTES]] x i8 {alignment = 64 : i64}
+// CHECK: llvm.getelementptr %[[MEMORY]]
+// CHECK: llvm.shufflevector %{{.*}}, %{{.*}} [0, -1, 1, -1, 2, -1, 3, -1]
+// CHECK: %[[OLD:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: %[[FROZEN:.*]] = llvm.freeze %[[OLD]]
+// CHECK: llvm.select %{{.*}}, %{{.*}}, %[[FROZEN]]
+// CHECK: llvm.shufflevector %{{.*}}, %{{.*}} [4, -1, 5, -1, 6, -1, 7, -1]
+// CHECK-NOT: scatter
+// CHECK: llvm.return
+llvm.func @every_other(%p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %count = arith.constant 1 : i32
+  %tile = llvm.alloca %count x !llvm.array<128 x f32> {alignment = 64 : i64} : (i32) -> !llvm.ptr
+  %two = llvm.mlir.constant(2 : i64) : i64
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i64
+    %b = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %b : !llvm.ptr -> f32
+    %far = llvm.mul %i, %two : i64
+    %a = llvm.getelementptr %tile[%far] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %a : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
+// Of memory that others see nothing is written back between the lanes.
+// CHECK-LABEL: llvm.func @do_not_write_between_lanes
+// CHECK: llvm.intr.masked.scatter
+// CHECK: llvm.return
+llvm.func @do_not_write_between_lanes(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %two = llvm.mlir.constant(2 : i64) : i64
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i64
+    %b = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %b : !llvm.ptr -> f32
+    %far = llvm.mul %i, %two : i64
+    %a = llvm.getelementptr %q[%far] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %v, %a : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
