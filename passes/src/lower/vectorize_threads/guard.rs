@@ -12,8 +12,11 @@
 //! else sees its memory: what is written back is what was there. The lanes follow one another, and one of them is within the object, so
 //! that the others are at most a row away from it: the object gets that much room on both sides ([`make_room`]).
 
+use std::collections::HashSet;
+
 use mlir_bridge::ir::{Builder, Op, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::{classify::is_ordinary, emit::Emitter, memory::Scalar, shapes::Shapes};
 use crate::{
@@ -90,9 +93,13 @@ impl<'c> Emitter<'c, '_> {
     ///
     /// A thread that writes where another one reads, neither of them by an atomic operation, has no meaning in CUDA. So nobody but the thread
     /// itself writes what it has just read, and it may write that back. That is made use of only where all writes of the kernel are ones of
-    /// lanes side by side: programs that race as they update what others own do it at addresses that they have read.
+    /// lanes side by side: programs that race as they update what others own do it at addresses that they have read. And where blocks have
+    /// places of their own: `if (!found[t] && ...) found[t] = true` in all blocks is a race too, but one that programs live by.
     pub fn may_write_back(&self, address: Value<'c>) -> bool {
-        self.writes_back && self.register_bits < MASKING_BITS && self.read.contains(&address)
+        self.writes_back
+            && self.register_bits < MASKING_BITS
+            && self.read.contains(&address)
+            && tells_blocks_apart(address)
     }
 
     /// Stores the lanes of a mask (the first of `values`) among what is there; `pointer` is the row's.
@@ -133,6 +140,65 @@ impl<'c> Emitter<'c, '_> {
     ) -> Value<'c> {
         let old = self.load_lanes_at(op, pointer, None, scalar);
         self.select(mask, vector, self.b.value("llvm.freeze", &[old], old.ty()))
+    }
+}
+
+/// Whether each number of the block that a function asks for is one that an address is a sum of, products and flipped bits among them.
+fn tells_blocks_apart(address: Value<'_>) -> bool {
+    let Some(function) = address
+        .parent_block()
+        .and_then(|block| std::iter::successors(block.parent_op(), |op| op.parent()).find(|op| op.is("llvm.func")))
+    else {
+        return false;
+    };
+    let number = |op: Op<'_>| match classify(op) {
+        Some(ThreadOp::BlockId(axis)) => Some(axis),
+        _ => None,
+    };
+    let (mut found, mut seen, mut work) = (Vec::new(), HashSet::new(), vec![address]);
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match (value.defining_op(), value.block_arg()) {
+            (Some(op), _) if number(op).is_some() => found.extend(number(op)),
+            (Some(op), _) if is_sum(op) => work.extend(op.operands()),
+            (None, Some((block, index))) => work.extend(block.parent_op().and_then(|op| begins_with(op, index))),
+            _ => {}
+        }
+    }
+    function.find_all(|op| number(op).is_some()).into_iter().filter_map(number).all(|axis| found.contains(&axis))
+}
+
+fn is_sum(op: Op<'_>) -> bool {
+    let (_, name) = op.name().split_once('.').unwrap_or_default();
+    let sums = [
+        "getelementptr",
+        "addrspacecast",
+        "add",
+        "addi",
+        "sub",
+        "subi",
+        "mul",
+        "muli",
+        "shl",
+        "shli",
+        "or",
+        "ori",
+        "xor",
+        "xori",
+    ];
+    let casts = ["sext", "zext", "trunc", "extsi", "extui", "trunci", "index_cast", "index_castui"];
+    sums.contains(&name) || casts.contains(&name)
+}
+
+/// What a loop's argument is in the first round.
+fn begins_with(op: Op<'_>, index: usize) -> Option<Value<'_>> {
+    match op.name() {
+        "scf.for" if index == 0 => Some(op.operand(0)),
+        "scf.for" => op.operands().get(2 + index).copied(),
+        "scf.while" => op.operands().get(index).copied(),
+        _ => None,
     }
 }
 
