@@ -41,6 +41,7 @@ mod memory;
 mod narrow;
 mod nest;
 mod overlaps;
+mod own_memory;
 mod parts;
 mod report;
 mod shapes;
@@ -68,13 +69,12 @@ pub use apart::Apart;
 use apart::NAME;
 pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
-use guard::make_room;
 use lane_memory::LaneMemory;
-pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT};
+pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT, WARP};
 pub use nest::FEWEST;
 use nest::Nest;
+use own_memory::make_room;
 pub use sums::reduction;
-pub use warp::WARP;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["llvm", "scf", "arith", "vector", "ub"];

@@ -14,7 +14,6 @@
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
-use super::side_by_side::ROWS;
 use crate::{
     analysis::{facts::constant, loops::Counting},
     lower::{
@@ -22,6 +21,9 @@ use crate::{
         vectorize_threads::{FEWEST, is_of_warp},
     },
 };
+
+/// The dimension of rows.
+pub const ROWS: usize = 1;
 
 /// What a thread's number is divided by.
 struct Division<'c> {

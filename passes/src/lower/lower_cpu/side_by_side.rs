@@ -27,7 +27,7 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use regrain_dialects::attributes::REUSED;
 
-use super::fold_rows;
+use super::fold_rows::{self, ROWS};
 use crate::{
     analysis::{
         facts::constant,
@@ -46,8 +46,6 @@ use crate::{
 
 /// The most values that rows side by side carry through a loop, each a register or two.
 const MOST_CARRIED: usize = 4;
-/// The dimension of rows.
-pub const ROWS: usize = 1;
 /// The largest body of a thread loop, in operations.
 const LARGEST: usize = 400;
 

@@ -10,47 +10,24 @@
 //! ```
 //! A processor without masks in registers of their own takes many times as long for the first. A block runs on one OS thread, and nobody
 //! else sees its memory: what is written back is what was there. The lanes follow one another, and one of them is within the object, so
-//! that the others are at most a row away from it: the object gets that much room on both sides ([`make_room`]).
+//! that the others are at most a row away from it: the object gets that much room on both sides (`own_memory.rs`).
 
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Builder, Op, Value};
-use regrain_dialects::attributes::{INTERLEAVED, REUSED};
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
-use super::{classify::is_ordinary, emit::Emitter, memory::Scalar, shapes::Shapes};
-use crate::{
-    analysis::{constants::constant, uniformity::computes},
-    lower::DYNAMIC_SHARED,
+use super::{
+    classify::is_ordinary,
+    emit::Emitter,
+    memory::Scalar,
+    own_memory::{needs_room, root},
+    shapes::Shapes,
 };
+use crate::analysis::uniformity::computes;
 
-/// On stack memory that needs room on both sides.
-const GUARDED: &str = "regrain.guarded";
-/// The room: twice a row of the most lanes of the widest elements.
-pub const ROOM: i64 = 512;
 /// Registers of so many bits come with masks of their own.
 const MASKING_BITS: u32 = 512;
-/// How far an address is followed to its memory.
-const DEPTH: usize = 16;
-
-/// The memory of the block that an address lies in, if there is room around it or can be.
-pub fn root(address: Value<'_>) -> Option<Op<'_>> {
-    let ops = std::iter::successors(address.defining_op(), |op| {
-        matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast").then(|| op.operand(0).defining_op())?
-    });
-    let op = ops.take(DEPTH).find(|op| !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))?;
-    let of_block = match op.name() {
-        "llvm.alloca" => {
-            let of_threads = op.has_attr(REUSED) || op.has_attr(INTERLEAVED);
-            !of_threads && constant(op.operand(0)).is_some() && op.attr("elem_type").is_some()
-        }
-        // The runtime's array has room on both sides.
-        "llvm.mlir.addressof" => op.attr("global_name").and_then(|name| name.as_symbol()) == Some(DYNAMIC_SHARED),
-        _ => false,
-    };
-    of_block.then_some(op)
-}
-
 /// Whether only one thread loop of a function writes memory that others see, and threads do nothing that tells the order of their accesses.
 pub fn writes_in_one_loop(function: Op<'_>) -> bool {
     let tells = |op: Op<'_>| {
@@ -199,34 +176,5 @@ fn begins_with(op: Op<'_>, index: usize) -> Option<Value<'_>> {
         "scf.for" => op.operands().get(2 + index).copied(),
         "scf.while" => op.operands().get(index).copied(),
         _ => None,
-    }
-}
-
-fn needs_room(memory: Op<'_>) {
-    if memory.is("llvm.alloca") {
-        memory.set_attr(GUARDED, memory.ctx().unit_attr());
-    }
-}
-
-/// Gives the memory that rows reach beyond some room on both sides.
-pub fn make_room(function: Op<'_>) {
-    for alloca in function.find_all(|op| op.has_attr(GUARDED)) {
-        alloca.remove_attr(GUARDED);
-        let (Some(element), Some(count)) =
-            (alloca.attr("elem_type").and_then(|ty| ty.as_type()), constant(alloca.operand(0)))
-        else {
-            continue;
-        };
-        let alignment = alloca.attr("alignment").and_then(|alignment| alignment.as_int()).unwrap_or(1);
-        let (size, natural) = element.layout(alloca);
-        let alignment = alignment.max(natural.cast_signed());
-        let room = ROOM.max(alignment);
-        let b = Builder::before(alloca);
-        let ctx = b.ctx();
-        let bytes = b.const_int(ctx.int(64), size.cast_signed() * count + 2 * room);
-        let spec = b.op("llvm.alloca").operands(&[bytes]).result(alloca.result(0).ty());
-        let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8))).attr("alignment", ctx.i64_attr(alignment));
-        let memory = spec.build().result(0);
-        alloca.replace_with(&[b.llvm_byte_at(memory, b.const_int(ctx.int(64), room))]);
     }
 }

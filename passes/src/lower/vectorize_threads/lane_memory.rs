@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use mlir_bridge::ir::{Builder, Value};
 
-use super::warp::WARP;
+use super::machine::WARP;
 use crate::{analysis::facts::constant, lower::stack};
 
 /// Stack memory that threads use one after the other, with room for each lane of a row. A thread on its own uses the first lane's.

@@ -2,6 +2,9 @@
 
 use mlir_bridge::pass::{PassOption, PassRun};
 
+/// Threads of a warp.
+pub const WARP: u32 = 32;
+
 /// The option that says how wide vector registers are.
 pub const REGISTER_BITS: PassOption =
     PassOption { name: "register-bits", default: "256", description: "width of a vector register" };

@@ -16,7 +16,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
-    guard,
+    own_memory,
     shapes::Shape,
     sums::reduction,
     ways::Way,
@@ -139,7 +139,7 @@ impl<'c> Emitter<'c, '_> {
             return self.reversed(loaded);
         }
         if let Some(window) = self.window(op, address, scalar)
-            && (guard::root(address).is_some() || self.distance(op, address, scalar).is_none())
+            && (own_memory::root(address).is_some() || self.distance(op, address, scalar).is_none())
             && (self.may_touch_all(address, self.mask.is_some()) || self.mask.is_none())
         {
             return self.load_window(op, address, scalar, &window);
@@ -316,7 +316,7 @@ impl<'c> Emitter<'c, '_> {
             let pointer = self.moved(self.scalar(address), scalar.offset);
             match self.mask {
                 None => self.store_lanes_at(op, pointer, scalar, vector),
-                Some(mask) if guard::root(address).is_some() || self.may_write_back(address) => {
+                Some(mask) if own_memory::root(address).is_some() || self.may_write_back(address) => {
                     self.blend(op, address, pointer, scalar, [mask, vector]);
                 }
                 Some(mask) => {

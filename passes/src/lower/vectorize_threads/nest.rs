@@ -15,10 +15,10 @@ use super::{
     guard,
     lane_memory::LaneMemory,
     machine::Machine,
+    machine::WARP,
     report,
     shapes::{Assumption, Shape, Shapes},
     slots::Slots,
-    warp::WARP,
 };
 use crate::{
     analysis::{facts::constant, loops::Counting},

@@ -21,9 +21,9 @@ use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use super::{
     cost::{Costs, Estimate},
     machine::Machine,
+    machine::WARP,
     nest::Nest,
     shapes::Shapes,
-    warp::WARP,
 };
 use crate::analysis::{
     counted_loop::is_outside,

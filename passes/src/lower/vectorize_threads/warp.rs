@@ -17,12 +17,11 @@ use regrain_dialects::ops::{
 
 use super::{
     emit::{Emitted, Emitter, Row},
+    machine::WARP,
     shapes::Shape,
 };
 use crate::{analysis::facts::constant, lower::stack::cell_type};
 
-/// Threads of a warp.
-pub const WARP: u32 = 32;
 /// Distances over which programs shuffle.
 const USUAL: [i64; 5] = [1, 2, 4, 8, 16];
 

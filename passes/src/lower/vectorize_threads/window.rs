@@ -15,8 +15,8 @@ use mlir_bridge::ir::{Builder, Op, Type, Value};
 use super::{
     classify::is_ordinary,
     emit::Emitter,
-    guard::{self, ROOM},
     memory::{MOST_APART, Scalar, kept_attrs, lies_as_array},
+    own_memory::{self, ROOM},
     shapes::{Shape, Shapes},
 };
 
@@ -48,7 +48,7 @@ impl Window {
         let places = offsets.iter().map(|offset| offset / size);
         let (lowest, highest) = (places.clone().min()?, places.clone().max()?);
         // Whole vectors of memory that rows may reach beyond: other accesses meet the same ones.
-        let (lowest, end) = match shapes.first_place(address, size).filter(|_| guard::root(address).is_some()) {
+        let (lowest, end) = match shapes.first_place(address, size).filter(|_| own_memory::root(address).is_some()) {
             Some(first) => {
                 let lanes = i64::from(lanes);
                 let before = (first + lowest).rem_euclid(lanes);
@@ -92,7 +92,7 @@ impl Window {
 
     /// Whether a store may go by windows: what is between the lanes is written back, which costs less than a lane at a time.
     pub fn may_store(&self, address: Value<'_>, masked: bool) -> bool {
-        let own = || guard::root(address).is_some() && self.count >= self.places.len() as i64;
+        let own = || own_memory::root(address).is_some() && self.count >= self.places.len() as i64;
         self.is_injective() && (self.is_full() && !masked || own()) && 3 * self.parts() < 2 * self.places.len() as u64
     }
 }

@@ -12,7 +12,7 @@ use crate::analysis::{
 };
 use crate::lower::{
     SHARED_ALIGNMENT,
-    vectorize_threads::{guard::root, warp::WARP},
+    vectorize_threads::{machine::WARP, own_memory::root},
 };
 
 const MOST_LANES: usize = WARP as usize;
