@@ -78,6 +78,8 @@ pub const REUSED: &str = "regrain.reused";
 pub const INTERLEAVED: &str = "regrain.interleaved";
 /// On stack memory of a thread that is filled anew in each thread loop that uses it.
 pub const SCOPED: &str = "regrain.scoped";
+/// On stack memory of a block with room on both sides for what lies beside the lanes of a row.
+pub const GUARDED: &str = "regrain.guarded";
 /// On the function of a thread loop that waits: whoever runs it asks for each row.
 pub const TAKEN_BY_ROW: &str = "regrain.taken_by_row";
 /// On a condition under which the threads of a block meet: all take it or none, but for those that have ended.
@@ -121,6 +123,7 @@ pub const ALL: &[&str] = &[
     UNCHANGING,
     REUSED,
     INTERLEAVED,
+    GUARDED,
     TAKEN_BY_ROW,
     TOGETHER,
     CONVEX,

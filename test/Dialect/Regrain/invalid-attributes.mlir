@@ -237,6 +237,14 @@ func.func @reused(%p: !llvm.ptr) {
 
 // -----
 
+func.func @guarded(%p: !llvm.ptr) {
+  // expected-error @below {{attribute 'regrain.guarded' stands on 'llvm.load', expected 'llvm.alloca'}}
+  %a = llvm.load %p {regrain.guarded} : !llvm.ptr -> i32
+  return
+}
+
+// -----
+
 func.func @together(%p: !llvm.ptr) {
   // expected-error @below {{attribute 'regrain.together' stands on 'llvm.load', expected 'scf.if'}}
   %a = llvm.load %p {regrain.together} : !llvm.ptr -> i32

@@ -1,12 +1,10 @@
 //! The memory of a block that rows may access beside their lanes' elements: one OS thread runs a block, and there is room around it.
 
 use mlir_bridge::ir::{Builder, Op, Value};
-use regrain_dialects::attributes::{INTERLEAVED, REUSED};
+use regrain_dialects::attributes::{GUARDED, INTERLEAVED, REUSED};
 
 use crate::{analysis::constants::constant, lower::DYNAMIC_SHARED};
 
-/// On stack memory that needs room on both sides.
-const GUARDED: &str = "regrain.guarded";
 /// The room: twice a row of the most lanes of the widest elements.
 pub const ROOM: i64 = 512;
 /// How far an address is followed to its memory.
