@@ -1,5 +1,7 @@
 //! Pipelines as data, with the reason beside each odd order.
 
+use mlir_bridge::VectorRegisters;
+
 /// A named list of passes.
 pub struct Pipeline {
     pub name: &'static str,
@@ -50,15 +52,21 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 
 /// Block loops split at their barriers, where that is proven right. Threads that do what others do go before: what a thread keeps
 /// from one loop to the next would make a difference between them. Tiles are looked for while barriers are the program's own: loops that
-/// go outside of the threads get some. Loops go in parts while the arrays that they add to are each an object.
-pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
-    regrain-access-in-order,regrain-accumulate-in-parts,regrain-split-barriers";
+/// go outside of the threads get some. Loops go in parts while the arrays that they add to are each an object, for a
+/// processor with so many vector registers.
+pub fn split(registers: u32) -> String {
+    format!(
+        "regrain-merge-redundant-threads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
+         regrain-access-in-order,regrain-accumulate-in-parts{{registers={registers}}},regrain-split-barriers"
+    )
+}
 
-/// Split launches to functions that run one block, for a processor whose vector registers have so many bits. With `report` remarks say of
-/// each thread loop what became of it. The kernels `seldom` need theirs for all shapes only where none is for the shape.
-pub fn to_blocks<'k>(register_bits: u32, report: bool, seldom: impl Iterator<Item = &'k String>) -> String {
+/// Split launches to functions that run one block. With `report` remarks say of each thread loop what became of it. The kernels `seldom` need
+/// theirs for all shapes only where none is for the shape.
+pub fn to_blocks<'k>(registers: VectorRegisters, report: bool, seldom: impl Iterator<Item = &'k String>) -> String {
+    let VectorRegisters { bits, count } = registers;
     let seldom = seldom.map(String::as_str).collect::<Vec<_>>().join(";");
-    format!("regrain-lower-cpu{{register-bits={register_bits} report={report} runs=true seldom={seldom}}}")
+    format!("regrain-lower-cpu{{register-bits={bits} registers={count} report={report} runs=true seldom={seldom}}}")
 }
 
 /// Launches to kernels.

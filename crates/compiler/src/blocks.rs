@@ -37,13 +37,13 @@ pub(crate) fn device_side(
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     let splits = options.level > 0 && !source.options.round_trip;
-    let register_bits = target.vector_register_bits(&options)?;
+    let registers = target.vector_registers(&options)?;
     let (split, mut versions) = if splits {
         let prepared = device.clone();
         // Before anything is made of inline PTX: cooperative groups are known by theirs.
         grid_barriers::leave_waits(&prepared);
         target.prepare(&context, &prepared, &options)?;
-        stages.split_form(&context, &prepared, register_bits)
+        stages.split_form(&context, &prepared, registers)
     } else {
         (None, Versions::default())
     };

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use mlir_bridge::VectorRegisters;
 use mlir_bridge::diagnostics::with_diagnostics;
 use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
@@ -59,23 +60,22 @@ impl Stages<'_> {
     }
 
     /// Block functions for the CPU from `device` (clang's IR, prepared for it), or `None` when there is nothing to gain, and the launches that
-    /// have versions. These may do without block functions: where they only say how many blocks a task has. `register_bits` is the width
-    /// of a vector register.
+    /// have versions. These may do without block functions: where they only say how many blocks a task has.
     pub fn split_form<'ctx>(
         &self,
         context: &'ctx Context,
         device: &Module<'ctx>,
-        register_bits: u32,
+        registers: VectorRegisters,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
         let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
         let made = self.attempt(context, device, true, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);
-            run(module_op(module), pipelines::SPLIT)?;
+            run(module_op(module), &pipelines::split(registers.count))?;
             self.show("split", module);
             let only = self.survey.only.iter();
-            let lowered = run(module_op(module), &pipelines::to_blocks(register_bits, report, only));
+            let lowered = run(module_op(module), &pipelines::to_blocks(registers, report, only));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));

@@ -288,8 +288,12 @@ bool regrainAmdgpuAssemble(MlirStringRef text, const RegrainAmdgpuOptions *optio
 /* Runs a pipeline in the textual form of `opt -passes=`; false on failure, and the sink gets the reason. */
 bool regrainOptimiseForHost(LLVMModuleRef module, MlirStringRef passes, LLVMTargetMachineRef machine, RegrainSink sink,
                             void *user);
-/* The width of the vector registers that code for a processor had best use. */
-unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine);
+/* The vector registers of a processor: the width that code had best use, and how many there are. */
+typedef struct {
+  unsigned bits;
+  unsigned count;
+} RegrainVectorRegisters;
+RegrainVectorRegisters regrainVectorRegisters(LLVMTargetMachineRef machine);
 
 /*===----------------------------------------------------------------------------===*
  * timing.cpp: where time goes

@@ -221,7 +221,7 @@ void setOptionsOnce() {
 
 } // namespace
 
-unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine) {
+RegrainVectorRegisters regrainVectorRegisters(LLVMTargetMachineRef machine) {
   auto *target = reinterpret_cast<TargetMachine *>(machine);
   LLVMContext context;
   Module module("", context);
@@ -229,7 +229,8 @@ unsigned regrainVectorRegisterBits(LLVMTargetMachineRef machine) {
   auto *type = FunctionType::get(Type::getVoidTy(context), false);
   auto *function = Function::Create(type, GlobalValue::ExternalLinkage, "f", module);
   TargetTransformInfo info = target->getTargetTransformInfo(*function);
-  return info.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue();
+  return {static_cast<unsigned>(info.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue()),
+          info.getNumberOfRegisters(info.getRegisterClassForType(/*Vector=*/true))};
 }
 
 bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMTargetMachineRef machine,

@@ -77,4 +77,4 @@ pub use module::{
     Diagnostics, add_dialect, export_inkwell, export_llvm, import_inkwell, import_llvm, module_op, new_context,
     parse_module, register_upstream_passes, run_on_module, verify,
 };
-pub use optimise::{optimise_for_host, vector_register_bits};
+pub use optimise::{VectorRegisters, optimise_for_host};

@@ -5,10 +5,22 @@ use inkwell::targets::TargetMachine;
 
 use crate::ffi;
 
-/// The width, in bits, of the vector registers that code for a processor had best use.
-pub fn vector_register_bits(machine: &TargetMachine) -> u32 {
-    // SAFETY: a live machine, which is asked and not changed.
-    unsafe { ffi::regrainVectorRegisterBits(machine.as_mut_ptr()) }
+/// The vector registers of a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VectorRegisters {
+    /// The width, in bits, that code had best use.
+    pub bits: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl VectorRegisters {
+    /// Those of the processor that a machine makes code for.
+    pub fn of(machine: &TargetMachine) -> Self {
+        // SAFETY: a live machine, which is asked and not changed.
+        let found = unsafe { ffi::regrainVectorRegisters(machine.as_mut_ptr()) };
+        Self { bits: found.bits, count: found.count }
+    }
 }
 
 /// Runs a pipeline in the textual form of `opt -passes=`, with all kinds of vectorisation and unrolling, and with what

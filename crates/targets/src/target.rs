@@ -13,6 +13,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use mlir_bridge::VectorRegisters;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
@@ -197,11 +198,11 @@ pub trait Blocks: Sync {
     /// LLVM's name of what the code is for.
     fn triple(&self) -> String;
 
-    /// The width, in bits, of the vector registers that code had best use.
+    /// The vector registers of the processor.
     ///
     /// # Errors
     /// A processor that is not known.
-    fn vector_register_bits(&self, options: &BlockOptions) -> Result<u32, Error>;
+    fn vector_registers(&self, options: &BlockOptions) -> Result<VectorRegisters, Error>;
 }
 
 /// Block functions made from the parallel form.

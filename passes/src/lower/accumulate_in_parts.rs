@@ -29,7 +29,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::GpuWrapper;
 
-use super::vectorize_threads::is_ordinary;
+use super::vectorize_threads::{self, is_ordinary};
 use crate::{
     analysis::{
         addresses::{Offsets, Symbol},
@@ -40,10 +40,8 @@ use crate::{
     optimise::merge_common_values::sweep,
 };
 
-/// The most sums that are in registers beside what is added to them: where there are 16.
-const MOST_SUMS: i128 = 12;
-/// Values that a loop carries anyway stay in it up to so many: what each part would load again costs more than some of them on the stack.
-const MOST_VALUES: i128 = 24;
+/// Registers for what is added to sums.
+const BESIDE: u32 = 4;
 /// The most rounds, and the most elements that are kept for all of them.
 const MOST_ROUNDS: i64 = 64;
 const MOST_KEPT: i128 = 256;
@@ -59,16 +57,17 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-accumulate-in-parts",
     summary: "let loops that add to more than there are registers go several times",
     anchor: Anchor::Module,
-    options: &[],
+    options: &[vectorize_threads::REGISTERS],
     dialects: &["llvm", "scf", "arith"],
     run,
 };
 
-fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
+    let registers = vectorize_threads::number(pass, &vectorize_threads::REGISTERS)?;
     for parallel in GpuWrapper::all(module).into_iter().flat_map(GpuWrapper::block_loops) {
         // No round holds another one: what a round consists of are innermost loops.
         let rounds: Vec<_> = parallel.find_named("scf.for").into_iter().filter_map(Round::of).collect();
-        rounds.into_iter().for_each(Round::part);
+        rounds.into_iter().for_each(|round| round.part(registers));
     }
     Ok(())
 }
@@ -276,20 +275,22 @@ impl<'c> Round<'c> {
         pairs.into_iter().all(|(a, b)| !a.meets(b))
     }
 
-    /// The parts, if they are several.
-    fn parts(&self) -> Option<Vec<Part<'_, 'c>>> {
+    /// The parts for so many registers, if they are several.
+    fn parts(&self, registers: u32) -> Option<Vec<Part<'_, 'c>>> {
         let carried = self.op.num_results();
         let largest = self.sums.iter().map(Piece::elements).max().unwrap_or(1);
         let all = self.sums.iter().map(Piece::elements).fold(carried as i128, i128::saturating_add);
         let beside = self.op.body().ops().len() as i128;
-        let most = if self.sums.is_empty() { MOST_VALUES } else { MOST_SUMS };
+        let most_sums = i128::from(registers.saturating_sub(BESIDE).max(1));
+        // Values that a loop carries anyway: what each part would load again costs more than some of them on the stack.
+        let most = if self.sums.is_empty() { i128::from(registers + registers / 2) } else { most_sums };
         if all <= most || largest <= 0 || beside > MOST_BESIDE * all {
             return None;
         }
         // As many as fit, and each part of about as many.
         let size = |count: usize, most: usize| count.div_ceil(count.div_ceil(most).max(1)).max(1);
-        let most = usize::try_from(MOST_SUMS / largest).unwrap_or(1).max(1);
-        let values = size(carried, MOST_SUMS as usize);
+        let most = usize::try_from(most_sums / largest).unwrap_or(1).max(1);
+        let values = size(carried, most_sums as usize);
         let pieces = self.sums.chunks(size(self.sums.len(), most)).map(Part::Pieces);
         let values = (0..carried).step_by(values).map(|first| Part::Carried(first..carried.min(first + values)));
         let parts: Vec<_> = pieces.chain(values).collect();
@@ -297,8 +298,8 @@ impl<'c> Round<'c> {
     }
 
     /// Makes the loops of the parts in the place of the loop, if it is worth some.
-    fn part(self) {
-        let Some(parts) = self.parts() else { return };
+    fn part(self, registers: u32) {
+        let Some(parts) = self.parts(registers) else { return };
         let b = Builder::before(self.op);
         let all: Vec<_> = self.arrays.iter().map(|array| self.array_of_rounds(*array)).collect();
         let lifetimes = |when: &str| {

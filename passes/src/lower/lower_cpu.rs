@@ -94,6 +94,7 @@ pub const PASS: PassInfo = PassInfo {
     anchor: Anchor::Module,
     options: &[
         vectorize_threads::REGISTER_BITS,
+        vectorize_threads::REGISTERS,
         vectorize_threads::COST_MODEL,
         vectorize_threads::REPORT,
         RUNS,

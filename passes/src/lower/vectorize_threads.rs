@@ -70,7 +70,7 @@ use apart::NAME;
 pub use classify::{is_of_warp, is_ordinary};
 use forms::check;
 use lane_memory::LaneMemory;
-pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REPORT, WARP};
+pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, number};
 pub use nest::FEWEST;
 use nest::Nest;
 use own_memory::make_room;
@@ -84,7 +84,7 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS, COST_MODEL, REPORT],
+    options: &[REGISTER_BITS, REGISTERS, COST_MODEL, REPORT],
     dialects: DIALECTS,
     run,
 };

@@ -5,8 +5,8 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use mlir_bridge::VectorRegisters;
 use mlir_bridge::timing::{STEPS, measure};
-use mlir_bridge::vector_register_bits;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
@@ -106,8 +106,8 @@ impl Blocks for Cpu {
         image_symbol(unit)
     }
 
-    fn vector_register_bits(&self, options: &BlockOptions) -> Result<u32, Error> {
-        Ok(vector_register_bits(&codegen::machine(options)?))
+    fn vector_registers(&self, options: &BlockOptions) -> Result<VectorRegisters, Error> {
+        Ok(VectorRegisters::of(&codegen::machine(options)?))
     }
 
     fn triple(&self) -> String {

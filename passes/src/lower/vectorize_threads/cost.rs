@@ -4,7 +4,10 @@
 //! each lane of a gather and for all lanes until the last one has left a loop; threads on their own wait for each round's result before the
 //! next, and mispredict where a branch goes differently from thread to thread.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::{HashMap, HashSet},
+};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
@@ -40,8 +43,6 @@ const BY_LANE: u64 = 6;
 /// What it costs to reach a line of memory that no round before has touched: threads of a row share lines, a thread on its own that goes
 /// on by many elements at a time has each for itself.
 const FAR: u64 = 20;
-/// Of 32 registers, the most that loops may carry in rows of several registers.
-const MOST_CARRIED: u64 = 12;
 /// Cycles until a result is there, in slots.
 const FLOAT_LATENCY: u64 = 16;
 const LOAD_LATENCY: u64 = 20;
@@ -85,20 +86,37 @@ impl<'c> Estimate<'c, '_> {
         once.times(1, self.lanes.into())
     }
 
-    /// Whether what loops carry, and the arrays that may become registers, leave most registers for all else.
-    pub fn fits_registers(&self, parallel: Op<'c>) -> bool {
+    /// Whether all that is live at a time, in the order of the program, fits into so many registers. Arrays that may become registers do not.
+    pub fn fits_registers(&self, parallel: Op<'c>, registers: u32) -> bool {
         let array = |op: Op<'c>| op.operands().into_iter().any(is_private_array);
-        !parallel.contains(array) && self.carried(parallel.body()) <= MOST_CARRIED
+        !parallel.contains(array) && self.most_live(parallel.body(), &HashSet::new()) <= registers.into()
     }
 
-    /// The most registers that loops in `block` carry.
-    fn carried(&self, block: Block<'c>) -> u64 {
-        let of = |block: Block<'c>| {
-            let varying = block.args().into_iter().filter(|arg| self.shapes.of(*arg) == Shape::Varying);
-            varying.map(|arg| self.parts(arg.ty())).sum::<u64>() + self.carried(block)
-        };
-        let inner = block.ops().into_iter().flat_map(|op| op.regions()).filter_map(|region| region.first_block());
-        inner.map(of).max().unwrap_or(0)
+    /// The most registers that are live at a time in `block`, behind which `beyond` are.
+    fn most_live(&self, block: Block<'c>, beyond: &HashSet<Value<'c>>) -> u64 {
+        let mut live = beyond.clone();
+        let size = |live: &HashSet<Value<'c>>| live.iter().map(|value| self.parts(value.ty())).sum::<u64>();
+        let mut most = size(&live);
+        for op in block.ops().into_iter().rev() {
+            for result in op.results() {
+                live.remove(&result);
+            }
+            if op.num_regions() > 0 {
+                // What a loop reads is live in all of its rounds.
+                let inner = op.find_all(|_| true).into_iter().flat_map(Op::operands);
+                live.extend(inner.filter(|value| is_outside(*value, op) && self.takes_registers(*value)));
+                let blocks = op.regions().into_iter().filter_map(|region| region.first_block());
+                most = blocks.map(|block| self.most_live(block, &live)).fold(most, u64::max);
+            }
+            live.extend(op.operands().into_iter().filter(|value| self.takes_registers(*value)));
+            most = most.max(size(&live));
+        }
+        most
+    }
+
+    /// Whether a value is a vector that somebody has to keep.
+    fn takes_registers(&self, value: Value<'c>) -> bool {
+        self.shapes.of(value) == Shape::Varying && value.defining_op().is_none_or(|op| kind(op) != Kind::Constant)
     }
 
     fn block(&self, block: Block<'c>, masked: bool) -> Costs {

@@ -9,6 +9,10 @@ pub const WARP: u32 = 32;
 pub const REGISTER_BITS: PassOption =
     PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
 
+/// The option that says how many vector registers there are.
+pub const REGISTERS: PassOption =
+    PassOption { name: "registers", default: "16", description: "number of vector registers" };
+
 /// The option for rows wherever they can be made.
 pub const COST_MODEL: PassOption = PassOption {
     name: "cost-model",
@@ -25,6 +29,8 @@ pub const REPORT: PassOption =
 pub struct Machine {
     /// Width of a vector register.
     pub register_bits: u32,
+    /// Number of vector registers.
+    pub registers: u32,
     /// Whether rows are to cost less than their threads one by one.
     pub cost_model: bool,
     /// Whether remarks say of each thread loop what became of it.
@@ -37,9 +43,19 @@ impl Machine {
     /// # Errors
     /// An option that is no number, or no truth value.
     pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
-        let (bits, model) = (pass.option(REGISTER_BITS.name), pass.option(COST_MODEL.name));
-        let register_bits = bits.parse().map_err(|_| format!("register-bits: expected a number, got '{bits}'"))?;
+        let model = pass.option(COST_MODEL.name);
+        let register_bits = number(pass, &REGISTER_BITS)?;
+        let registers = number(pass, &REGISTERS)?;
         let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
-        Ok(Self { register_bits, cost_model, report: pass.option(REPORT.name) == "true" })
+        Ok(Self { register_bits, registers, cost_model, report: pass.option(REPORT.name) == "true" })
     }
+}
+
+/// What an option says.
+///
+/// # Errors
+/// It is no number.
+pub fn number(pass: &PassRun<'_>, option: &PassOption) -> Result<u32, String> {
+    let text = pass.option(option.name);
+    text.parse().map_err(|_| format!("{}: expected a number, got '{text}'", option.name))
 }

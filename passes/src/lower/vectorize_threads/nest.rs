@@ -168,7 +168,8 @@ impl<'c> Nest<'c> {
                 register_bits: self.machine.register_bits,
                 early: Default::default(),
             };
-            let (costs, fits) = (estimate.of(self.parallel), estimate.fits_registers(self.parallel));
+            let (costs, fits) =
+                (estimate.of(self.parallel), estimate.fits_registers(self.parallel, self.machine.registers));
             (Self { lanes, ..self }, shapes, costs, fits)
         };
         let (mut this, mut shapes, mut costs, _) = of(self.lanes);
