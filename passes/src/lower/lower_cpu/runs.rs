@@ -59,12 +59,12 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     let plain = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
     let shared = Shared::all(function).into_iter().map(Shared::op);
     let shared = shared.chain(DynamicShared::all(function).into_iter().map(DynamicShared::op));
-    let shares =
-        shared.flat_map(|op| op.result(0).users()).any(|user| choice.is_none_or(|choice| !is_otherwise(choice, user)));
+    let otherwise = choice.map(otherwise).unwrap_or_default();
+    let shares = shared.flat_map(|op| op.result(0).users()).any(|user| !otherwise.contains(&user));
     if !plain || shares {
         return false;
     }
-    let Some(sums) = Steps::of(function, parallel).sums(choice) else { return false };
+    let Some(sums) = Steps::of(function, parallel).sums(choice, &otherwise) else { return false };
     for sum in sums {
         may_wrap(sum);
     }
@@ -91,9 +91,18 @@ fn candidate(function: Op<'_>) -> Option<(Op<'_>, Option<Op<'_>>)> {
     (all.count() == 1).then_some((parallel, choice))
 }
 
-/// Whether an operation is in the second branch of a choice.
-fn is_otherwise<'c>(choice: Op<'c>, op: Op<'c>) -> bool {
-    choice.region(1).first_block().is_some_and(|block| block.ops().into_iter().any(|other| other.is_ancestor_of(op)))
+/// What is in the second branch of a choice, and what makes memory or numbers for that alone.
+fn otherwise(choice: Op<'_>) -> HashSet<Op<'_>> {
+    let branch = choice.region(1).first_block();
+    let mut found: HashSet<_> = branch.into_iter().flat_map(Block::ops).flat_map(|op| op.find_all(|_| true)).collect();
+    let before = choice.block().map(Block::ops).unwrap_or_default().into_iter().take_while(|op| *op != choice);
+    for op in before.collect::<Vec<_>>().into_iter().rev() {
+        let serves = op.is("llvm.alloca") || op.is_pure();
+        if serves && op.results().into_iter().flat_map(Value::users).all(|user| found.contains(&user)) {
+            found.insert(op);
+        }
+    }
+    found
 }
 
 /// For how many blocks from this one on, as far as they are available, the condition of a choice holds.
@@ -174,14 +183,14 @@ impl<'c> Steps<'c> {
 
     /// The sums of numbers that change; nothing if anything else is done with such numbers. What a choice is made by, and what is in its
     /// second branch, is of one block.
-    fn sums(mut self, choice: Option<Op<'c>>) -> Option<Vec<Op<'c>>> {
+    fn sums(mut self, choice: Option<Op<'c>>, otherwise: &HashSet<Op<'c>>) -> Option<Vec<Op<'c>>> {
         let own = match self.size {
             Some(size) => Gain { constant: -size, sizes: 0 },
             None => Gain { constant: 0, sizes: -1 },
         };
         self.gains.insert(self.parallel.body().arg(0), own);
         let mut ops = self.function.find_all(|op| {
-            let of_choice = choice.is_some_and(|choice| op == choice || is_otherwise(choice, op));
+            let of_choice = choice == Some(op) || otherwise.contains(&op);
             op != self.function && op != self.parallel && !of_choice && !is_shared_memory(op)
         });
         let mut deciding = HashSet::new();
