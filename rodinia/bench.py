@@ -280,7 +280,7 @@ def spearman(a, b):
 
 
 def rank(options):
-    margin = 0.1
+    margin = 0.25
     lines = ["# The cost model against measured times on the CPU", "",
              "Kernel time of each program with a grain forced on all its kernels (`-fregrain-coarsen-blocks=`, `-threads=`) by the",
              f"original's, in processor time of one OS thread, the least of {options.rounds} interleaved runs; in brackets what the model predicts.",

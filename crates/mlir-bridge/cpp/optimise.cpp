@@ -14,6 +14,7 @@
 // does not look through.
 
 #include "bridge.h"
+#include "gathers.h"
 #include "llvm_options.h"
 #include "sink.h"
 #include "timing.h"
@@ -254,6 +255,9 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
         manager.addPass(SpareTheVectoriser());
         manager.addPass(KeepLoopsShort());
       });
+  builder.registerOptimizerLastEPCallback([](ModulePassManager &manager, OptimizationLevel, ThinOrFullLTOPhase) {
+    manager.addPass(createModuleToFunctionPassAdaptor(regrain_bridge::ScalariseGathers()));
+  });
   builder.registerPipelineParsingCallback(
       [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         if (name != "regrain-compile-cheaply")

@@ -128,7 +128,7 @@ impl Default for CpuLimits {
             l2: 1 << 20,
             l3: 32 << 20,
             bandwidth: 4.0,
-            margin: 0.1,
+            margin: 0.25,
         }
     }
 }

@@ -1,0 +1,24 @@
+// Gathers for processors that have none, or slow ones.
+#pragma once
+
+#include "llvm/IR/PassManager.h"
+
+namespace regrain_bridge {
+
+// ```
+// %n = load <8 x i32>, ptr %p
+// %i = sext <8 x i32> %n to <8 x i64>
+// %a = getelementptr float, ptr %x, <8 x i64> %i
+// %v = call <8 x float> @llvm.masked.gather(<8 x ptr> %a, all lanes, ...)
+// ```
+// becomes, lane by lane,
+// ```
+// %n3 = load i32, ptr getelementptr(i32, %p, 3) ; %i3 = sext i32 %n3 to i64 ; %a3 = getelementptr float, ptr %x, i64 %i3
+// %v3 = load float, ptr %a3 ; insertelement
+// ```
+// where the processor would take a vector of addresses apart: an address that is made of scalars is part of an instruction.
+struct ScalariseGathers : llvm::PassInfoMixin<ScalariseGathers> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
+
+} // namespace regrain_bridge
