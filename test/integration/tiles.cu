@@ -152,6 +152,28 @@ struct Steps {
   }
 };
 
+template <int N> struct Known { // whose last rounds go by a tile that begins with rounds that have been made
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 1;
+    for (int k = 0; k < N; ++k) {
+      int at = i * m.pitch + k;
+      sum = sum / 3 + m.a[at];
+      m.b[at] = m.b[at] / 2 + sum;
+      m.c[at] = sum;
+    }
+    m.y[i] = sum;
+  }
+};
+
+template <int N> struct KnownPrefix {
+  template <typename T> BOTH of(Arrays<T> m, int i) {
+    T sum = 1;
+    for (int k = 0; k < N; ++k)
+      m.c[i * m.pitch + k] = sum = sum / 3 + m.a[i * m.pitch + k];
+    m.y[i] = sum;
+  }
+};
+
 struct Pairs { // of which a round reads one
   template <typename T> BOTH of(Arrays<T> m, int i) {
     for (int k = 0; 2 * k + 1 < m.rounds; ++k)
@@ -249,6 +271,10 @@ template <typename T> static void types() {
   all<Some, T>();
   all<Triangle, T>();
   all<Steps, T>();
+  all<Known<9>, T>();
+  all<KnownPrefix<13>, T>();
+  all<Known<15>, T>();
+  all<Known<31>, T>();
   all<Pairs, T>();
   all<Behind, T>();
   all<Unsigned, T>();
@@ -296,6 +322,7 @@ int main() {
     within<Behind, float>(rounds);
     within<Prefix, short>(rounds);
   }
+  within<KnownPrefix<15>, int>(15);
   types<float>();
   types<double>();
   types<int>();

@@ -22,11 +22,12 @@ struct regrain_tls {
   void *runtime;
   uint32_t available;
   uint32_t taken;
+  uint32_t hints;
 };
 
 _Static_assert(offsetof(struct regrain_tls, laneid) == 48, "regrain_tls is part of the ABI");
 _Static_assert(offsetof(struct regrain_tls, dynamic_shared) == 64, "regrain_tls is part of the ABI");
-_Static_assert(sizeof(struct regrain_tls) == 96, "regrain_tls is part of the ABI");
+_Static_assert(offsetof(struct regrain_tls, hints) == 96, "regrain_tls is part of the ABI");
 
 /* Initial-exec: one load from the thread pointer, no call. */
 extern _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));

@@ -67,9 +67,12 @@ pub struct Tls {
     /// How many blocks from this one on, along x, one call of a block form may run, and how many it ran.
     pub available: u32,
     pub taken: u32,
+    /// How many more hints of code that waits change nothing.
+    pub hints: u32,
 }
 
-const _: () = assert!(size_of::<Tls>() == 96);
+const _: () = assert!(size_of::<Tls>() == 104);
+const _: () = assert!(std::mem::offset_of!(Tls, hints) == 96);
 const _: () = assert!(std::mem::offset_of!(Tls, available) == 88);
 const _: () = assert!(std::mem::offset_of!(Tls, laneid) == 48);
 const _: () = assert!(std::mem::offset_of!(Tls, dynamic_shared) == 64);

@@ -11,6 +11,7 @@ pub mod loops;
 pub mod meeting;
 pub mod objects;
 pub mod phases;
+pub mod settled;
 pub mod synchronisation;
 pub mod trips;
 pub mod uniformity;

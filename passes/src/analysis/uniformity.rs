@@ -35,12 +35,25 @@ pub struct Uniformity<'c> {
     varying: HashSet<Value<'c>>,
     structures: HashSet<Op<'c>>,
     trust: Trust,
+    /// Operations that give the same where what they get is.
+    settled: HashSet<Op<'c>>,
 }
 
 impl<'c> Uniformity<'c> {
     /// Analyses `block`, given the values that differ between iterations to begin with.
     pub fn new(block: Block<'c>, seeds: &[Value<'c>], structures: HashSet<Op<'c>>, trust: Trust) -> Self {
-        let mut made = Self { varying: seeds.iter().copied().collect(), structures, trust };
+        Self::with_settled(block, seeds, structures, trust, HashSet::new())
+    }
+
+    /// The same where these operations, too, give the same if what they get is.
+    pub fn with_settled(
+        block: Block<'c>,
+        seeds: &[Value<'c>],
+        structures: HashSet<Op<'c>>,
+        trust: Trust,
+        settled: HashSet<Op<'c>>,
+    ) -> Self {
+        let mut made = Self { varying: seeds.iter().copied().collect(), structures, trust, settled };
         while made.spread(block) {}
         made
     }
@@ -92,7 +105,7 @@ impl<'c> Uniformity<'c> {
         }
         let same =
             repeatable(op) || (self.trust.loads && op.is("llvm.load")) || (self.trust.locals && op.is("llvm.alloca"));
-        same && self.all_uniform(&free_values(op))
+        (same || self.settled.contains(&op)) && self.all_uniform(&free_values(op))
     }
 
     fn spread_structure(&mut self, op: Op<'c>) -> bool {

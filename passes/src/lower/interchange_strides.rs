@@ -49,6 +49,7 @@ use crate::analysis::{
     facts::{Range, range},
     loops::Counting,
     objects::{Kind as Object, is_read_only_struct, object_of},
+    settled::settled,
     synchronisation::STRUCTURES,
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
 };
@@ -88,7 +89,8 @@ fn interchange(parallel: Op<'_>) {
         load.set_attr(UNCHANGING, load.ctx().unit_attr());
     }
     let known = structures.iter().copied().collect();
-    let uniform = Uniformity::new(parallel.body(), &parallel.body().args(), known, Trust::default());
+    let settled = settled(parallel.find_named(Barrier::NAME));
+    let uniform = Uniformity::with_settled(parallel.body(), &parallel.body().args(), known, Trust::default(), settled);
     rounds::share(parallel, &structures, &uniform);
     for strided in loops.into_iter().filter(|strided| strided.fits(parallel, &uniform)) {
         let start = Starts { parallel, uniform: &uniform, b: Builder::before(strided.op), checks: Vec::new() };

@@ -284,6 +284,12 @@ impl<'c, 'p> Emitter<'c, 'p> {
         let Some(op) = op else {
             return Err(format!("the value {value} is not uniform"));
         };
+        self.make_beside(op)?;
+        self.uniform(value)
+    }
+
+    /// Makes an operation of uniform values once, beside the thread loops.
+    fn make_beside(&mut self, op: Op<'c>) -> Emitted<()> {
         let mut mapping = Mapping::new();
         for operand in free_values(op) {
             let now = self.uniform(operand)?;
@@ -293,7 +299,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
         for (old, new) in op.results().into_iter().zip(copy.results()) {
             self.set_uniform(old, new);
         }
-        self.uniform(value)
+        Ok(())
     }
 
     /// Adds a plain operation of the old loop.
@@ -304,6 +310,9 @@ impl<'c, 'p> Emitter<'c, 'p> {
         };
         if op.name() == "llvm.alloca" {
             return self.stack(op);
+        }
+        if self.plan.settled.contains(&op) && self.plan.is_uniform(op.result(0)) {
+            return self.make_beside(op);
         }
         if !results.is_empty() && results.iter().all(later) {
             return Ok(());

@@ -10,7 +10,10 @@ use regrain_dialects::{
 };
 
 use crate::{
-    analysis::uniformity::{Trust, Uniformity, free_values},
+    analysis::{
+        settled::settled,
+        uniformity::{Trust, Uniformity, free_values},
+    },
     lower::stack,
 };
 
@@ -20,10 +23,15 @@ const FLOAT_LIMIT: u32 = 6;
 /// What one division costs beside one addition.
 const DIVISION_COST: u32 = 10;
 
+/// All threads take part in the reductions at barriers.
+const TRUST: Trust = Trust { reductions: true, loads: false, locals: false };
+
 /// The facts about one block loop.
 pub struct Plan<'c> {
     /// Operations that synchronise or hold one that does.
     pub syncing: HashSet<Op<'c>>,
+    /// Loads that are made beside the thread loops.
+    pub settled: HashSet<Op<'c>>,
     /// Values that are the same for all threads.
     uniformity: Uniformity<'c>,
     /// Values that get an array with one element for each thread.
@@ -53,8 +61,11 @@ impl<'c> Plan<'c> {
     /// Analyses `parallel`, the loop over the threads of a block. With `rows_are_warps` operations of warps stay in its thread loops.
     pub fn new(parallel: Op<'c>, rows_are_warps: bool) -> Self {
         let syncing = syncing(parallel, rows_are_warps);
+        let settled = settled(syncing.iter().copied());
+        let (body, trust) = (parallel.body(), TRUST);
         let mut plan = Self {
-            uniformity: uniformity(parallel, syncing.clone()),
+            uniformity: Uniformity::with_settled(body, &body.args(), syncing.clone(), trust, settled.clone()),
+            settled,
             syncing,
             kept: HashSet::new(),
             recomputed: HashSet::new(),
@@ -241,8 +252,7 @@ impl<'c> Plan<'c> {
 
 /// What varies over the threads, all of whom take part in the reductions at barriers.
 pub fn uniformity<'c>(parallel: Op<'c>, syncing: HashSet<Op<'c>>) -> Uniformity<'c> {
-    let trust = Trust { reductions: true, ..Trust::default() };
-    Uniformity::new(parallel.body(), &parallel.body().args(), syncing, trust)
+    Uniformity::new(parallel.body(), &parallel.body().args(), syncing, TRUST)
 }
 
 fn own_cost(op: Op<'_>) -> u32 {

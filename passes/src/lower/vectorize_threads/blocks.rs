@@ -93,13 +93,26 @@ impl<'c> Emitter<'c, '_> {
     fn column_alignment(&self, ty: Type<'c>) -> i64 {
         let element = ty.vector_parts().map(|(element, _)| element);
         let bits = element.and_then(|element| element.float_width().or(element.int_width())).unwrap_or(64);
-        (i64::from(bits / 8) * i64::from(self.lanes)).min(64)
+        let lanes = ty.vector_parts().map_or(1, |(_, lanes)| lanes);
+        (i64::from(bits / 8) * i64::from(lanes)).min(64)
     }
 
-    /// The width of the squares of a tile, and the first column of those that are side by side.
-    fn squares(&self, first: i64, rounds: u32) -> (usize, Vec<i64>) {
+    /// The width of the squares of a tile, the first column of those that are side by side, and the lanes that go through permutations together:
+    /// those of one square where its rows fill registers, as many vectors as one square has are as many as there is room for.
+    fn squares(&self, group: &Group<'c>, first: i64, rounds: u32) -> (usize, Vec<i64>, usize) {
         let width = rounds.min(self.lanes) as usize;
-        (width, (0..rounds).step_by(width).map(|column| first + i64::from(column)).collect())
+        let bits = 8 * group.size.cast_unsigned() * width as u64;
+        let together = if bits < self.register_bits.into() { self.lanes as usize } else { width };
+        (width, (0..rounds).step_by(width).map(|column| first + i64::from(column)).collect(), together)
+    }
+
+    /// The address of a column from a lane on.
+    fn column_from(&self, columns: Columns<'c>, group: &Group<'c>, number: i64, lane: usize) -> Value<'c> {
+        let column = self.column(columns, group, number);
+        if lane == 0 {
+            return column;
+        }
+        self.b.llvm_element_at(column, group.ty, self.b.const_int(self.b.ctx().int(64), lane as i64))
     }
 
     /// Bytes from the address of a group to the lowest one of so many columns.
@@ -115,23 +128,25 @@ impl<'c> Emitter<'c, '_> {
     /// Reads the columns of a tile from `first` on.
     pub fn read_block(&self, group: &Group<'c>, places: &Places<'c>, columns: Columns<'c>, first: i64, rounds: u32) {
         let ctx = self.b.ctx();
-        let (width, squares) = self.squares(first, rounds);
+        let (width, squares, together) = self.squares(group, first, rounds);
         let ty = ctx.vector(group.ty, width as u32);
         let Some(member) = group.loads().next().copied() else { return };
         for column in squares {
             let pointers = self.pointers(group, places, Self::lowest(group, column, width as i64), columns);
-            let rows = (0..width).map(|row| {
-                let lanes = pointers[row..].iter().step_by(width).map(|pointer| {
-                    let spec = self.b.op("llvm.load").operands(&[*pointer]).attrs(&kept_attrs(member.op));
-                    let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
-                    spec.attr("ordering", ctx.i64_attr(0)).result(ty).build().result(0)
+            for (lane, pointers) in (0..).step_by(together).zip(pointers.chunks(together)) {
+                let rows = (0..width).map(|row| {
+                    let lanes = pointers[row..].iter().step_by(width).map(|pointer| {
+                        let spec = self.b.op("llvm.load").operands(&[*pointer]).attrs(&kept_attrs(member.op));
+                        let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
+                        spec.attr("ordering", ctx.i64_attr(0)).result(ty).build().result(0)
+                    });
+                    self.joined(&lanes.collect::<Vec<_>>())
                 });
-                self.joined(&lanes.collect::<Vec<_>>())
-            });
-            let vectors = self.transposed(rows.collect());
-            for (element, vector) in vectors.into_iter().enumerate() {
-                let number = Self::column_of(group, column, width as i64, element as i64);
-                self.store_column(vector, self.column(columns, group, number));
+                let vectors = self.transposed(rows.collect());
+                for (element, vector) in vectors.into_iter().enumerate() {
+                    let number = Self::column_of(group, column, width as i64, element as i64);
+                    self.store_column(vector, self.column_from(columns, group, number, lane));
+                }
             }
         }
     }
@@ -139,22 +154,25 @@ impl<'c> Emitter<'c, '_> {
     /// Writes the columns of a tile from `first` on.
     pub fn write_block(&self, group: &Group<'c>, places: &Places<'c>, columns: Columns<'c>, first: i64, rounds: u32) {
         let ctx = self.b.ctx();
-        let (width, squares) = self.squares(first, rounds);
+        let (width, squares, together) = self.squares(group, first, rounds);
+        let ty = ctx.vector(group.ty, together as u32);
         let Some(member) = group.store().copied() else { return };
         for column in squares {
             let pointers = self.pointers(group, places, Self::lowest(group, column, width as i64), columns);
-            let vectors = (0..width as i64).map(|element| {
-                let number = Self::column_of(group, column, width as i64, element);
-                self.load_column(self.column(columns, group, number), self.vector(group.ty))
-            });
-            let rows = self.transposed(vectors.collect());
-            for (lane, pointer) in pointers.into_iter().enumerate() {
-                let (row, square) = (rows[lane % width], lane / width * width);
-                let own: Vec<_> = (square as i32..).take(width).collect();
-                let part = if width == self.lanes as usize { row } else { self.shuffled(row, row, &own) };
-                let spec = self.b.op("llvm.store").operands(&[part, pointer]).attrs(&kept_attrs(member.op));
-                let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
-                spec.attr("ordering", ctx.i64_attr(0)).build();
+            for (first, pointers) in (0..).step_by(together).zip(pointers.chunks(together)) {
+                let vectors = (0..width as i64).map(|element| {
+                    let number = Self::column_of(group, column, width as i64, element);
+                    self.load_column(self.column_from(columns, group, number, first), ty)
+                });
+                let rows = self.transposed(vectors.collect());
+                for (lane, pointer) in pointers.iter().enumerate() {
+                    let (row, square) = (rows[lane % width], lane / width * width);
+                    let own: Vec<_> = (square as i32..).take(width).collect();
+                    let part = if width == together { row } else { self.shuffled(row, row, &own) };
+                    let spec = self.b.op("llvm.store").operands(&[part, *pointer]).attrs(&kept_attrs(member.op));
+                    let spec = spec.attr("alignment", ctx.i64_attr(alignment(&member, group)));
+                    spec.attr("ordering", ctx.i64_attr(0)).build();
+                }
             }
         }
     }
@@ -162,7 +180,8 @@ impl<'c> Emitter<'c, '_> {
     /// The squares of as many vectors as each is wide, a power of two, the other way round; they lie side by side in the vectors, so that a
     /// permutation is one of all of them, and where they are small one within the parts of a register.
     pub fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
-        let (width, lanes) = (rows.len(), self.lanes as usize);
+        let (width, lanes) =
+            (rows.len(), rows.first().and_then(|row| row.ty().vector_parts()).map_or(0, |parts| parts.1 as usize));
         let mut distance = 1;
         while distance < width {
             let pick = |upper: bool| {

@@ -16,6 +16,7 @@ use super::{
     classify::{Kind, divides, is_scalar, kind, lane_types},
     combs::Comb,
     division::Division,
+    machine::{GATHERED, SCATTERED},
     memory::MOST_APART,
     own_memory::root,
     shapes::{Shape, Shapes},
@@ -35,9 +36,6 @@ const MISPREDICTED: u64 = 60;
 const PREDICTED: u64 = 4;
 /// What masks cost in each round, and at each branch.
 const MASKING: u64 = 8;
-/// A lane of a gather and of a scatter: two cycles, as measured on Zen 4 from the second-level cache.
-const GATHERED: u64 = 8;
-const SCATTERED: u64 = 8;
 /// What one lane's operation costs in a loop over the lanes beside the operation itself.
 const BY_LANE: u64 = 6;
 /// What it costs to reach a line of memory that no round before has touched: threads of a row share lines, a thread on its own that goes

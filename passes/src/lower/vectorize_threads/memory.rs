@@ -25,6 +25,10 @@ use super::{
 /// The most scalars from one lane's to the next one's of which all are loaded.
 pub const MOST_APART: i64 = 8;
 
+/// From vector registers so wide on a processor has scatters. Others store lane by lane, behind a branch for each lane of a mask, which goes
+/// differently from lane to lane: there lanes that take no part store aside.
+const SCATTERING: u32 = 512;
+
 /// One scalar of an access.
 #[derive(Clone, Copy)]
 pub struct Scalar<'c> {
@@ -331,8 +335,14 @@ impl<'c> Emitter<'c, '_> {
             self.store_window(op, address, scalar, &window, vector);
             return;
         }
-        let pointers = self.all_pointers(address, scalar.offset);
-        let spec = self.b.op("llvm.intr.masked.scatter").operands(&[vector, pointers, self.mask_vector()]);
+        let mut pointers = self.all_pointers(address, scalar.offset);
+        let mut lanes = self.mask_vector();
+        if let Some(mask) = self.mask.filter(|_| self.register_bits < SCATTERING) {
+            let aside = self.slots.aside(scalar.ty);
+            pointers = self.select(mask, pointers, self.splat(aside));
+            lanes = self.splat_int(self.i1(), 1);
+        }
+        let spec = self.b.op("llvm.intr.masked.scatter").operands(&[vector, pointers, lanes]);
         spec.attr("alignment", ctx.i32_attr(scalar.alignment as i32)).build();
     }
 }

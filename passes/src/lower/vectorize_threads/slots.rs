@@ -6,13 +6,15 @@ use mlir_bridge::ir::{Builder, Type, Value};
 pub struct Slots<'c> {
     made: Vec<(Type<'c>, Value<'c>)>,
     used: Vec<bool>,
+    /// What is written and never read.
+    asides: Vec<(Type<'c>, Value<'c>)>,
     /// The start of the function.
     start: Builder<'c>,
 }
 
 impl<'c> Slots<'c> {
     pub fn new(start: Builder<'c>) -> Self {
-        Self { made: Vec::new(), used: Vec::new(), start }
+        Self { made: Vec::new(), used: Vec::new(), asides: Vec::new(), start }
     }
 
     /// The slots that were taken are free again.
@@ -30,6 +32,16 @@ impl<'c> Slots<'c> {
         let memory = self.apart(element, lanes.into());
         self.made.push((element, memory));
         self.used.push(true);
+        memory
+    }
+
+    /// Memory for one element, where lanes store that take no part.
+    pub fn aside(&mut self, element: Type<'c>) -> Value<'c> {
+        if let Some((_, memory)) = self.asides.iter().find(|(ty, _)| *ty == element) {
+            return *memory;
+        }
+        let memory = self.apart(element, 1);
+        self.asides.push((element, memory));
         memory
     }
 

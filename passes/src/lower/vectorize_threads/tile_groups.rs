@@ -300,10 +300,7 @@ impl<'c, 's> Found<'c, 's> {
         let far = match self.shapes.stride(group.address) {
             Some(stride) => {
                 let touch = all.is_some_and(|all| {
-                    all >= FEWEST.into()
-                        && all.count_ones() == 1
-                        && stride.abs() == all * group.size
-                        && stride.abs() >= LEAST
+                    all >= FEWEST.into() && stride.abs() == all * group.size && stride.abs() >= LEAST
                 });
                 stride.abs() > MOST_APART * group.size || touch
             }

@@ -15,6 +15,8 @@
 //! } else { scf.yield %first }
 //! scf.for %k = %next to %n step %one { A }
 //! ```
+//! Where the number of rounds is a constant, the ones behind the last whole tile may go by a tile, too: it begins earlier, with rounds that
+//! have been made, and leaves them out. It reads and writes the same again for them.
 
 use mlir_bridge::ir::{Op, Value};
 
@@ -97,7 +99,9 @@ impl<'c> Emitter<'c, '_> {
             self.within(asked.region(0).entry(), mask, |this| {
                 this.set(args[0], Row::Scalar(low));
                 this.bind(&args[1..], &inits);
-                let holds = this.asked(op, plan, [low, whole, step])?;
+                let rest = this.b.arith("muli", step, this.b.const_int(step.ty(), plan.rest.into()));
+                let all = if plan.rest > 0 { this.b.arith("addi", whole, rest) } else { whole };
+                let holds = this.asked(op, plan, [low, all, step])?;
                 this.b.scf_yield(&[holds]);
                 Ok(())
             })?;
@@ -113,7 +117,7 @@ impl<'c> Emitter<'c, '_> {
         let mask = self.mask;
         self.within(made.region(0).entry(), mask, |this| {
             let end = this.b.arith("addi", low, whole);
-            let mut values = vec![end];
+            let mut values = vec![if plan.rest > 0 { high } else { end }];
             values.extend(this.tile_loop(op, plan, [low, end, step], &inits)?);
             this.b.scf_yield(&values);
             Ok(())
@@ -159,7 +163,7 @@ impl<'c> Emitter<'c, '_> {
         let whole = b.value("arith.select", &[inside, whole, number(0)], step.ty());
         let least = match (plan.rounds, !plan.asks()) {
             (1, _) => LEAST_ROUNDS,
-            (rounds, _) if plan.whole => rounds.into(),
+            (rounds, _) if plan.whole || plan.rest > 0 => rounds.into(),
             (rounds, true) => rounds.into(),
             (rounds, false) => LEAST_TILES * i64::from(rounds),
         };
@@ -191,13 +195,16 @@ impl<'c> Emitter<'c, '_> {
             let rows = made.body().args();
             let values = match plan.rounds {
                 1 => this.round(op, &early, rows[0], &rows[1..])?,
-                _ => this.one_tile(op, plan, &early, step, &rows)?,
+                _ => this.one_tile(op, plan, &early, step, &rows, 0)?,
             };
             this.b.scf_yield(&values);
             Ok(())
         })?;
         self.depth -= 1;
-        let results = made.results();
+        let mut results = made.results();
+        if plan.rest > 0 {
+            results = self.last_tile(op, plan, &early, [end, step], &results)?;
+        }
         self.tile = outer;
         self.written_back(&early, &results[inits.len()..])?;
         Ok(results[..inits.len()].to_vec())
@@ -287,7 +294,31 @@ impl<'c> Emitter<'c, '_> {
         Ok(values)
     }
 
-    /// The rounds of one tile.
+    /// The rounds behind the whole tiles, from `end` on, by a tile that begins with rounds that have been made.
+    fn last_tile(
+        &mut self,
+        op: Op<'c>,
+        plan: &Plan<'c>,
+        early: &[Early<'c, '_>],
+        [end, step]: [Value<'c>; 2],
+        carried: &[Value<'c>],
+    ) -> Emitted<Vec<Value<'c>>> {
+        let made = i64::from(plan.rounds - plan.rest);
+        for (group, columns) in early.iter().filter_map(|early| Some((early.group, early.columns?))) {
+            // What is only written is what the tile before has left.
+            let kept = if group.reads_ahead() { 0 } else { made };
+            for number in columns.first..columns.first + kept {
+                let from = self.column(columns, group, number + i64::from(plan.rest));
+                let vector = self.load_column(from, self.vector(group.ty));
+                self.store_column(vector, self.column(columns, group, number));
+            }
+        }
+        let back = self.b.arith("muli", step, self.b.const_int(step.ty(), made));
+        let rows = [&[self.b.arith("subi", end, back)], carried].concat();
+        self.one_tile(op, plan, early, step, &rows, made)
+    }
+
+    /// The rounds of one tile, from the round `begin` of it on.
     fn one_tile(
         &mut self,
         op: Op<'c>,
@@ -295,6 +326,7 @@ impl<'c> Emitter<'c, '_> {
         early: &[Early<'c, '_>],
         step: Value<'c>,
         rows: &[Value<'c>],
+        begin: i64,
     ) -> Emitted<Vec<Value<'c>>> {
         let args = op.body().args();
         self.set(args[0], Row::Scalar(rows[0]));
@@ -310,8 +342,8 @@ impl<'c> Emitter<'c, '_> {
             tiled.push((group, columns, places));
         }
         let i64 = self.b.ctx().int(64);
-        let [zero, one, count] = [0, 1, plan.rounds.into()].map(|number| self.b.const_int(i64, number));
-        let made = self.b.scf_for(zero, count, one, &rows[1..]);
+        let [begin, one, count] = [begin, 1, plan.rounds.into()].map(|number| self.b.const_int(i64, number));
+        let made = self.b.scf_for(begin, count, one, &rows[1..]);
         if plan.size * plan.rounds as usize <= LARGEST {
             let text = "#llvm.loop_annotation<unroll = <full = true>>";
             made.set_attr(LOOP_ANNOTATION, self.b.ctx().parse_attr(text).ok_or("no annotations of loops")?);

@@ -12,11 +12,12 @@
 //! by what the loop asks before it begins (`overlaps.rs`). What other threads do to the same places would be a race: no barrier, no
 //! atomic and no volatile access is in the loop. No place is read that no round reads.
 
-use mlir_bridge::ir::Op;
+use mlir_bridge::ir::{Op, Value};
 use regrain_dialects::ops::WarpBarrier;
 
 use super::{
     classify::{Kind, is_ordinary, kind},
+    machine::{GATHERED, SCATTERED},
     shapes::{Shape, Shapes},
     tile_groups::{Found, Group, Member, Role},
 };
@@ -32,6 +33,8 @@ pub struct Plan<'c> {
     pub rounds: u32,
     /// Whether the loop is known to be of whole tiles.
     pub whole: bool,
+    /// The rounds behind the whole tiles, if they go by one more tile, which begins with rounds that have been made; else zero.
+    pub rest: u32,
     pub groups: Vec<Group<'c>>,
     /// Pairs of groups that must not meet.
     pub apart: Vec<[usize; 2]>,
@@ -66,7 +69,30 @@ impl<'c> Plan<'c> {
         let uneven = found.is_uneven();
         let (rounds, groups, apart) = found.decide(register_bits, all_rounds)?;
         let whole = rounds > 1 && all_rounds.is_some_and(|all| all > 0 && all % i64::from(rounds) == 0);
-        (rounds > 1 || !masked).then_some(Self { rounds, whole, groups, apart, size, uneven, lanes, register_bits })
+        let mut plan = Self { rounds, whole, rest: 0, groups, apart, size, uneven, lanes, register_bits };
+        if shapes.all_uniform(&op.operands()[..3]) {
+            plan.rest = plan.rest_by_tile(op, all_rounds);
+        }
+        (rounds > 1 || !masked).then_some(plan)
+    }
+
+    /// How many of `all` rounds go by a last tile: the ones that whole tiles leave, where a tile is cheaper than each lane on its own.
+    fn rest_by_tile(&self, op: Op<'c>, all: Option<i64>) -> u32 {
+        let all = all.and_then(|all| u32::try_from(all).ok()).filter(|all| *all > self.rounds && self.rounds > 1);
+        let Some(rest) = all.map(|all| all % self.rounds) else { return 0 };
+        let tiled = || self.groups.iter().filter(|group| group.role == Role::Tiled);
+        // What the tile finds of the rounds before is in its own columns, at addresses that the number of a round gives alone.
+        let carries = |value: &Value<'c>| value.block_arg().is_some_and(|(block, n)| block == op.body() && n > 0);
+        let again = tiled().all(|group| {
+            let [first, last] = group.columns();
+            let reads = |op: &Op<'c>| op.operands().iter().any(carries);
+            first == last && !carries(&group.address) && !group.slice.iter().any(reads)
+        });
+        let members = || tiled().flat_map(|group| group.members.iter().enumerate().map(move |member| (group, member)));
+        let by_tile: u64 = members().map(|(group, (number, member))| self.cost(group, member, number)).sum();
+        let alone = |member: &Member<'c>| if member.stores() { SCATTERED } else { GATHERED };
+        let by_lane = u64::from(self.lanes) * members().map(|(_, (_, member))| alone(member)).sum::<u64>();
+        if again && by_tile * u64::from(self.rounds) < by_lane * u64::from(rest) { rest } else { 0 }
     }
 
     /// What an access costs in each round, in slots, if it is not made where it stands.

@@ -139,9 +139,27 @@ impl<'c> Emitter<'c, '_> {
 
     /// `vector` with the lanes of `source`.
     fn permuted(&mut self, shuffle: &Shuffle<'c>, vector: Value<'c>, source: &Source<'c>) -> Emitted<Value<'c>> {
-        let Some(clamp) = constant(shuffle.clamp()) else {
-            return Ok(self.through_memory(shuffle.op(), vector, source.lane));
+        if let Some(clamp) = constant(shuffle.clamp()) {
+            return self.permuted_within(shuffle, vector, source, clamp);
+        }
+        // The bound says who keeps its own, and for other kinds not where the others read.
+        let widest = match shuffle.kind() {
+            ShuffleKind::Idx => return Ok(self.through_memory(shuffle.op(), vector, source.lane)),
+            ShuffleKind::Up => 0,
+            ShuffleKind::Down | ShuffleKind::Bfly => i64::from(WARP) - 1,
         };
+        let moved = self.permuted_within(shuffle, vector, source, widest)?;
+        Ok(self.select(source.ok, moved, vector))
+    }
+
+    /// The same with this bound, or this one or a narrower one.
+    fn permuted_within(
+        &mut self,
+        shuffle: &Shuffle<'c>,
+        vector: Value<'c>,
+        source: &Source<'c>,
+        clamp: i64,
+    ) -> Emitted<Value<'c>> {
         if let Some(offset) = constant(shuffle.offset()) {
             return Ok(self.fixed(shuffle.kind(), vector, offset, clamp));
         }

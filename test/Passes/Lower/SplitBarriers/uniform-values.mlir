@@ -142,3 +142,78 @@ func.func @split_lock(%p: !llvm.ptr, %b: index) {
   }
   func.return
 }
+
+// Behind a barrier all threads read the same at one place of shared memory: once, before their loop.
+// CHECK-LABEL: func.func @settled
+// CHECK: scf.parallel
+// CHECK: scf.parallel
+// CHECK: llvm.store
+// CHECK: scf.reduce
+// CHECK-NOT: scf.parallel
+// CHECK: %[[TOTAL:.*]] = llvm.load
+// CHECK: %[[GO:.*]] = arith.cmpi sgt, %[[TOTAL]]
+// CHECK: scf.if %[[GO]]
+// CHECK: scf.parallel
+func.func @settled(%p: !llvm.ptr, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = regrain.gpu_wrapper @k grid(%c1, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%c1, %c1, %c1) step (%c1, %c1, %c1) {
+      %tile = regrain.shared "tile" : !llvm.array<64 x i32> -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %first = llvm.getelementptr %tile[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
+        %own = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+        llvm.store %t, %own : i32, !llvm.ptr<3>
+        regrain.barrier(%x, %y, %z)
+        %total = llvm.load %first : !llvm.ptr<3> -> i32
+        %c = arith.cmpi sgt, %total, %t : i32
+        %some = arith.constant 7 : i32
+        %go = arith.cmpi sgt, %total, %some : i32
+        scf.if %go {
+          regrain.barrier(%x, %y, %z)
+          llvm.store %t, %p : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// What was written since the barrier may be what a thread reads.
+// CHECK-LABEL: func.func @do_not_settle_what_is_written
+// CHECK: scf.parallel
+// CHECK: scf.parallel
+// CHECK: scf.reduce
+// CHECK: scf.parallel
+// CHECK: llvm.load
+func.func @do_not_settle_what_is_written(%p: !llvm.ptr, %b: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = regrain.gpu_wrapper @k grid(%c1, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%c1, %c1, %c1) step (%c1, %c1, %c1) {
+      %tile = regrain.shared "tile" : !llvm.array<64 x i32> -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %first = llvm.getelementptr %tile[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
+        %own = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+        llvm.store %t, %own : i32, !llvm.ptr<3>
+        regrain.barrier(%x, %y, %z)
+        llvm.store %t, %own : i32, !llvm.ptr<3>
+        %total = llvm.load %first : !llvm.ptr<3> -> i32
+        %c = arith.cmpi sgt, %total, %t : i32
+        %some = arith.constant 7 : i32
+        %go = arith.cmpi sgt, %total, %some : i32
+        scf.if %go {
+          regrain.barrier(%x, %y, %z)
+          llvm.store %t, %p : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}

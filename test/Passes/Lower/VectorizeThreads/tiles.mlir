@@ -137,6 +137,82 @@ llvm.func @own_lengths(%starts: !llvm.ptr, %lengths: !llvm.ptr, %out: !llvm.ptr)
   llvm.return
 }
 
+// Fifteen rounds: a tile of eight, and another one that begins with the seventh, whose value is in its first column already and goes back as it
+// was. Nothing is read or written lane by lane.
+// CHECK-LABEL: llvm.func @last_tile_overlaps
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK: scf.for %{{.*}} = %c0_i64{{.*}} to %c8_i64
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : vector<8xf32>
+// CHECK: %[[WRITTEN:.*]] = llvm.load %{{.*}} {alignment = 32 : i64}
+// CHECK: llvm.store %[[WRITTEN]], %{{.*}} {alignment = 32 : i64}
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+// CHECK: scf.for %{{.*}} = %c1_i64{{.*}} to %c8_i64
+// CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : vector<8xf32>
+// CHECK: scf.yield %c15_i64
+// One round more than a tile goes lane by lane: a tile costs more.
+// CHECK-LABEL: llvm.func @do_not_overlap_for_one_round
+// CHECK: scf.for
+// CHECK: scf.for %{{.*}} = %c0_i64{{.*}} to %c8_i64
+// CHECK-NOT: to %c8_i64
+// CHECK: llvm.intr.masked.gather
+llvm.func @last_tile_overlaps(%a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %none = arith.constant 0.0 : f32
+  %rounds = arith.constant 15 : i64
+  // expected-remark @below {{threads go in rows of 8: 2 accesses tiled}}
+  scf.parallel (%i, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %i : index to i64
+    %row = llvm.mul %t, %rounds : i64
+    %sum = scf.for %k = %zero to %rounds step %one iter_args(%before = %none) -> f32 : i64 {
+      %at = llvm.add %row, %k : i64
+      %p = llvm.getelementptr %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      // expected-remark @below {{a load of f32 is tiled}}
+      %v = llvm.load %p : !llvm.ptr -> f32
+      %s = llvm.fadd %before, %v : f32
+      %q = llvm.getelementptr %b[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      // expected-remark @below {{a store of f32 is tiled}}
+      llvm.store %s, %q : f32, !llvm.ptr
+      scf.yield %s : f32
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
+llvm.func @do_not_overlap_for_one_round(%a: !llvm.ptr, %b: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %none = arith.constant 0.0 : f32
+  %rounds = arith.constant 9 : i64
+  // expected-remark @below {{threads go in rows of 8: 2 accesses tiled}}
+  scf.parallel (%i, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %i : index to i64
+    %row = llvm.mul %t, %rounds : i64
+    %sum = scf.for %k = %zero to %rounds step %one iter_args(%before = %none) -> f32 : i64 {
+      %at = llvm.add %row, %k : i64
+      %p = llvm.getelementptr %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      // expected-remark @below {{a load of f32 is tiled}}
+      %v = llvm.load %p : !llvm.ptr -> f32
+      %s = llvm.fadd %before, %v : f32
+      %q = llvm.getelementptr %b[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      // expected-remark @below {{a store of f32 is tiled}}
+      llvm.store %s, %q : f32, !llvm.ptr
+      scf.yield %s : f32
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
 // What a loop may write anywhere is not read early, what is volatile not at all, and of few rounds no tile is made.
 // CHECK-LABEL: llvm.func @do_not_read_early
 // CHECK-NOT: llvm.shufflevector

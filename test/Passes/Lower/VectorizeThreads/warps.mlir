@@ -38,3 +38,39 @@ llvm.func @__regrain_launch.k.b64x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz:
   }
   llvm.return %e : i32
 }
+
+// A bound that differs from lane to lane says who keeps its own: the others read at a distance that is known.
+// CHECK-LABEL: llvm.func @__regrain_block.bounded.b32x1x1
+// CHECK: %[[V:.*]] = llvm.load %{{.*}} -> vector<32xf32>
+// CHECK: %[[OK:.*]] = llvm.icmp "sge" %{{.*}} : vector<32xi32>
+// CHECK: %[[MOVED:.*]] = llvm.shufflevector %[[V]], %[[V]] [4, 5, 6, 7, {{.*}}, 28, 29, 30, 31] : vector<32xf32>
+// CHECK: llvm.select %[[OK]], %[[MOVED]], %[[V]]
+// CHECK-NOT: masked.gather
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr)
+llvm.func @__regrain_launch.bounded.b32x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @bounded, regrain.block_shape = array<i64: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @bounded grid(%g, %c1, %c1) block(%c32, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %b = llvm.getelementptr %a[64] : (!llvm.ptr) -> !llvm.ptr, i32
+        %bound = llvm.load %b : !llvm.ptr -> i32
+        %v = llvm.load %a : !llvm.ptr -> f32
+        %all = arith.constant -1 : i32
+        %distance = arith.constant 4 : i32
+        %w, %ok = regrain.shuffle down %v, %distance, %bound mask %all(%x, %y, %z) : f32
+        llvm.store %w, %a : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

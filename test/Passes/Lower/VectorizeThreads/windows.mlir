@@ -99,3 +99,35 @@ llvm.func @do_not_write_between_lanes(%p: !llvm.ptr, %q: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Lanes of a mask that lie anywhere are stored without a branch for each: those that take no part store aside.
+// CHECK-LABEL: llvm.func @aside
+// CHECK: %[[ASIDE:.*]] = llvm.alloca
+// CHECK-NOT: llvm.alloca
+// CHECK: scf.if
+// CHECK: %[[ASIDES:.*]] = vector.broadcast %[[ASIDE]] : !llvm.ptr to vector<8x!llvm.ptr>
+// CHECK: %[[TO:.*]] = llvm.select %{{.*}}, %{{.*}}, %[[ASIDES]]
+// CHECK: %[[ALL:.*]] = vector.broadcast %true
+// CHECK: llvm.intr.masked.scatter %{{.*}}, %[[TO]], %[[ALL]]
+// CHECK: llvm.intr.masked.scatter
+// CHECK: llvm.return
+llvm.func @aside(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i64
+    %b = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+    %v = llvm.load %b : !llvm.ptr -> i64
+    %some = llvm.icmp "sgt" %v, %zero : i64
+    scf.if %some {
+      %a = llvm.getelementptr %q[%v] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      llvm.store %v, %a : i64, !llvm.ptr
+      %next = llvm.getelementptr %a[%v] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      llvm.store %v, %next : i64, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}

@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering;
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::hints::SPINS_OF_ROWS_PER_YIELD;
 use super::relief::{self, Patience};
 use super::stack::StackPool;
 use super::state::{Mode, Worker, current};
@@ -57,6 +58,7 @@ unsafe extern "C" fn __regrain_wait_loop(body: Body, frame: *mut c_void, items: 
             (*worker).start_warps(&*job);
         }
         relief::progress(worker);
+        (*(*worker).tls).hints = SPINS_OF_ROWS_PER_YIELD - 1;
         if !run(worker, body, frame) {
             discard(worker);
             leave(worker);

@@ -4,27 +4,30 @@
 use super::relief::{self, Patience};
 use super::state::{Mode, Worker, current};
 use super::switch::{leave, yield_now};
+use crate::abi::tls;
 
-const SPINS_PER_YIELD: u32 = 32;
+/// Hints from one change of threads to the next.
+pub const SPINS_PER_YIELD: u32 = 32;
 /// Of rows, each of whose lanes gives a hint: who looks once waits for nobody.
-const SPINS_OF_ROWS_PER_YIELD: u32 = 1024;
+pub const SPINS_OF_ROWS_PER_YIELD: u32 = 1024;
 
-/// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another
-/// lets it run.
+unsafe extern "C" {
+    /// Generated code calls this in loops around atomics and volatile accesses, so that a thread that waits for another
+    /// lets it run.
+    pub fn __regrain_spin_hint();
+}
+
+/// As many hints were given as change nothing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __regrain_spin_hint() {
+unsafe extern "C" fn __regrain_spin_hint_due() {
     let worker = current();
     if worker.is_null() {
         return;
     }
     // SAFETY: a non-null worker belongs to this OS thread and is running a block.
     unsafe {
-        (*worker).spins += 1;
         let most = if (*worker).mode == Mode::Whole { SPINS_OF_ROWS_PER_YIELD } else { SPINS_PER_YIELD };
-        if (*worker).spins < most {
-            return;
-        }
-        (*worker).spins = 0;
+        (*tls()).hints = most - 1;
         give_way(worker);
     }
 }

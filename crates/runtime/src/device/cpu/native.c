@@ -23,6 +23,15 @@ void *__regrain_dynamic_shared_address(void) { return __regrain_dynamic_shared; 
 /* For the Rust side of the runtime, which cannot name an extern thread-local on stable. */
 struct regrain_tls *__regrain_tls_address(void) { return &__regrain_tls; }
 
+/* Generated code calls this in loops around atomics and volatile accesses, and in rows for each lane: it is short. */
+void __regrain_spin_hint_due(void);
+void __regrain_spin_hint(void) {
+  if (__regrain_tls.hints == 0)
+    __regrain_spin_hint_due();
+  else
+    --__regrain_tls.hints;
+}
+
 /* The architecture that the source was compiled for (the value of __CUDA_ARCH__), where the compiler says it. */
 extern const uint32_t __regrain_cuda_arch __attribute__((weak));
 

@@ -9,6 +9,7 @@
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::hints::SPINS_PER_YIELD;
 use super::job::Job;
 use super::relief::{self, Patience};
 use super::stack::Coro;
@@ -235,7 +236,9 @@ impl Worker {
     fn start_block(&mut self, job: &Job) {
         let count = job.threads();
         self.live = count;
-        self.spins = 0;
+        // Anew in each block, so that a block's order is its own.
+        // SAFETY: the worker runs on the OS thread whose state it is.
+        unsafe { (*self.tls).hints = SPINS_PER_YIELD - 1 };
         self.barriers.reset();
         (self.wave_warps, self.waves_waiting) = (1, 0);
         self.start_warps(job);

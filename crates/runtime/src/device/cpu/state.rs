@@ -142,8 +142,6 @@ pub struct Worker {
     /// Linear index of the running thread.
     pub current: usize,
     pub live: u32,
-    /// Spin hints since the last switch that one caused. Starts anew in each block, so that a block's order is its own.
-    pub spins: u32,
     /// Blocks that are taken and not begun.
     pub chunk: Range<u64>,
     /// The thread loop that is being run on fibers, and stacks for those that run whole rows.
@@ -183,7 +181,6 @@ impl Worker {
             slot: 0,
             current: 0,
             live: 0,
-            spins: 0,
             chunk: 0..0,
             waiting: Waiting::default(),
             row_stacks: StackPool::new(),
