@@ -49,10 +49,11 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
     regrain-mark-optimized";
 
 /// Block loops split at their barriers, where that is proven right. Threads that do what others do go before: what a thread keeps
-/// from one loop to the next would make a difference between them. Tiles are looked for while barriers are the program's own: loops that
+/// from one loop to the next would make a difference between them. What they all load is loaded before, so that later passes see
+/// what it decides as the same in all. Tiles are looked for while barriers are the program's own: loops that
 /// go outside of the threads get some. Loops go in parts while the arrays that they add to are each an object.
-pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
-    regrain-access-in-order,regrain-accumulate-in-parts,regrain-split-barriers";
+pub const SPLIT: &str = "regrain-merge-redundant-threads,regrain-share-loads,regrain-undo-staging,regrain-carry-atomics,\
+    regrain-interchange-strides,regrain-access-in-order,regrain-accumulate-in-parts,regrain-split-barriers";
 
 /// Split launches to functions that run one block, for a processor whose vector registers have so many bits. With `report` remarks say of
 /// each thread loop what became of it. The kernels `seldom` need theirs for all shapes only where none is for the shape.
