@@ -21,7 +21,11 @@
 use mlir_bridge::ir::{Builder, Op, Value};
 
 use super::{Starts, Strided};
-use crate::analysis::{constants::constant, counted_loop::is_outside};
+use crate::analysis::{
+    constants::constant,
+    counted_loop::is_outside,
+    facts::{Range, range},
+};
 
 /// A constant that is smaller is hardly more than what threads are apart.
 const LARGE: i64 = 256;
@@ -75,8 +79,26 @@ pub(super) fn replace<'c>(guard: Op<'c>, divisor: Value<'c>, (base, own): (Value
     let over = b.cmpi("uge", rest, divisor);
     let row = b.arith("addi", quotient, b.value("arith.extui", &[over], base.ty()));
     let column = b.value("arith.select", &[over, b.arith("subi", rest, divisor), rest], base.ty());
+    // What is less than the divisor fits where that does.
+    let known = range(divisor).filter(|known| !unsigned || known.low >= 0);
+    let largest = known.map_or(i128::MAX, |known| known.high);
+    let fits = |used: Op<'c>| {
+        matches!(used.name(), "llvm.trunc" | "arith.trunci")
+            && used.result(0).ty().int_width().is_some_and(|bits| largest <= Range::of_width(bits).high)
+    };
     for op in guard.find_all(mine) {
         let whole = division(op).is_some_and(|(whole, _)| whole);
+        if !whole {
+            op.result(0).users().into_iter().filter(|used| fits(*used)).for_each(keeps_all);
+        }
         op.replace_with(&[if whole { row } else { column }]);
+    }
+}
+
+/// A number is truncated that fits.
+fn keeps_all(truncation: Op<'_>) {
+    let (dialect, _) = truncation.name().split_once('.').unwrap_or_default();
+    if let Some(both) = truncation.ctx().parse_attr(&format!("#{dialect}.overflow<nsw, nuw>")) {
+        truncation.set_attr("overflowFlags", both);
     }
 }
