@@ -102,9 +102,9 @@ impl<'c> Ends<'c> {
         Self { b, parallel, mappings, steps }
     }
 
-    fn both(&mut self, value: Value<'c>) -> [Value<'c>; 2] {
-        let (b, parallel) = (self.b, self.parallel);
-        self.mappings.each_mut().map(|mapping| computed(b, parallel, value, mapping))
+    /// What a value is in the first thread, or in the last.
+    fn at(&mut self, end: usize, value: Value<'c>) -> Value<'c> {
+        computed(self.b, self.parallel, value, &mut self.mappings[end])
     }
 
     /// Whether something holds from one thread to the other.
@@ -113,13 +113,13 @@ impl<'c> Ends<'c> {
         match *assumption {
             Assumption::Steps { value, stride, signed } => {
                 let name = if signed { "arith.extsi" } else { "arith.extui" };
-                let [first, last] = self.both(value).map(|end| b.value(name, &[end], i64));
+                let [first, last] = [0, 1].map(|end| b.value(name, &[self.at(end, value)], i64));
                 let distance = b.arith("muli", self.steps, b.const_int(i64, stride));
                 Some(b.cmpi("eq", b.arith("subi", last, first), distance))
             }
             Assumption::Bits { value, from } => {
-                let [first, last] = self.both(value);
-                let from = computed(b, self.parallel, from, &mut self.mappings[0]);
+                let [first, last] = [0, 1].map(|end| self.at(end, value));
+                let from = self.at(0, from);
                 let zero = b.const_int(from.ty(), 0);
                 let lowest = b.arith("andi", from, b.arith("subi", zero, from));
                 let bits = b.arith("subi", zero, lowest);

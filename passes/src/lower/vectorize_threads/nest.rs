@@ -62,8 +62,8 @@ pub struct Nest<'c> {
 
 /// What a row is asked costs, in slots.
 const ASKED: u64 = 8;
-/// Of rows that lanes are taken to agree in, one of so many is taken not to.
-const CROSSING: u64 = 8;
+/// How many threads lie between two rows that lanes do not agree in: a divisor that is not known is taken for this.
+const CROSSING: u64 = 256;
 
 /// Rows of fewer threads do not pay.
 pub const FEWEST: u32 = 4;
@@ -184,7 +184,8 @@ impl<'c> Nest<'c> {
             }
             let mut along_most = of_taking(lanes, Taking::AlongMost);
             let asked = along_most.1.agreed().count() as u64;
-            along_most.2.row = along_most.2.row.saturating_add(ASKED * asked + along_all.2.row / CROSSING);
+            let crossing = along_all.2.row.saturating_mul(lanes.into()) / CROSSING;
+            along_most.2.row = along_most.2.row.saturating_add(ASKED * asked).saturating_add(crossing);
             if asked > 0 && along_most.2.row < along_all.2.row { along_most } else { along_all }
         };
         let (mut this, mut shapes, mut costs, _) = of(self.lanes);
