@@ -1,5 +1,7 @@
 //! What is asked of what was taken of numbers: before all rows, or before each.
 
+use std::collections::HashSet;
+
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
 use super::{
@@ -8,9 +10,6 @@ use super::{
     shapes::{Assumption, Shapes},
 };
 use crate::{analysis::counted_loop::is_outside, lower::before::computed};
-
-/// How far a number is followed to what lanes agree on.
-const DEPTH: u32 = 16;
 
 /// Whether each row is asked.
 pub fn asks_rows(shapes: &Shapes<'_>) -> bool {
@@ -61,19 +60,22 @@ pub fn of_row<'c>(
 
 /// Whether something is asked before each row, as it is computed of what lanes agree on.
 fn is_of_row<'c>(parallel: Op<'c>, shapes: &Shapes<'c>, assumption: &Assumption<'c>) -> bool {
-    let comes = |value| comes_from_agreed(parallel, shapes, value, DEPTH);
-    asks_rows(shapes)
-        && match *assumption {
-            Assumption::Agrees { .. } => true,
-            Assumption::Steps { value, .. } => comes(value),
-            Assumption::Bits { value, from } => comes(value) || comes(from),
+    let mut open = match *assumption {
+        Assumption::Agrees { .. } => return true,
+        Assumption::Steps { value, .. } => vec![value],
+        Assumption::Bits { value, from } => vec![value, from],
+    };
+    let mut seen = HashSet::new();
+    while let Some(value) = open.pop().filter(|_| asks_rows(shapes)) {
+        let Some(op) = value.defining_op().filter(|_| !is_outside(value, parallel)) else { continue };
+        if shapes.agreed().any(|agreed| agreed == op) {
+            return true;
         }
-}
-
-fn comes_from_agreed<'c>(parallel: Op<'c>, shapes: &Shapes<'c>, value: Value<'c>, depth: u32) -> bool {
-    let Some(op) = value.defining_op().filter(|_| !is_outside(value, parallel)) else { return false };
-    let agreed = shapes.agreed().any(|agreed| agreed == op);
-    agreed || depth == 0 || op.operands().into_iter().any(|from| comes_from_agreed(parallel, shapes, from, depth - 1))
+        if seen.insert(op) {
+            open.extend(op.operands());
+        }
+    }
+    false
 }
 
 /// The numbers of two threads.
