@@ -88,13 +88,7 @@ struct Ends<'c> {
 }
 
 impl<'c> Ends<'c> {
-    fn new(
-        b: Builder<'c>,
-        parallel: Op<'c>,
-        ivs: &[Value<'c>],
-        threads: [Value<'c>; 2],
-        steps: Value<'c>,
-    ) -> Self {
+    fn new(b: Builder<'c>, parallel: Op<'c>, ivs: &[Value<'c>], threads: [Value<'c>; 2], steps: Value<'c>) -> Self {
         let old = parallel.body().args();
         let mappings = threads.map(|x| {
             let mut mapping = Mapping::new();
