@@ -13,7 +13,7 @@ use mlir_bridge::ir::{Op, Value};
 use super::{Assumption, Linear, Shape, Shapes, Taking};
 use crate::{
     analysis::facts::{constant, width},
-    lower::vectorize_threads::{classify::divides, division::is_signed},
+    lower::vectorize_threads::classify::{divides, is_signed},
 };
 
 /// Of rows with a constant divisor, one of so many may cross a multiple of it.
