@@ -39,7 +39,7 @@ __global__ void far(unsigned *count, unsigned n, unsigned stride) {
     count[(i >> 30) * 64 + threadIdx.x] += 1 + (i >> 30);
 }
 
-// Rows and columns of a matrix, narrower and wider than a block; a negative start keeps its divisions.
+// Rows and columns of a matrix, narrower and wider than a block, also from a negative start.
 __global__ void matrix(int *out, int rows, int cols, int from) {
   for (int i = from + (int)(blockIdx.x * blockDim.x + threadIdx.x); i < rows * cols; i += gridDim.x * blockDim.x) {
     int row = i / cols, col = i % cols;

@@ -174,6 +174,11 @@ impl<'c> MemoryAnalysis<'c> {
         })
     }
 
+    /// Whether an operation may end the thread, or never end.
+    pub fn may_end(&self, op: Op<'c>) -> bool {
+        self.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
+    }
+
     /// Of what place and size an access is, if that is known.
     pub fn place(&self, access: &Access<'c>) -> Option<Place<'c>> {
         let root = access.address.root;

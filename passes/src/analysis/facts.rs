@@ -193,9 +193,18 @@ fn quotient_range(op: Op<'_>, name: &str, depth: u32) -> Option<Range> {
 }
 
 fn remainder_range(op: Op<'_>, depth: u32) -> Option<Range> {
-    let divisor = constant(op.operand(1)).filter(|divisor| *divisor > 0)?;
-    let inner = operand_range(op, 0, depth).filter(|range| range.low >= 0)?;
-    Some(Range::new(0, inner.high.min(i128::from(divisor) - 1)))
+    let (inner, divisor) = (operand_range(op, 0, depth)?, operand_range(op, 1, depth)?);
+    let signed = op.name().contains("srem") || op.name().contains("remsi");
+    if !signed && divisor.low < 0 {
+        return None;
+    }
+    let largest = divisor.low.abs().max(divisor.high.abs()) - 1;
+    match inner.low >= 0 {
+        _ if largest < 0 => None,
+        true => Some(Range::new(0, inner.high.min(largest))),
+        false if signed => Some(Range::new(-largest, largest)),
+        false => Some(Range::new(0, largest)),
+    }
 }
 
 /// Whether an arithmetic operation cannot wrap as a signed number.

@@ -22,9 +22,6 @@
 //! Where start, bound and stride are constants the rounds are an `scf.for`; where in addition the last round ends at the bound, as for a tile whose
 //! elements are a multiple of the threads, all threads make all rounds, and nothing is compared.
 //!
-//! Where the number is divided by one that the threads share, as for a row and a column, the round's own number is divided once, and
-//! a thread compares (`divisions.rs`).
-//!
 //! Loops whose rounds all threads share already get the barrier alone (`rounds.rs`). Those that carry more than the number, as a sum, go
 //! outside where they read much (`carried.rs`).
 //!
@@ -33,7 +30,6 @@
 //! threads, that hold loops, or do more than load, compute, store, and add up integers of all threads.
 
 mod carried;
-mod divisions;
 mod rounds;
 
 use mlir_bridge::{
@@ -181,19 +177,17 @@ impl<'c> Strided<'c> {
         if !self.carried.is_empty() {
             self.check_share(&mut starts, low);
         }
-        let last = start.last.unwrap_or_else(zero);
-        let divisors = self.divisors(&mut starts, low, last);
         let all = starts.checks.into_iter().reduce(|all, check| b.arith("andi", all, check));
         match all {
             None => {
-                self.becomes(&self.rounds(b, parallel, (low, own), &divisors, known));
+                self.becomes(&self.rounds(b, parallel, (low, own), known));
                 self.op.erase();
             }
             Some(all) => {
                 let choice = b.scf_if(all, &self.types(), true);
                 self.becomes(&choice.results());
                 let inside = |region: usize| Builder::at_end(choice.region(region).entry(), b.loc);
-                let made = self.rounds(inside(0), parallel, (low, own), &divisors, known);
+                let made = self.rounds(inside(0), parallel, (low, own), known);
                 inside(0).scf_yield(&made);
                 let results: Vec<_> = self.carried.iter().map(|carried| carried.result).collect();
                 self.op.move_before(inside(1).scf_yield(&results));
@@ -257,7 +251,6 @@ impl<'c> Strided<'c> {
         b: Builder<'c>,
         parallel: Op<'c>,
         (low, own): (Value<'c>, Value<'c>),
-        divisors: &[Value<'c>],
         known: Rounds,
     ) -> Vec<Value<'c>> {
         let less = if self.unsigned { "ult" } else { "slt" };
@@ -285,15 +278,11 @@ impl<'c> Strided<'c> {
         for (carried, now) in self.carried.iter().zip(now) {
             mapping.map(carried.now, *now);
         }
-        let next = if known == Rounds::Whole && divisors.is_empty() {
+        let next = if known == Rounds::Whole {
             self.all_take_part(b, &mut mapping)
         } else {
             let inside = b.cmpi(less, number, self.bound);
-            let guard = self.those_take_part(b, inside, &mut mapping, now);
-            for divisor in divisors {
-                divisions::replace(guard, *divisor, (round.arg(0), own), self.unsigned);
-            }
-            guard.results()
+            self.those_take_part(b, inside, &mut mapping, now).results()
         };
         if known != Rounds::Unknown {
             b.scf_yield(&next);
@@ -378,8 +367,6 @@ struct Start<'c> {
     /// `None` is 0.
     low: Option<Value<'c>>,
     own: Option<Value<'c>>,
-    /// What the last thread has of its own, which is the most, the same in all threads.
-    last: Option<Value<'c>>,
     most: i128,
 }
 
@@ -395,7 +382,7 @@ struct Starts<'c, 'u> {
 impl<'c> Starts<'c, '_> {
     fn of(&mut self, value: Value<'c>, depth: u32) -> Option<Start<'c>> {
         if self.uniform.is_uniform(value) {
-            return Some(Start { low: Some(value), own: None, last: None, most: 0 });
+            return Some(Start { low: Some(value), own: None, most: 0 });
         }
         let op = value.defining_op().filter(|_| depth > 0)?;
         let (_, short) = op.name().split_once('.')?;
@@ -403,10 +390,7 @@ impl<'c> Starts<'c, '_> {
             "index_cast" | "index_castui" => {
                 let number = op.operand(0).block_arg().filter(|(block, _)| *block == self.parallel.body())?.1;
                 let most = self.threads(number)? - 1;
-                let b = self.b;
-                let size = self.parallel.operand(self.parallel.body().num_args() + number);
-                let last = b.arith("subi", b.index_cast(size, value.ty()), b.const_int(value.ty(), 1));
-                Some(Start { low: None, own: Some(value), last: Some(last), most })
+                Some(Start { low: None, own: Some(value), most })
             }
             "add" | "addi" => self.sum(op, depth - 1),
             "mul" | "muli" => self.product(op, depth - 1),
@@ -432,8 +416,7 @@ impl<'c> Starts<'c, '_> {
         let (a, b) = (self.of(op.operand(0), depth)?, self.of(op.operand(1), depth)?);
         let low = self.both("addi", a.low, b.low);
         let own = self.both("addi", a.own, b.own);
-        let last = self.both("addi", a.last, b.last);
-        Some(Start { low, own, last, most: a.most + b.most }).filter(|sum| sum.most <= FARTHEST)
+        Some(Start { low, own, most: a.most + b.most }).filter(|sum| sum.most <= FARTHEST)
     }
 
     /// A product with a number that the threads share: a small constant, or the threads of a dimension.
@@ -443,8 +426,7 @@ impl<'c> Starts<'c, '_> {
         let most = self.largest(factor).filter(|_| self.uniform.is_uniform(factor))?;
         let start = self.of(varying, depth)?;
         let times = |value: Value<'c>| self.b.arith("muli", value, factor);
-        let (low, own, last) = (start.low.map(times), start.own.map(times), start.last.map(times));
-        let made = Start { low, own, last, most: start.most.checked_mul(most)? };
+        let made = Start { low: start.low.map(times), own: start.own.map(times), most: start.most.checked_mul(most)? };
         Some(made).filter(|product| product.most <= FARTHEST)
     }
 
@@ -472,7 +454,7 @@ impl<'c> Starts<'c, '_> {
             self.checks.push(self.b.cmpi(if signed { "sle" } else { "ule" }, low, limit));
         }
         let low = start.low.map(|low| self.b.value(if signed { "arith.extsi" } else { "arith.extui" }, &[low], wide));
-        let wider = |own| self.b.value("arith.extui", &[own], wide);
-        Some(Start { low, own: start.own.map(wider), last: start.last.map(wider), most: start.most })
+        let own = start.own.map(|own| self.b.value("arith.extui", &[own], wide));
+        Some(Start { low, own, most: start.most })
     }
 }

@@ -21,6 +21,7 @@
 //! operations, floating-point ones above all: results are the same bits.
 
 mod apart;
+mod asked;
 mod blocks;
 mod classify;
 mod combs;

@@ -179,7 +179,7 @@ fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'
                 moves.ops.insert(op);
                 moves.guarded.push(op);
             }
-            reached &= !may_end(memory, op);
+            reached &= !memory.may_end(op);
         }
     }
     moves
@@ -187,11 +187,6 @@ fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'
 
 fn is_computation(op: Op<'_>) -> bool {
     !op.is("llvm.load") && repeatable(op) && (op.num_regions() == 0 || op.is_pure()) || computes(op)
-}
-
-/// Whether an operation may end the thread, or never end.
-fn may_end<'c>(memory: &MemoryAnalysis<'c>, op: Op<'c>) -> bool {
-    memory.effects(op).unknown || op.contains(|inner| inner.is("scf.while"))
 }
 
 /// What is written while a loop runs.

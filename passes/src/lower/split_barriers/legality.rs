@@ -15,6 +15,7 @@ use crate::analysis::{
     synchronisation::STRUCTURES,
     waiting::may_wait,
 };
+use crate::lower::vectorize_threads::is_ordinary;
 
 mlir_bridge::reasons! {
     /// Why a wrapper is not split.
@@ -84,7 +85,8 @@ fn unit_steps(block: Op<'_>) -> Result<(), Refusal> {
     if unit { Ok(()) } else { Err(Refusal::NoUnitSteps) }
 }
 
-/// What stands between the loops happens once for each block on the CPU too, as long as it only computes.
+/// What stands between the loops happens once for each block on the CPU too, as long as it only computes, and loads what the block
+/// loads first.
 fn beside(wrapper: Op<'_>, loops: &Loops<'_>) -> Result<(), Refusal> {
     let allowed = |op: &Op<'_>| {
         loops.blocks.contains(op)
@@ -92,6 +94,7 @@ fn beside(wrapper: Op<'_>, loops: &Loops<'_>) -> Result<(), Refusal> {
             || op.is_terminator()
             || is_shared_memory(*op)
             || op.is_memory_effect_free()
+            || op.is("llvm.load") && is_ordinary(*op) && loops.grid.is_ancestor_of(*op)
     };
     let mut all = wrapper.body().ops();
     all.extend(loops.grid.body().ops());

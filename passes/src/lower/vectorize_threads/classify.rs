@@ -268,6 +268,11 @@ pub fn divides(op: Op<'_>) -> bool {
     matches!(short, "sdiv" | "udiv" | "srem" | "urem" | "divsi" | "divui" | "remsi" | "remui")
 }
 
+/// Whether a division reads its operands as signed numbers.
+pub fn is_signed(op: Op<'_>) -> bool {
+    matches!(op.name(), "llvm.sdiv" | "llvm.srem" | "arith.divsi" | "arith.remsi")
+}
+
 /// What a `getelementptr` adds is known.
 pub fn is_known_address(op: Op<'_>) -> bool {
     addresses::steps(op).is_some()

@@ -164,6 +164,7 @@ impl<'c> Estimate<'c, '_> {
             Kind::Load => self.access(op, op.operand(0), op.result(0).ty(), GATHERED, masked),
             Kind::Store => self.access(op, op.operand(1), op.operand(0).ty(), SCATTERED, masked),
             _ if op.num_results() > 0 && !varies && op.is_pure() => 1,
+            _ if divides(op) && !varies => alone(op),
             // Vectors of integers are not divided by one instruction.
             Kind::Elementwise if divides(op) && op.operand(1).defining_op().and_then(Op::constant_int).is_none() => {
                 Division::of(op, self.shapes, self.register_bits).map_or(lanes * alone(op), |how| {

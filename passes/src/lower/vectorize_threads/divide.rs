@@ -26,7 +26,8 @@
 use mlir_bridge::ir::{Op, Type, Value};
 
 use super::{
-    division::{DOUBLE, Division, is_signed},
+    classify::is_signed,
+    division::{DOUBLE, Division},
     emit::{Emitted, Emitter},
 };
 

@@ -2,7 +2,10 @@
 
 use mlir_bridge::ir::Op;
 
-use super::{classify::divides, shapes::Shapes};
+use super::{
+    classify::{divides, is_signed},
+    shapes::Shapes,
+};
 use crate::analysis::{
     counted_loop::is_outside,
     facts::{Range, constant, range},
@@ -106,9 +109,4 @@ impl Division {
         };
         quotient + integers * (6 * questions + if self.wide { 4 } else { 0 } + if self.remainder { 6 } else { 0 })
     }
-}
-
-/// Whether a division reads its operands as signed numbers.
-pub fn is_signed(op: Op<'_>) -> bool {
-    matches!(op.name(), "llvm.sdiv" | "llvm.srem" | "arith.divsi" | "arith.remsi")
 }

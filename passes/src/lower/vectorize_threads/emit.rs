@@ -280,6 +280,8 @@ impl<'c> Emitter<'c, '_> {
 
     pub fn op(&mut self, op: Op<'c>) -> Emitted<()> {
         match kind(op) {
+            // The row was asked about it.
+            _ if self.shapes.agreed().any(|agreed| agreed == op) => Ok(()),
             Kind::Nothing => Ok(()),
             Kind::Structure => self.structure(op),
             Kind::Warp => self.warp(op),
@@ -435,11 +437,9 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    /// The operation `op` on other operands, with its attributes. What it promises of its result (no wrapping, staying within an
-    /// object) are no attributes and are left behind: it may not hold in a lane that takes no part.
+    /// [`without_flags`] where the row is made.
     pub fn without_flags(&self, op: Op<'c>, operands: &[Value<'c>], result: Type<'c>) -> Value<'c> {
-        let attrs: Vec<(&str, Attr<'c>)> = op.attrs();
-        self.b.op(op.name()).operands(operands).attrs(&attrs).result(result).build().result(0)
+        without_flags(self.b, op, operands, result)
     }
 
     /// Lanes that take no part divide by one.
@@ -512,4 +512,11 @@ impl<'c> Emitter<'c, '_> {
     pub fn even(&self, address: Value<'c>) -> Option<i64> {
         self.shapes.stride(address)
     }
+}
+
+/// The operation `op` on other operands, with its attributes. What it promises of its result (no wrapping, staying within an
+/// object) are no attributes and are left behind: it may not hold in a lane that takes no part.
+pub fn without_flags<'c>(b: Builder<'c>, op: Op<'c>, operands: &[Value<'c>], result: Type<'c>) -> Value<'c> {
+    let attrs: Vec<(&str, Attr<'c>)> = op.attrs();
+    b.op(op.name()).operands(operands).attrs(&attrs).result(result).build().result(0)
 }

@@ -7,6 +7,7 @@ use regrain_dialects::attributes::REUSED;
 
 use super::{
     apart::Apart,
+    asked::{self, asks_rows},
     classify::is_of_warp,
     cost::{Costs, Estimate},
     counted::{self, Advances},
@@ -17,12 +18,12 @@ use super::{
     machine::Machine,
     machine::WARP,
     report,
-    shapes::{Assumption, Shape, Shapes},
+    shapes::{Shape, Shapes, Taking},
     slots::Slots,
 };
 use crate::{
     analysis::{facts::constant, loops::Counting},
-    lower::{LOOP_ANNOTATION, TAKEN_BY_ROW, before::computed, take_row},
+    lower::{LOOP_ANNOTATION, TAKEN_BY_ROW, take_row},
 };
 
 /// What becomes of threads that are in no row of the first form.
@@ -58,6 +59,11 @@ pub struct Nest<'c> {
     /// No other loop of the function writes what others see.
     writes_back: bool,
 }
+
+/// What a row is asked costs, in slots.
+const ASKED: u64 = 8;
+/// How many threads lie between two rows that lanes do not agree in: a divisor that is not known is taken for this.
+const CROSSING: u64 = 256;
 
 /// Rows of fewer threads do not pay.
 pub const FEWEST: u32 = 4;
@@ -160,8 +166,8 @@ impl<'c> Nest<'c> {
 
     /// Rows of one register of lanes; of several where a thread costs clearly less in them, because a round waits for the one before.
     fn cheapest(self, seeds: &[(Value<'c>, Shape)]) -> (Self, Shapes<'c>, Costs) {
-        let of = |lanes: u32| {
-            let shapes = Shapes::new(self.parallel, lanes, seeds, true);
+        let of_taking = |lanes: u32, taking: Taking| {
+            let shapes = Shapes::new(self.parallel, lanes, seeds, taking);
             let estimate = Estimate {
                 shapes: &shapes,
                 lanes,
@@ -171,6 +177,17 @@ impl<'c> Nest<'c> {
             let (costs, fits) =
                 (estimate.of(self.parallel), estimate.fits_registers(self.parallel, self.machine.registers));
             (Self { lanes, ..self }, shapes, costs, fits)
+        };
+        let of = |lanes: u32| {
+            let along_all = of_taking(lanes, Taking::AlongAll);
+            if !along_all.1.may_agree() || !self.machine.cost_model {
+                return along_all;
+            }
+            let mut along_most = of_taking(lanes, Taking::AlongMost);
+            let asked = along_most.1.agreed().count() as u64;
+            let crossing = along_all.2.row.saturating_mul(lanes.into()) / CROSSING;
+            along_most.2.row = along_most.2.row.saturating_add(ASKED * asked).saturating_add(crossing);
+            if asked > 0 && along_most.2.row < along_all.2.row { along_most } else { along_all }
         };
         let (mut this, mut shapes, mut costs, _) = of(self.lanes);
         while this.lanes < WARP
@@ -199,8 +216,8 @@ impl<'c> Nest<'c> {
     ) -> Result<(), Apart> {
         let plain = Self { lanes: self.lanes, ..plain };
         let asks = !taken.assumed().is_empty() || !advances.is_empty();
-        let again = asks && (self.of_warps || taken.often_fails());
-        let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, false));
+        let again = asks && (self.of_warps || taken.often_fails() || asks_rows(taken));
+        let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, Taking::Nothing));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
             None if !self.of_warps && (asks || self.may_leave_some() && last == LastRow::OneByOne) => {
@@ -232,8 +249,17 @@ impl<'c> Nest<'c> {
             ivs.insert(0, made.body().arg(0));
             nest = nest.or(Some(made));
         }
-        let holds = self.asked(b, shapes, &ivs).into_iter().chain(advances.iter().map(|advance| advance.holds(b)));
+        let along_all = asked::of_all_rows(b, self.parallel, shapes, &ivs);
+        let holds = along_all.into_iter().chain(advances.iter().map(|advance| advance.holds(b)));
         let holds = holds.reduce(|all, one| b.arith("andi", all, one));
+        if let (true, Second::Rows(plain, proven)) = (asks_rows(shapes), &second) {
+            let done = self.chosen_rows(b, shapes, &ivs, (whole, holds), (plain, proven));
+            let done = done.and_then(|()| plain.partial_row(b, proven, &ivs, whole));
+            if done.is_err() {
+                nest.into_iter().for_each(discard);
+            }
+            return done;
+        }
         let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, operands[0]], whole.ty()));
         let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
             Second::None => self.partial_row(b, shapes, &ivs, whole),
@@ -256,12 +282,36 @@ impl<'c> Nest<'c> {
     fn rows(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>], ends: [Value<'c>; 2]) -> Result<(), String> {
         let made = b.scf_for(ends[0], ends[1], b.const_index(self.lanes.into()), &[]);
         let inside = Builder::at_end(made.body(), b.loc);
-        self.row(inside, shapes, ivs, made.body().arg(0), |_| None)?;
+        self.row(inside, shapes, ivs, made.body().arg(0), |_| None, &[])?;
         inside.scf_yield(&[]);
         Ok(())
     }
 
-    /// One row, from its first thread, for the lanes of `mask`.
+    /// The loop over the whole rows, each of which is asked. Where what was taken does not hold it goes by a form that takes nothing.
+    fn chosen_rows(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        (whole, holds): (Value<'c>, Option<Value<'c>>),
+        (plain, proven): (&Nest<'c>, &Shapes<'c>),
+    ) -> Result<(), String> {
+        let made = b.scf_for(self.parallel.operand(0), whole, b.const_index(self.lanes.into()), &[]);
+        let inside = Builder::at_end(made.body(), b.loc);
+        let first = made.body().arg(0);
+        let answer = asked::of_row(inside, self.parallel, shapes, ivs, (first, self.lanes));
+        let all = holds.map_or(answer.holds, |holds| inside.arith("andi", holds, answer.holds));
+        let choice = inside.scf_if(all, &[], true);
+        let [taken, otherwise] = [0, 1].map(|region| Builder::at_end(choice.region(region).entry(), b.loc));
+        self.row(taken, shapes, ivs, first, |_| None, &answer.known)?;
+        taken.scf_yield(&[]);
+        plain.row(otherwise, proven, ivs, first, |_| None, &[])?;
+        otherwise.scf_yield(&[]);
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// One row, from its first thread, for the lanes of `mask`; what is `known` of it is not computed again.
     fn row(
         &self,
         b: Builder<'c>,
@@ -269,15 +319,16 @@ impl<'c> Nest<'c> {
         ivs: &[Value<'c>],
         first: Value<'c>,
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+        known: &[(Value<'c>, Value<'c>)],
     ) -> Result<(), String> {
         if self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW)) {
             let taken = take_row(b);
             let inside = Builder::at_end(taken.body(), b.loc);
-            self.taken_row(inside, shapes, ivs, first, mask)?;
+            self.taken_row(inside, shapes, ivs, first, mask, known)?;
             inside.scf_yield(&[]);
             return Ok(());
         }
-        self.taken_row(b, shapes, ivs, first, mask)
+        self.taken_row(b, shapes, ivs, first, mask, known)
     }
 
     fn taken_row(
@@ -287,6 +338,7 @@ impl<'c> Nest<'c> {
         ivs: &[Value<'c>],
         first: Value<'c>,
         mask: impl FnOnce(&Emitter<'c, '_>) -> Option<Value<'c>>,
+        known: &[(Value<'c>, Value<'c>)],
     ) -> Result<(), String> {
         let slots = Slots::new(self.function_start());
         let mut emitter = Emitter {
@@ -309,6 +361,9 @@ impl<'c> Nest<'c> {
         for (old, new) in old.iter().zip([first, ivs[0], ivs[1]]) {
             emitter.set(*old, Row::Scalar(new));
         }
+        for (value, known) in known {
+            emitter.set(*value, Row::Scalar(*known));
+        }
         emitter.block(self.parallel.body())
     }
 
@@ -328,40 +383,6 @@ impl<'c> Nest<'c> {
         }
     }
 
-    /// Tests of what was taken of numbers along all rows, by those of the first and the last thread.
-    fn asked(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Vec<Value<'c>> {
-        let old = self.parallel.body().args();
-        let zero = b.const_index(0);
-        let last = b.arith("addi", self.parallel.operand(3), b.const_index(-1));
-        let mut ends = [zero, last].map(|x| {
-            let mut mapping = Mapping::new();
-            mapping.map_all(&old, &[x, ivs[0], ivs[1]]);
-            mapping
-        });
-        let i64 = b.ctx().int(64);
-        let steps = b.index_cast(last, i64);
-        let mut test = |assumption: &Assumption<'c>| match *assumption {
-            Assumption::Steps { value, stride, signed } => {
-                let name = if signed { "arith.extsi" } else { "arith.extui" };
-                let [first, last] = ends.each_mut().map(|mapping| {
-                    let end = computed(b, self.parallel, value, mapping);
-                    b.value(name, &[end], i64)
-                });
-                let distance = b.arith("muli", steps, b.const_int(i64, stride));
-                b.cmpi("eq", b.arith("subi", last, first), distance)
-            }
-            Assumption::Bits { value, from } => {
-                let [first, last] = ends.each_mut().map(|mapping| computed(b, self.parallel, value, mapping));
-                let from = computed(b, self.parallel, from, &mut ends[0]);
-                let zero = b.const_int(from.ty(), 0);
-                let lowest = b.arith("andi", from, b.arith("subi", zero, from));
-                let bits = b.arith("subi", zero, lowest);
-                b.cmpi("eq", b.arith("andi", b.arith("xori", first, last), bits), zero)
-            }
-        };
-        shapes.assumed().iter().map(&mut test).collect()
-    }
-
     /// The row that not all lanes are in, where it is known that there is one.
     fn partial_row(
         &self,
@@ -377,10 +398,11 @@ impl<'c> Nest<'c> {
         if rest == 0 {
             return Ok(());
         }
-        self.row(b, shapes, ivs, whole, |emitter| {
+        let within = |emitter: &Emitter<'c, '_>| {
             let lanes = (0..i64::from(self.lanes)).map(|lane| i64::from(lane < rest));
             Some(emitter.constants(emitter.i1(), lanes))
-        })
+        };
+        self.row(b, shapes, ivs, whole, within, &[])
     }
 
     /// The row that not all lanes are in, if there is one.
@@ -394,10 +416,11 @@ impl<'c> Nest<'c> {
         let rest = b.arith("subi", self.parallel.operand(3), whole);
         let some = b.scf_if(b.cmpi("sgt", rest, b.const_index(0)), &[], false);
         let inside = Builder::at_end(some.body(), b.loc);
-        self.row(inside, shapes, ivs, whole, |emitter| {
+        let within = |emitter: &Emitter<'c, '_>| {
             let lanes = emitter.constants(b.ctx().index(), 0..i64::from(self.lanes));
             Some(emitter.compare("slt", lanes, emitter.splat(rest)))
-        })?;
+        };
+        self.row(inside, shapes, ivs, whole, within, &[])?;
         inside.scf_yield(&[]);
         Ok(())
     }

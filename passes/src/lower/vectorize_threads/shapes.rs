@@ -12,6 +12,7 @@
 //! A narrow integer that counts up the lanes may wrap between two of them. `signed` and `unsigned` say that it does not, read as such a number:
 //! then its extension to an address is linear too.
 
+mod agreed;
 mod arithmetic;
 mod uneven;
 mod zeros;
@@ -112,11 +113,23 @@ pub struct Shapes<'c> {
     parallel: Op<'c>,
     /// What is taken of numbers along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
-    may_assume: bool,
+    taking: Taking,
+    /// There is something that lanes might agree on.
+    may_agree: bool,
     /// Something is assumed that some blocks do not keep, those at the problem's edge for one.
     often_fails: bool,
     /// How accesses were made.
     pub report: Report<'c>,
+}
+
+/// What may be taken without proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Taking {
+    Nothing,
+    /// What holds along all rows of most blocks.
+    AlongAll,
+    /// That too, and what holds in most rows.
+    AlongMost,
 }
 
 /// What is taken of a number along a row.
@@ -126,6 +139,9 @@ pub enum Assumption<'c> {
     Steps { value: Value<'c>, stride: i64, signed: bool },
     /// From the lowest bit of another one up, which is the same in all threads, a number has the same bits in all threads.
     Bits { value: Value<'c>, from: Value<'c> },
+    /// The lanes of a row agree on a comparison, or on the quotient of a division and of the remainder that goes with it. A row is asked on
+    /// its own, as in each block there may be one that does not.
+    Agrees { op: Op<'c> },
 }
 
 /// The most numbers that are assumed not to wrap.
@@ -135,8 +151,8 @@ const DEPTH: u32 = 16;
 
 impl<'c> Shapes<'c> {
     /// Analyses `parallel`, whose rows of `lanes` threads begin at multiples of `lanes`. `seeds` are values from outside that
-    /// differ between the lanes; without `may_assume` nothing is taken of numbers that is not proven.
-    pub fn new(parallel: Op<'c>, lanes: u32, seeds: &[(Value<'c>, Shape)], may_assume: bool) -> Self {
+    /// differ between the lanes; what is not proven is taken of numbers as far as `taking` says.
+    pub fn new(parallel: Op<'c>, lanes: u32, seeds: &[(Value<'c>, Shape)], taking: Taking) -> Self {
         let mut made = Self {
             lanes: lanes.into(),
             known: seeds.iter().copied().collect(),
@@ -144,7 +160,8 @@ impl<'c> Shapes<'c> {
             lows: HashMap::new(),
             parallel,
             assumed: Vec::new(),
-            may_assume,
+            taking,
+            may_agree: false,
             often_fails: false,
             report: Report::default(),
         };
@@ -198,9 +215,11 @@ impl<'c> Shapes<'c> {
         if self.assumed.contains(&assumption) {
             return true;
         }
-        let threads = self.parallel.body().args();
-        let is_known = |value: &Value<'c>| is_known_before(self.parallel, *value, &threads, DEPTH);
-        let possible = self.may_assume && self.assumed.len() < MOST_ASSUMED && values.iter().all(is_known);
+        let mut given = self.parallel.body().args();
+        given.extend(self.agreed().map(|op| op.result(0)));
+        let is_known = |value: &Value<'c>| is_known_before(self.parallel, *value, &given, DEPTH);
+        let possible =
+            self.taking > Taking::Nothing && self.assumed.len() < MOST_ASSUMED && values.iter().all(is_known);
         if possible {
             self.assumed.push(assumption);
         }

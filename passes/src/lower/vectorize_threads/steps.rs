@@ -23,7 +23,7 @@ use super::{
     machine::Machine,
     machine::WARP,
     nest::Nest,
-    shapes::Shapes,
+    shapes::{Shapes, Taking},
 };
 use crate::analysis::{
     counted_loop::is_outside,
@@ -106,7 +106,7 @@ fn pays(with: Costs, without: Costs) -> bool {
 
 /// What rows of so many lanes cost; where what they take of numbers often fails they are as good as none.
 fn costs(parallel: Op<'_>, lanes: u32, machine: Machine) -> Costs {
-    let shapes = Shapes::new(parallel, lanes, &[], true);
+    let shapes = Shapes::new(parallel, lanes, &[], Taking::AlongAll);
     let early = Default::default();
     let found = Estimate { shapes: &shapes, lanes, register_bits: machine.register_bits, early }.of(parallel);
     if shapes.often_fails() { Costs { row: found.row.max(found.alone), ..found } } else { found }

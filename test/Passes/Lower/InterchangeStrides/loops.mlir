@@ -96,59 +96,6 @@ llvm.func @wider(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64
   llvm.return
 }
 
-// The round divides its number, threads compare what is left over.
-// CHECK-LABEL: llvm.func @rows_and_columns
-// CHECK: arith.cmpi sge, %{{.*}}, %{{.*}} : i32
-// CHECK: arith.cmpi sgt, %arg2, %{{.*}} : i32
-// CHECK: scf.while
-// CHECK: ^bb0(%[[ROUND:.*]]: i32):
-// CHECK: %[[Q:.*]] = arith.divui %[[ROUND]], %arg2 : i32
-// CHECK: %[[R:.*]] = arith.remui %[[ROUND]], %arg2 : i32
-// CHECK: %[[REST:.*]] = arith.addi %[[R]], %{{.*}} : i32
-// CHECK: %[[OVER:.*]] = arith.cmpi uge, %[[REST]], %arg2 : i32
-// CHECK: %[[ROW:.*]] = arith.addi %[[Q]], %{{.*}} : i32
-// CHECK: %[[LESS:.*]] = arith.subi %[[REST]], %arg2 : i32
-// CHECK: %[[COLUMN:.*]] = arith.select %[[OVER]], %[[LESS]], %[[REST]] : i32
-// CHECK: llvm.getelementptr %arg0[%[[ROW]]]
-// CHECK: llvm.getelementptr %{{.*}}[%[[COLUMN]]]
-// CHECK: } else {
-// CHECK: llvm.sdiv
-llvm.func @rows_and_columns(%p: !llvm.ptr, %gx: i32, %bx: i32, %by: i32, %n: i32, %n64: i64, %flag: i1) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %g = arith.index_castui %gx : i32 to index
-  %b = arith.index_castui %bx : i32 to index
-  %h = arith.index_castui %by : i32 to index
-  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %h, %c1) {
-    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
-      %block = arith.index_cast %i : index to i32
-      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %h, %c1) step (%c1, %c1, %c1) {
-        %t = arith.index_cast %x : index to i32
-        %first = llvm.mul %block, %bx : i32
-        %start = llvm.add %first, %t : i32
-        %stride = llvm.mul %gx, %bx : i32
-        %f = llvm.mlir.constant(1.0 : f32) : f32
-        %last = scf.while (%now = %start) : (i32) -> i32 {
-          %go = llvm.icmp "slt" %now, %n : i32
-          scf.condition(%go) %now : i32
-        } do {
-        ^bb0(%number: i32):
-          %row = llvm.sdiv %number, %bx : i32
-          %column = llvm.srem %number, %bx : i32
-          %a = llvm.getelementptr %p[%row] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          %c = llvm.getelementptr %a[%column] : (!llvm.ptr, i32) -> !llvm.ptr, f32
-          llvm.store %f, %c : f32, !llvm.ptr
-          %next = llvm.add %number, %stride : i32
-          scf.yield %next : i32
-        }
-        scf.reduce
-      }
-      scf.reduce
-    }
-  }
-  llvm.return
-}
-
 // Rows of threads start apart by their length; constants need no question.
 // CHECK-LABEL: llvm.func @block_stride
 // CHECK-NOT: arith.cmpi

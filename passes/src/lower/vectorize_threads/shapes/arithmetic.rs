@@ -64,11 +64,12 @@ impl<'c> Shapes<'c> {
             _ => None,
         };
         let found = found.filter(|shape| *shape != Shape::Varying);
-        found.or_else(|| self.uneven(op, short).filter(|_| plain)).unwrap_or(Shape::Varying)
+        let found = found.or_else(|| self.uneven(op, short).filter(|_| plain));
+        found.or_else(|| self.agreement(op).filter(|_| plain)).unwrap_or(Shape::Varying)
     }
 
     /// What the lanes of a value with this stride span, from the first to the last.
-    fn span(&self, stride: i64) -> Option<i64> {
+    pub(super) fn span(&self, stride: i64) -> Option<i64> {
         stride.checked_mul(self.lanes - 1)
     }
 
