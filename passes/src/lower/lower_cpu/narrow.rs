@@ -221,7 +221,7 @@ fn restrict(parallel: Op<'_>) {
         false if unsigned => b.index_castui(bound, index),
         false => b.index_cast(bound, index),
     };
-    let after = i64::from(!matches!(selected.kind, Kind::Below { including: false, .. }));
+    let after = i64::from(matches!(selected.kind, Kind::Below { including: true, .. }));
     let within = |offset: i64| match (constant(bound).filter(|number| !unsigned || *number >= 0), constant(upper)) {
         (Some(number), Some(upper)) => b.const_index(number.saturating_add(offset).clamp(0, upper)),
         _ => {
@@ -229,8 +229,15 @@ fn restrict(parallel: Op<'_>) {
             b.arith("maxsi", b.arith("minsi", number, upper), lower)
         }
     };
-    parallel.set_operand(3 + selected.axis, within(after));
-    if selected.kind == Kind::At {
-        parallel.set_operand(selected.axis, within(0));
+    if selected.kind != Kind::At {
+        parallel.set_operand(3 + selected.axis, within(after));
+        return;
     }
+    let first = within(0);
+    let behind = match constant(first) {
+        Some(_) => within(1),
+        None => b.arith("minsi", b.arith("addi", first, b.const_index(1)), upper),
+    };
+    parallel.set_operand(selected.axis, first);
+    parallel.set_operand(3 + selected.axis, behind);
 }
