@@ -38,7 +38,7 @@ use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
-use regrain_dialects::ops::{GpuWrapper, Shared};
+use regrain_dialects::ops::{Barrier, GpuWrapper, Shared};
 use tracing::debug;
 
 use crate::analysis::{facts::constant, loops::Counting};
@@ -108,7 +108,14 @@ impl<'c> Undone<'c> {
         }
         let written = accesses.written().ok_or("what it writes is not followed")?;
         let demands = demands(&accesses).ok_or("too much would be asked")?;
-        let (read, all) = accesses.read();
+        let (mut read, all) = accesses.read();
+        // No barrier orders what is read and written in one phase.
+        let stores: Vec<_> = parallel.find_named("llvm.store");
+        read.retain(|instead| {
+            let mut own = stores.iter().filter(|store| block::root(store.operand(1)) == instead.root).peekable();
+            let is_written = own.peek().is_some();
+            !is_written || !own.all(|store| phase(parallel, *store) == phase(parallel, instead.load))
+        });
         instead.extend(read);
         let unordered = all && accesses.writes_once();
         Ok(Self { parallel, accesses, instead, unordered, written, demands })
@@ -121,6 +128,12 @@ fn shape(parallel: Op<'_>) -> Option<[i64; 3]> {
     let sizes: Option<Vec<_>> = dimensions.iter().map(|dimension| constant(dimension.upper)).collect();
     let plain = dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
     sizes?.try_into().ok().filter(|shape: &[i64; 3]| plain && shape.iter().product::<i64>() > 1)
+}
+
+/// How many barriers come before an operation.
+fn phase<'c>(parallel: Op<'c>, op: Op<'c>) -> usize {
+    let before = parallel.body().ops().into_iter().take_while(|at| !at.is_ancestor_of(op));
+    before.filter(|at| at.is(Barrier::NAME)).count()
 }
 
 /// The directions among the threads in which a load reads elsewhere.
