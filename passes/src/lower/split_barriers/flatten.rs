@@ -1,45 +1,86 @@
 //! Conditions that C's `&&` and `||` make of branches, as selections.
 //!
 //! ```mlir
-//! %inside = scf.if %left -> (i1) { %right = llvm.icmp ... ; scf.yield %right } else { scf.yield %false }
+//! %inside = scf.if %left -> (i1) { %right = llvm.icmp ... ; scf.if %right { A } ; scf.yield %right } else { scf.yield %false }
 //! ```
 //! becomes
 //! ```mlir
-//! %right = llvm.icmp ... ; %inside = arith.select %left, %right, %false
+//! %right = llvm.icmp ... ; %inside = arith.select %left, %right, %false ; scf.if %inside { A }
 //! ```
 //! A later thread loop can compute it again, and who is selected is known of each part.
 
-use mlir_bridge::ir::{Block, Builder, Op};
+use mlir_bridge::ir::{Builder, Op, Value};
+
+use super::remembered::bit;
 
 /// The most operations that run where one branch alone would have run them.
-const LARGEST: usize = 12;
+const LARGEST: usize = 16;
 
-/// Makes selections of the branches in a block loop that only compute conditions.
+/// Makes selections of the conditions that branches in a block loop compute.
 pub fn flatten(block: Op<'_>) {
     // Those within come first.
-    for op in block.find_named("scf.if").into_iter().rev().filter(|op| computes_conditions(*op)) {
-        let condition = op.operand(0);
-        let ends = [0, 1].map(|region| op.region(region).entry().terminator());
-        let [Some(yes), Some(no)] = ends else { continue };
-        for inner in [0, 1].into_iter().flat_map(|region| op.region(region).entry().ops()) {
-            if !inner.is_terminator() {
-                inner.move_before(op);
-            }
+    for op in block.find_named("scf.if").into_iter().rev() {
+        if op.num_results() > 0 && op.regions().into_iter().all(|region| region.first_block().is_some()) {
+            flatten_one(op);
         }
-        let b = Builder::before(op);
-        let pairs = yes.operands().into_iter().zip(no.operands());
-        let made: Vec<_> = pairs.map(|(yes, no)| b.value("arith.select", &[condition, yes, no], yes.ty())).collect();
-        op.replace_with(&made);
     }
 }
 
-fn computes_conditions(op: Op<'_>) -> bool {
-    let blocks: Vec<Block<'_>> = op.regions().into_iter().filter_map(|region| region.first_block()).collect();
-    let harmless = |op: &Op<'_>| op.is_terminator() || op.num_regions() == 0 && op.is_pure();
-    let count: usize = blocks.iter().map(|block| block.ops().len() - 1).sum();
-    op.num_results() > 0
-        && op.results().iter().all(|result| result.ty().is_int(1))
-        && blocks.len() == 2
-        && count <= LARGEST
-        && blocks.iter().all(|block| block.ops().iter().all(harmless))
+fn flatten_one(op: Op<'_>) {
+    let inside: Vec<_> = [0, 1].into_iter().flat_map(|region| op.region(region).entry().ops()).collect();
+    let (ends, inside): (Vec<_>, Vec<_>) = inside.into_iter().partition(|op| op.is_terminator());
+    let [yes, no] = ends[..] else { return };
+    // What comes out must be conditions, computed of what is there before; the effects of one branch may stay.
+    let mut moved: Vec<Op<'_>> = Vec::new();
+    let mut stay: Vec<Op<'_>> = Vec::new();
+    for inner in inside {
+        let early = |value: Value<'_>| value.defining_op().is_none_or(|made| !stay.contains(&made));
+        let pure = inner.num_regions() == 0 && inner.is_pure() && inner.operands().into_iter().all(early);
+        if pure { moved.push(inner) } else { stay.push(inner) }
+    }
+    let b = Builder::before(op);
+    let pairs: Vec<_> = yes.operands().into_iter().zip(no.operands()).collect();
+    let here = |value: Value<'_>| value.defining_op().is_none_or(|made| !stay.contains(&made));
+    let is_condition = |value: Value<'_>| here(value) && bit(b, value).is_some();
+    let takes = moved.len() <= LARGEST
+        && (stay.is_empty() || no.block().is_some_and(|block| block.ops().len() == 1))
+        && pairs.iter().all(|(yes, no)| is_condition(*yes) && is_condition(*no));
+    if !takes {
+        return;
+    }
+    moved.into_iter().for_each(|inner| inner.move_before(op));
+    let (condition, i1) = (op.operand(0), b.ctx().int(1));
+    let select = |yes, no| b.value("arith.select", &[condition, yes, no], i1);
+    let made: Vec<_> = pairs
+        .into_iter()
+        .map(|(yes, no)| {
+            let chosen = bit(b, yes).zip(bit(b, no)).map_or(yes, |(yes, no)| select(yes, no));
+            if yes.ty().is_int(1) { chosen } else { b.value("arith.extui", &[chosen], yes.ty()) }
+        })
+        .collect();
+    if !stay.is_empty() {
+        guard(op, &stay);
+    }
+    op.replace_with(&made);
+}
+
+/// Puts effects before a branch, under its condition; a branch that is all of them is taken where both conditions hold.
+fn guard<'c>(op: Op<'c>, effects: &[Op<'c>]) {
+    let (b, condition) = (Builder::before(op), op.operand(0));
+    let alone = |op: &Op<'c>| {
+        let empty = op.region(1).first_block().is_none_or(|block| block.ops().len() == 1);
+        op.is("scf.if") && op.num_results() == 0 && empty
+    };
+    if let [only] = effects
+        && alone(only)
+    {
+        let i1 = b.ctx().int(1);
+        let both = b.value("arith.select", &[condition, only.operand(0), b.const_int(i1, 0)], i1);
+        only.set_operand(0, both);
+        only.move_before(op);
+        return;
+    }
+    let made = b.scf_if(condition, &[], false);
+    let end = Builder::at_end(made.body(), b.loc).scf_yield(&[]);
+    effects.iter().for_each(|op| op.move_before(end));
 }

@@ -180,7 +180,7 @@ fn connected<'c>(sources: &Sources<'c>) -> Vec<Vec<Value<'c>>> {
 }
 
 /// The condition that a value is, made wider or not; a constant is one of those if it is 0 or 1.
-fn bit<'c>(b: Builder<'c>, value: Value<'c>) -> Option<Value<'c>> {
+pub fn bit<'c>(b: Builder<'c>, value: Value<'c>) -> Option<Value<'c>> {
     let i1 = b.ctx().int(1);
     if let Some(number) = constant(value).filter(|number| value.ty().is_int(1) || (0..=1).contains(number)) {
         return Some(b.const_int(i1, number & 1));

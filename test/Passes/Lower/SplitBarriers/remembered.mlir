@@ -26,7 +26,7 @@ func.func @carried(%p: !llvm.ptr, %g: index, %n: i32, %last: i32) {
           // CHECK: scf.parallel
           // CHECK: %[[ABOVE:.*]] = llvm.icmp "sgt" %{{.*}}, %[[STEP]]
           // CHECK: %[[BELOW:.*]] = llvm.icmp "slt"
-          // CHECK: arith.select %[[ABOVE]], %[[BELOW]], %false : i1
+          // CHECK: arith.select %[[ABOVE]], %[[BELOW]], %false{{.*}} : i1
           %inside = scf.if %above -> (i1) {
             %below = llvm.icmp "slt" %t, %last : i32
             scf.yield %below : i1
