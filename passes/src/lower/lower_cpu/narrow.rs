@@ -11,6 +11,8 @@
 //! The threads of a loop do not wait for one another, so that one part may come behind the other for all of them. A loop is taken apart
 //! only where the parts share nothing but what is computed again, and memory that threads use one after the other stays in one part.
 
+mod growing;
+
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
 use crate::analysis::{
@@ -19,6 +21,7 @@ use crate::analysis::{
     uniformity::{free_values, repeatable},
 };
 use crate::lower::before::{computed, is_known_before};
+use growing::Growing;
 use regrain_dialects::attributes::REUSED;
 
 /// How far a bound is followed.
@@ -28,6 +31,7 @@ const DEPTH: u32 = 8;
 #[derive(Clone, Copy)]
 struct Selection<'c> {
     axis: usize,
+    number: Number<'c>,
     bound: Value<'c>,
     kind: Kind,
 }
@@ -38,6 +42,14 @@ enum Kind {
     Below { signed: bool, including: bool },
     /// At the bound.
     At,
+}
+
+/// What is compared with the bound.
+#[derive(Clone, Copy)]
+enum Number<'c> {
+    /// That of the thread.
+    Thread,
+    Growing(Growing<'c>),
 }
 
 /// Narrows the thread loops of a block function.
@@ -90,8 +102,14 @@ fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>>
         4 | 5 | 8 | 9 => (right, left, below(predicate < 8, matches!(predicate, 5 | 9))),
         _ => return None,
     };
-    let axis = index(parallel, thread)?;
-    is_known_before(parallel, bound, &[], DEPTH).then_some(Selection { axis, bound, kind })
+    let (axis, number) = match index(parallel, thread) {
+        Some(axis) => (axis, Number::Thread),
+        None => {
+            let growing = Growing::of(parallel, thread).filter(|_| kind != Kind::At)?;
+            (growing.axis, Number::Growing(growing))
+        }
+    };
+    is_known_before(parallel, bound, &[], DEPTH).then_some(Selection { axis, number, bound, kind })
 }
 
 /// The dimension whose number a value is.
@@ -212,6 +230,13 @@ fn restrict(parallel: Op<'_>) {
     let [only] = effects[..] else { return };
     let Some(selected) = selection(parallel, only) else { return };
     let b = Builder::before(parallel);
+    if let (Number::Growing(growing), Kind::Below { signed, including }) = (selected.number, selected.kind) {
+        let upper = parallel.operand(3 + selected.axis);
+        let count = growing.below(b, parallel, (selected.bound, upper), (signed, including));
+        let within = b.arith("maxsi", b.arith("minsi", count, upper), b.const_index(0));
+        parallel.set_operand(3 + selected.axis, within);
+        return;
+    }
     let bound = computed(b, parallel, selected.bound, &mut Mapping::new());
     let (lower, upper) = (parallel.operand(selected.axis), parallel.operand(3 + selected.axis));
     let index = b.ctx().index();
