@@ -81,6 +81,16 @@ impl<'c> Counting<'c> {
     }
 }
 
+/// What a number is at most, by the limits that it was given.
+pub fn limit(value: Value<'_>) -> Option<i64> {
+    let of = |op: Op<'_>, index: usize| limit(op.operand(index));
+    constant(value).or_else(|| match value.defining_op()? {
+        op if op.is("arith.minsi") => [0, 1].into_iter().filter_map(|index| of(op, index)).min(),
+        op if op.is("arith.maxsi") => Some(of(op, 0)?.max(of(op, 1)?)),
+        _ => None,
+    })
+}
+
 /// What a loop carries from one round to the next.
 #[derive(Clone, Copy)]
 pub struct Carried<'c> {

@@ -26,6 +26,7 @@
 //! block function.
 
 mod address_spaces;
+mod along;
 mod atomics;
 mod clamps;
 mod failures;
@@ -34,6 +35,7 @@ mod grid_blocks;
 mod narrow;
 mod prefetch;
 mod runs;
+mod selected;
 mod side_by_side;
 mod state;
 mod thread_loops;
@@ -305,6 +307,7 @@ fn make_block<'c>(
     narrow::narrow(function);
     let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function, runs);
+    selected::bound(function);
     for function in waiting.into_iter().chain([function]) {
         // Blocks that go as one have no phases, but loops around what they were cut into.
         let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };

@@ -26,11 +26,13 @@
 mod coalesce;
 mod control;
 mod emit;
+mod flatten;
 mod grid;
 mod inductions;
 mod legality;
 mod memory;
 mod plan;
+mod remembered;
 mod scoped;
 mod switch;
 mod waits;
@@ -195,6 +197,7 @@ fn prepare(block: Op<'_>) {
         op.replace_with(&[lane_or_warp(Builder::before(op), block, lane)]);
     }
     exact_functions::expand(block);
+    flatten::flatten(block);
     for load in block.find_named("llvm.load") {
         if is_struct_argument(load.operand(0)) {
             load.set_attr(UNCHANGING, load.ctx().unit_attr());

@@ -23,84 +23,25 @@
 //! the block stays within 32 bits. Declines where the clamped value is not x plus such a term, or its bounds are not such terms.
 
 mod ends;
-mod hoisted;
+mod free;
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
-use super::runs;
-use crate::analysis::{
-    counted_loop::is_outside,
-    facts::{constant, is_nsw},
-    loops::Counting,
+use super::{
+    along::{
+        DEPTH, Fact, Linear,
+        Relation::{GreaterEqual, LessEqual},
+        Row,
+        hoisted::Hoisted,
+    },
+    runs,
 };
-use hoisted::Hoisted;
+use crate::analysis::{facts::is_nsw, loops::Counting};
 
 /// Loops with more operations are not doubled.
 const LARGEST: usize = 600;
-/// How far expressions are followed.
-const DEPTH: u32 = 12;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Relation {
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
-use Relation::{Greater, GreaterEqual, Less, LessEqual};
-
-impl Relation {
-    fn of(op: Op<'_>) -> Option<Self> {
-        if !matches!(op.name(), "llvm.icmp" | "arith.cmpi") {
-            return None;
-        }
-        match op.attr("predicate")?.as_int()? {
-            2 => Some(Less),
-            3 => Some(LessEqual),
-            4 => Some(Greater),
-            5 => Some(GreaterEqual),
-            _ => None,
-        }
-    }
-
-    fn negated(self) -> Self {
-        match self {
-            Less => GreaterEqual,
-            LessEqual => Greater,
-            Greater => LessEqual,
-            GreaterEqual => Less,
-        }
-    }
-
-    fn swapped(self) -> Self {
-        match self {
-            Less => Greater,
-            LessEqual => GreaterEqual,
-            Greater => Less,
-            GreaterEqual => LessEqual,
-        }
-    }
-}
-
-/// x plus terms that are the same for all threads of the block, in 32 bits; the numbers of loops around count as such, with all of their values.
-/// No polynomial of `regrain_tuning`: the sum is made again as it was, term by term, and equal terms are not joined.
-#[derive(Clone, Default)]
-struct Linear<'c> {
-    /// Each with whether it is subtracted.
-    terms: Vec<(Value<'c>, bool)>,
-}
-
-/// `left relation right`, where `right` is the same for all threads of the block.
-#[derive(Clone)]
-struct Fact<'c> {
-    left: Linear<'c>,
-    relation: Relation,
-    right: Value<'c>,
-}
-
 /// An index of an address that gets simpler where `needed` holds of all threads that `known` holds of.
-struct Candidate<'c> {
+pub struct Candidate<'c> {
     address: Op<'c>,
     operand: usize,
     needed: Needed<'c>,
@@ -123,49 +64,51 @@ pub fn specialise(function: Op<'_>, runs: bool) {
             count += 1;
         }
         if count <= LARGEST && Counting::dimensions(parallel).first().is_some_and(Counting::is_plain) {
-            Row { parallel, x: parallel.body().arg(0) }.specialise(runs);
+            specialise_loop(parallel, runs);
         }
     }
 }
 
-/// A thread loop, seen along x.
-#[derive(Clone, Copy)]
-struct Row<'c> {
-    parallel: Op<'c>,
-    x: Value<'c>,
+fn specialise_loop(parallel: Op<'_>, runs: bool) {
+    let along = |axis: usize| {
+        let row = Row::new(parallel, axis);
+        let mut found = Vec::new();
+        row.visit(parallel.body(), &[], &mut found);
+        (row, found)
+    };
+    let (row, found) = along(0);
+    if found.is_empty() {
+        return;
+    }
+    match runs::blocks(parallel).filter(|_| runs) {
+        Some(blocks) => row.cut(&found, blocks),
+        // Along the other dimensions clamps alone are no reason for two versions.
+        None => double(parallel, &[(row, found), along(1), along(2)]),
+    }
+}
+
+/// Two versions of the whole loop.
+fn double<'c>(parallel: Op<'c>, found: &[(Row<'c>, Vec<Candidate<'c>>)]) {
+    let b = Builder::before(parallel);
+    let mut all: Vec<_> = found.iter().map(|(row, _)| Hoisted::new(*row, b)).collect();
+    let free = all.iter_mut().zip(found).map(|(hoisted, (_, found))| hoisted.all_hold(found));
+    let free = free.reduce(|all, one| b.arith("andi", all, one)).unwrap_or_else(|| b.const_int(b.ctx().int(1), 1));
+    let versions = b.scf_if(free, &[], true);
+    for number in 0..2 {
+        Builder::at_end(versions.region(number).entry(), b.loc).scf_yield(&[]);
+    }
+    let other = Builder::before_terminator(versions.region(1).entry(), b.loc);
+    other.clone_op(parallel, &mut Mapping::new());
+    for (hoisted, (row, found)) in all.iter_mut().zip(found) {
+        hoisted.b = Builder::before(versions);
+        row.simplify(found, hoisted);
+    }
+    if let Some(last) = versions.region(0).entry().terminator() {
+        parallel.move_before(last);
+    }
 }
 
 impl<'c> Row<'c> {
-    fn specialise(self, runs: bool) {
-        let mut found = Vec::new();
-        self.visit(self.parallel.body(), &[], &mut found);
-        if found.is_empty() {
-            return;
-        }
-        match runs::blocks(self.parallel).filter(|_| runs) {
-            Some(blocks) => self.cut(&found, blocks),
-            None => self.double(&found),
-        }
-    }
-
-    /// Two versions of the whole loop.
-    fn double(self, found: &[Candidate<'c>]) {
-        let b = Builder::before(self.parallel);
-        let mut hoisted = Hoisted::new(self, b);
-        let free = hoisted.all_hold(found);
-        let versions = b.scf_if(free, &[], true);
-        hoisted.b = Builder::before(versions);
-        for number in 0..2 {
-            Builder::at_end(versions.region(number).entry(), b.loc).scf_yield(&[]);
-        }
-        let other = Builder::before_terminator(versions.region(1).entry(), b.loc);
-        other.clone_op(self.parallel, &mut Mapping::new());
-        self.simplify(found, &mut hoisted);
-        if let Some(last) = versions.region(0).entry().terminator() {
-            self.parallel.move_before(last);
-        }
-    }
-
     /// Takes the clamps away.
     fn simplify(self, found: &[Candidate<'c>], hoisted: &mut Hoisted<'c>) {
         for candidate in found {
@@ -196,108 +139,6 @@ impl<'c> Row<'c> {
                 }
             }
         }
-    }
-
-    /// What follows from a condition that is true, or false.
-    fn learn(self, condition: Value<'c>, is_true: bool, known: &mut Vec<Fact<'c>>, depth: u32) {
-        let (Some(op), Some(depth)) = (condition.defining_op(), depth.checked_sub(1)) else { return };
-        let truth = |value: Value<'c>| value.defining_op().and_then(Op::constant_int).map(|number| number != 0);
-        let parts = match op.name() {
-            "llvm.xor" | "arith.xori" if truth(op.operand(1)) == Some(true) => {
-                return self.learn(op.operand(0), !is_true, known, depth);
-            }
-            "llvm.and" | "arith.andi" if is_true => op.operands(),
-            "llvm.or" | "arith.ori" if !is_true => op.operands(),
-            "llvm.select" | "arith.select" if is_true && truth(op.operand(2)) == Some(false) => {
-                op.operands()[..2].to_vec()
-            }
-            "llvm.select" | "arith.select" if !is_true && truth(op.operand(1)) == Some(true) => {
-                vec![op.operand(0), op.operand(2)]
-            }
-            "scf.if" => match chosen(op, condition, truth, is_true) {
-                Some(value) => vec![op.operand(0), value],
-                None => return,
-            },
-            _ => {
-                known.extend(self.comparison(condition, is_true));
-                return;
-            }
-        };
-        for part in parts {
-            self.learn(part, is_true, known, depth);
-        }
-    }
-
-    /// A comparison of something linear in x, or its contrary.
-    fn comparison(self, condition: Value<'c>, is_true: bool) -> Option<Fact<'c>> {
-        let op = condition.defining_op()?;
-        let relation = Relation::of(op)?;
-        let (left, right) = (op.operand(0), op.operand(1));
-        let (left, relation, right) = match self.linear(left, DEPTH) {
-            Some(left) => (left, relation, right),
-            None => (self.linear(right, DEPTH)?, relation.swapped(), left),
-        };
-        let relation = if is_true { relation } else { relation.negated() };
-        self.is_fixed(right, DEPTH).then_some(Fact { left, relation, right })
-    }
-
-    fn is_outside(self, value: Value<'c>) -> bool {
-        is_outside(value, self.parallel)
-    }
-
-    /// Whether a value is the same for all threads of the block and can be made before the loop.
-    fn is_fixed(self, value: Value<'c>, depth: u32) -> bool {
-        self.is_outside(value) || self.computes_from(value, depth, |operand, depth| self.is_fixed(operand, depth))
-    }
-
-    /// Whether a value can be a term of a sum: it is fixed, or counted by a loop.
-    fn is_term(self, value: Value<'c>, depth: u32) -> bool {
-        self.is_fixed(value, depth) || self.counted(value).is_some()
-    }
-
-    /// How the loop in the thread loop counts whose number a value is, where its bounds are fixed.
-    fn counted(self, value: Value<'c>) -> Option<Counting<'c>> {
-        let (owner, _, counting) = Counting::of_variable(value)?;
-        let fixed = [counting.lower, counting.upper].into_iter().all(|bound| self.is_fixed(bound, DEPTH));
-        let rises = constant(counting.step).is_some_and(|step| step > 0);
-        (owner.is("scf.for") && value.ty().is_int(32) && fixed && rises && !counting.unsigned).then_some(counting)
-    }
-
-    /// Whether a value is the same for all threads along x.
-    fn is_same_along(self, value: Value<'c>, depth: u32) -> bool {
-        let number = value.block_arg().filter(|(block, _)| *block == self.parallel.body()).map(|(_, number)| number);
-        self.is_outside(value)
-            || number.is_some_and(|number| number != 0)
-            || self.counted(value).is_some()
-            || self.computes_from(value, depth, |operand, depth| self.is_same_along(operand, depth))
-    }
-
-    fn computes_from(self, value: Value<'c>, depth: u32, holds: impl Fn(Value<'c>, u32) -> bool) -> bool {
-        let (Some(op), Some(depth)) = (value.defining_op(), depth.checked_sub(1)) else { return false };
-        op.num_regions() == 0 && op.is_pure() && op.operands().into_iter().all(|operand| holds(operand, depth))
-    }
-
-    /// A 32-bit value as x plus fixed terms, apart from what does not fit into 32 bits.
-    fn linear(self, value: Value<'c>, depth: u32) -> Option<Linear<'c>> {
-        let (op, depth) = (value.defining_op()?, depth.checked_sub(1)?);
-        if !value.ty().is_int(32) || self.is_outside(value) {
-            return None;
-        }
-        let (inner, term, subtracted) = match op.name() {
-            "arith.index_cast" | "arith.index_castui" if op.operand(0) == self.x => {
-                return Some(Linear::default());
-            }
-            "llvm.add" | "arith.addi" if self.is_term(op.operand(0), depth) => (op.operand(1), op.operand(0), false),
-            "llvm.add" | "arith.addi" => (op.operand(0), op.operand(1), false),
-            "llvm.sub" | "arith.subi" => (op.operand(0), op.operand(1), true),
-            _ => return None,
-        };
-        if !self.is_term(term, depth) {
-            return None;
-        }
-        let mut terms = self.linear(inner, depth)?.terms;
-        terms.push((term, subtracted));
-        Some(Linear { terms })
     }
 
     /// The operand that is left of a clamp, and what must hold for that.
@@ -408,18 +249,4 @@ impl<'c> Row<'c> {
         let (left, right) = (self.rebuild_wide(b, operands[0], hoisted), self.rebuild_wide(b, operands[1], hoisted));
         b.arith(name, left, right)
     }
-}
-
-/// The value that an `scf.if` must have yielded, if its other branch always yields the contrary of `is_true`.
-fn chosen<'c>(
-    op: Op<'c>,
-    result: Value<'c>,
-    constant: impl Fn(Value<'c>) -> Option<bool>,
-    is_true: bool,
-) -> Option<Value<'c>> {
-    let number = result.result_number()?;
-    let yielded = |region: usize| Some(op.region(region).first_block()?.terminator()?.operand(number));
-    // `if c { v } else { false }` is true where c and v are; `if c { true } else { v }` is false where neither is.
-    let (value, other) = if is_true { (yielded(0)?, yielded(1)?) } else { (yielded(1)?, yielded(0)?) };
-    (constant(other) == Some(!is_true)).then_some(value)
 }

@@ -8,6 +8,8 @@
 //! scf.parallel (%x, ...) = ... to (%nx, ...) { A }
 //! scf.parallel (%x, ...) = ... to (min(%nx, %half), ...) { scf.if %x < %half { B } }
 //! ```
+//! In x the end is that of a whole row where rows fit the block: a masked row costs less than its threads one by one.
+//!
 //! The threads of a loop do not wait for one another, so that one part may come behind the other for all of them. A loop is taken apart
 //! only where the parts share nothing but what is computed again, and memory that threads use one after the other stays in one part.
 
@@ -20,7 +22,10 @@ use crate::analysis::{
     loops::Counting,
     uniformity::{free_values, repeatable},
 };
-use crate::lower::before::{computed, is_known_before};
+use crate::lower::{
+    before::{computed, is_known_before},
+    vectorize_threads::WARP,
+};
 use growing::Growing;
 use regrain_dialects::attributes::REUSED;
 
@@ -246,16 +251,31 @@ fn restrict(parallel: Op<'_>) {
         false if unsigned => b.index_castui(bound, index),
         false => b.index_cast(bound, index),
     };
-    let after = i64::from(!matches!(selected.kind, Kind::Below { including: false, .. }));
+    let after = i64::from(matches!(selected.kind, Kind::Below { including: true, .. }));
     let within = |offset: i64| match (constant(bound).filter(|number| !unsigned || *number >= 0), constant(upper)) {
         (Some(number), Some(upper)) => b.const_index(number.saturating_add(offset).clamp(0, upper)),
+        (None, Some(upper)) if selected.axis == 0 && upper % i64::from(WARP) == 0 && selected.kind != Kind::At => {
+            // Whole rows: the guard masks the rest of the last one.
+            let warp = i64::from(WARP);
+            let above = b.arith("addi", number, b.const_index(warp - 1 + offset));
+            let rows = b.arith("shrsi", above, b.const_index(warp.trailing_zeros().into()));
+            let rows = b.arith("maxsi", b.arith("minsi", rows, b.const_index(upper / warp)), lower);
+            b.arith("muli", rows, b.const_index(warp))
+        }
         _ => {
             let number = if offset == 0 { number } else { b.arith("addi", number, b.const_index(offset)) };
             b.arith("maxsi", b.arith("minsi", number, upper), lower)
         }
     };
-    parallel.set_operand(3 + selected.axis, within(after));
-    if selected.kind == Kind::At {
-        parallel.set_operand(selected.axis, within(0));
+    if selected.kind != Kind::At {
+        parallel.set_operand(3 + selected.axis, within(after));
+        return;
     }
+    let first = within(0);
+    let behind = match constant(first) {
+        Some(_) => within(1),
+        None => b.arith("minsi", b.arith("addi", first, b.const_index(1)), upper),
+    };
+    parallel.set_operand(selected.axis, first);
+    parallel.set_operand(3 + selected.axis, behind);
 }

@@ -79,10 +79,11 @@ impl<'c> Emitter<'c, '_> {
 
     /// Stores those of `values` whose `targets` vary into the targets' cells.
     pub fn leave(&mut self, targets: &[Value<'c>], values: &[Value<'c>]) -> Emitted<()> {
+        self.remember(targets, values)?;
         let mut pairs = Vec::new();
         for (target, value) in targets.iter().zip(values) {
             let unchanged = self.existing_cells(*value).map(|cells| cells.base);
-            if self.plan.is_uniform(*target) || !target.has_uses() || is_undefined(*value) {
+            if !self.plan.has_cells(*target) || !target.has_uses() || is_undefined(*value) {
                 continue;
             }
             let cells = self.cells_of(*target);
@@ -197,7 +198,7 @@ impl<'c> Emitter<'c, '_> {
     /// Cells of the carried values of a counted loop, shared by argument and result.
     fn place_carried(&mut self, op: Op<'c>) {
         for (arg, result) in op.body().args()[1..].iter().zip(op.results()) {
-            if !self.plan.is_uniform(*arg) {
+            if self.plan.has_cells(*arg) {
                 let cells = self.cells_of(*arg);
                 self.place(result, cells);
             }
@@ -212,6 +213,7 @@ impl<'c> Emitter<'c, '_> {
             bounds.push(self.uniform(*bound)?);
         }
         self.place_carried(op);
+        self.remember(&op.results(), &inits)?;
         self.enter(&args, &inits)?;
         self.close();
         let carried = self.uniform_of(&args, &inits)?;
@@ -223,6 +225,7 @@ impl<'c> Emitter<'c, '_> {
             let values = last(op.body())?.operands();
             this.place_next(op.body(), &args, &values);
             this.block(op.body())?;
+            this.remember(&op.results(), &values)?;
             this.enter(&args, &values)?;
             this.close();
             let kept = this.uniform_of(&args, &values)?;
@@ -243,9 +246,10 @@ impl<'c> Emitter<'c, '_> {
 
     /// As `leave`, for the carried values of a loop: they are stored even when only the result is used.
     fn enter(&mut self, targets: &[Value<'c>], values: &[Value<'c>]) -> Emitted<()> {
+        self.remember(targets, values)?;
         let mut pairs = Vec::new();
         for (target, value) in targets.iter().zip(values) {
-            if self.plan.is_uniform(*target) {
+            if !self.plan.has_cells(*target) {
                 continue;
             }
             let cells = self.cells_of(*target);
@@ -315,7 +319,7 @@ impl<'c> Emitter<'c, '_> {
         let mut taken: Vec<Value<'c>> = Vec::new();
         for (number, result) in op.results().into_iter().enumerate() {
             let passed = condition.operand(1 + number);
-            if self.plan.is_uniform(result) {
+            if !self.plan.has_cells(result) {
                 continue;
             }
             let itself = Some(passed).filter(|passed| first.contains(passed) && !self.plan.is_uniform(*passed));
@@ -339,7 +343,7 @@ impl<'c> Emitter<'c, '_> {
     /// Gives the results of a branch the cells of what they end up in.
     fn place_results(&mut self, op: Op<'c>) {
         for result in op.results() {
-            if self.plan.is_uniform(result) || !result.has_uses() {
+            if !self.plan.has_cells(result) || !result.has_uses() {
                 continue;
             }
             let cells = self.shared_cells(result).unwrap_or_else(|| self.cells_of(result));
@@ -360,6 +364,7 @@ impl<'c> Emitter<'c, '_> {
         self.within(made.region(0).entry(), |this| {
             this.bind(&before.args(), &made.region(0).entry().args());
             this.block(before)?;
+            this.remember(&after.args(), &passed)?;
             this.enter(&op.results(), &passed)?;
             this.close();
             let again = this.uniform(condition.operand(0))?;

@@ -11,6 +11,7 @@ use mlir_bridge::ir::{Block, Builder, Loc, Mapping, Op, Type, Value};
 use super::{
     memory::{self, Cells},
     plan::Plan,
+    remembered::{Memory, widened},
 };
 use crate::analysis::uniformity::{free_values, may_trap, repeatable};
 use regrain_dialects::attributes::{self, INTERLEAVED, TOGETHER};
@@ -38,7 +39,7 @@ pub struct Open<'c> {
 /// The rewriting of one block loop.
 pub struct Emitter<'c, 'p> {
     pub plan: &'p Plan<'c>,
-    old: Op<'c>,
+    pub old: Op<'c>,
     /// Arrays are allocated before this operation.
     anchor: Op<'c>,
     /// Threads of the block, an i64.
@@ -54,6 +55,8 @@ pub struct Emitter<'c, 'p> {
     /// Whether some thread runs the code at the cursor: else what may trap must not be made beside the loops.
     pub certain: bool,
     places: HashMap<Value<'c>, Place<'c>>,
+    /// What remembered values came of.
+    pub memories: HashMap<Value<'c>, Memory<'c>>,
     /// Uniform values made beside the thread loops, by nesting of the control flow there.
     uniforms: Vec<HashMap<Value<'c>, Value<'c>>>,
     loc: Loc<'c>,
@@ -78,6 +81,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
             published: None,
             certain: true,
             places: HashMap::new(),
+            memories: HashMap::new(),
             uniforms: vec![HashMap::new()],
             loc: old.loc(),
         }
@@ -230,6 +234,7 @@ impl<'c, 'p> Emitter<'c, 'p> {
                 let offset = b.arith("muli", thread, b.const_int(self.i64(), stride as i64));
                 b.llvm_byte_at(base, offset)
             }
+            None if self.is_remembered(value) => self.recall(value)?,
             None if self.is_made_beside(value) => self.uniform(value)?,
             None if self.plan.is_uniform(value) && !self.certain && value.defining_op().is_some_and(may_trap) => {
                 return self.compute_inside(value);
@@ -268,6 +273,11 @@ impl<'c, 'p> Emitter<'c, 'p> {
             self.open().mapping.map(value, now);
         }
         let open = self.open();
+        let narrows = matches!(op.name(), "llvm.trunc" | "arith.trunci") && op.result(0).ty().is_int(1);
+        if let Some(condition) = narrows.then(|| open.mapping.get(op.operand(0))).flatten().and_then(widened) {
+            open.mapping.map(op.result(0), condition);
+            return Ok(());
+        }
         open.body.clone_op(op, &mut open.mapping);
         Ok(())
     }

@@ -9,6 +9,7 @@ use regrain_dialects::{
     ops::{is_barrier, is_synchronising},
 };
 
+use super::remembered::{self, Choices};
 use crate::{
     analysis::{
         settled::settled,
@@ -38,6 +39,8 @@ pub struct Plan<'c> {
     pub kept: HashSet<Value<'c>>,
     /// Values that a later loop computes again where it needs them.
     pub recomputed: HashSet<Value<'c>>,
+    /// Values that control flow passes on, of which is remembered what they came of.
+    pub remembered: HashMap<Value<'c>, Choices<'c>>,
     /// Stack memory of a thread that several of its loops use.
     pub shared_locals: HashSet<Op<'c>>,
     inside: HashSet<Value<'c>>,
@@ -69,12 +72,14 @@ impl<'c> Plan<'c> {
             syncing,
             kept: HashSet::new(),
             recomputed: HashSet::new(),
+            remembered: HashMap::new(),
             shared_locals: HashSet::new(),
             inside: values_inside(parallel),
             segments: Segments::default(),
         };
         plan.number(parallel.body());
         plan.choose(parallel);
+        plan.remembered = remembered::find(parallel, &plan);
         plan.place_locals(parallel);
         plan
     }
@@ -86,6 +91,11 @@ impl<'c> Plan<'c> {
 
     pub fn is_uniform(&self, value: Value<'c>) -> bool {
         self.uniformity.is_uniform(value)
+    }
+
+    /// Whether a value that control flow passes on has a cell for each thread.
+    pub fn has_cells(&self, value: Value<'c>) -> bool {
+        !self.is_uniform(value) && !self.remembered.contains_key(&value)
     }
 
     pub fn all_uniform(&self, values: &[Value<'c>]) -> bool {
@@ -198,7 +208,7 @@ impl<'c> Plan<'c> {
 
     /// Bytes that a thread keeps across its loops.
     pub fn state_bytes(&self, parallel: Op<'c>) -> u64 {
-        let carried = self.segments.placed.iter().filter(|value| !self.is_uniform(**value));
+        let carried = self.segments.placed.iter().filter(|value| self.has_cells(**value));
         let values: u64 = self.kept.iter().chain(carried).map(|value| value.ty().layout(parallel).0.max(1)).sum();
         let locals = self.shared_locals.iter().map(|alloca| {
             let element = alloca.attr("elem_type").and_then(|ty| ty.as_type()).map_or(0, |ty| ty.layout(parallel).0);

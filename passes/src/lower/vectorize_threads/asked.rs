@@ -9,7 +9,10 @@ use super::{
     emit::without_flags,
     shapes::{Assumption, Shapes},
 };
-use crate::{analysis::counted_loop::is_outside, lower::before::computed};
+use crate::{
+    analysis::{counted_loop::is_outside, facts::constant},
+    lower::before::computed,
+};
 
 /// Whether each row is asked.
 pub fn asks_rows(shapes: &Shapes<'_>) -> bool {
@@ -24,9 +27,10 @@ pub struct Answer<'c> {
 
 /// Tests of what was taken along all rows, by the numbers of the first and the last thread.
 pub fn of_all_rows<'c>(b: Builder<'c>, parallel: Op<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Vec<Value<'c>> {
-    let last = b.arith("addi", parallel.operand(3), b.const_index(-1));
-    let steps = b.index_cast(last, b.ctx().int(64));
-    let mut ends = Ends::new(b, parallel, ivs, [b.const_index(0), last], steps);
+    let (first, last) = (parallel.operand(0), b.arith("addi", parallel.operand(3), b.const_index(-1)));
+    let distance = if constant(first) == Some(0) { last } else { b.arith("subi", last, first) };
+    let steps = b.index_cast(distance, b.ctx().int(64));
+    let mut ends = Ends::new(b, parallel, ivs, [first, last], steps);
     let along_all = shapes.assumed().iter().filter(|assumption| !is_of_row(parallel, shapes, assumption));
     along_all.filter_map(|assumption| ends.test(assumption)).collect()
 }

@@ -24,7 +24,10 @@ use super::{
     own_memory::{needs_room, root},
     shapes::Shapes,
 };
-use crate::analysis::uniformity::computes;
+use crate::analysis::{
+    objects::{Kind, escapes, object_of, same_object},
+    uniformity::computes,
+};
 
 /// Registers of so many bits come with masks of their own.
 const MASKING_BITS: u32 = 512;
@@ -38,6 +41,40 @@ pub fn writes_in_one_loop(function: Op<'_>) -> bool {
     };
     let loops = function.find_named("scf.parallel");
     loops.into_iter().filter(|parallel| parallel.contains(is_seen)).count() < 2 && !function.contains(tells)
+}
+
+/// Whether the threads of a loop may go through it twice: nothing that they write is read there.
+pub fn may_repeat(parallel: Op<'_>) -> bool {
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    for op in parallel.find_all(|op| op != parallel) {
+        match op.name() {
+            "llvm.load" if is_ordinary(op) => read.push(origin(op.operand(0))),
+            "llvm.store" if is_ordinary(op) => written.push(origin(op.operand(1))),
+            "llvm.call" if computes(op) => (),
+            "scf.if" | "scf.for" | "scf.while" | "scf.yield" | "scf.condition" | "scf.reduce" => (),
+            _ if op.is_memory_effect_free() => (),
+            _ => return false,
+        }
+    }
+    written.iter().all(|written| read.iter().all(|read| lie_apart(*written, *read)))
+}
+
+/// What an address is made of.
+fn origin(address: Value<'_>) -> Value<'_> {
+    let mut at = address;
+    while let Some(op) = at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
+    {
+        at = op.operand(0);
+    }
+    at
+}
+
+/// Whether one of two pointers is to memory of the block that the other cannot point to.
+fn lie_apart<'c>(one: Value<'c>, other: Value<'c>) -> bool {
+    let hidden = |memory: Value<'c>| object_of(memory) == Some(Kind::Local) && !escapes(memory);
+    let own = |memory: Value<'c>| object_of(memory) == Some(Kind::Local) || root(memory).is_some();
+    let known = object_of(one).is_some() && object_of(other).is_some();
+    !same_object(one, other) && (hidden(one) || hidden(other) || known && (own(one) || own(other)))
 }
 
 /// Whether a store is one that other blocks see.

@@ -1,9 +1,13 @@
 //! A thread loop and the rows that go through it: how many lanes, what is asked before, and who goes one by one.
 
+mod rest;
+
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use regrain_dialects::attributes::REUSED;
+
+use rest::Rest;
 
 use super::{
     apart::Apart,
@@ -22,8 +26,11 @@ use super::{
     slots::Slots,
 };
 use crate::{
-    analysis::{facts::constant, loops::Counting},
-    lower::{LOOP_ANNOTATION, TAKEN_BY_ROW, take_row},
+    analysis::{
+        facts::constant,
+        loops::{Counting, limit},
+    },
+    lower::{TAKEN_BY_ROW, take_row},
 };
 
 /// What becomes of threads that are in no row of the first form.
@@ -42,6 +49,8 @@ enum LastRow {
     OneByOne,
     /// As a row that not all lanes are in.
     Together,
+    /// As a row of which threads of the one before are too: what they do may be done twice.
+    Again,
 }
 
 /// A thread loop and the rows that it gets.
@@ -53,6 +62,8 @@ pub struct Nest<'c> {
     width: Option<i64>,
     /// What the threads in x are a multiple of.
     factor: i64,
+    /// The most threads in x, if that is known of a loop that does not begin at 0.
+    most: Option<i64>,
     /// The rows are warps.
     of_warps: bool,
     machine: Machine,
@@ -75,22 +86,29 @@ impl<'c> Nest<'c> {
     /// Why it has none.
     pub fn of(parallel: Op<'c>, machine: Machine) -> Result<Self, Apart> {
         let dimensions = Counting::dimensions(parallel);
-        if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
+        let by_one = |counting: &Counting<'_>| constant(counting.step) == Some(1);
+        if dimensions.len() != 3 || !dimensions.iter().all(by_one) || parallel.num_results() > 0 {
             return Err(Apart::Shape);
         }
-        let width = constant(dimensions[0].upper);
-        let factor = width.unwrap_or_else(|| constant_factor(dimensions[0].upper));
+        let [x, ..] = dimensions[..] else { return Err(Apart::Shape) };
+        let width = constant(x.upper).filter(|_| x.is_plain());
+        let (factor, most) = match x.is_plain() {
+            true => (width.unwrap_or_else(|| constant_factor(x.upper)), None),
+            false => (1, most_selected(&x)),
+        };
         check(parallel, |_| false)?;
         if parallel.contains(is_of_warp) {
-            return Ok(Self { parallel, lanes: WARP, width, factor, of_warps: true, machine, writes_back: false });
+            x.is_plain().then_some(()).ok_or(Apart::Shape)?;
+            let nest = Self { parallel, lanes: WARP, width, factor, most, of_warps: true, machine, writes_back: false };
+            return Ok(nest);
         }
         let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
-        let fitting = width.map_or(wanted, |width| wanted.min(1 << (63 - width.max(1).leading_zeros())));
+        let fitting = width.or(most).map_or(wanted, |most| wanted.min(1 << (63 - most.max(1).leading_zeros())));
         if fitting < FEWEST {
             return Err(Apart::Narrow);
         }
-        Ok(Self { parallel, lanes: fitting, width, factor, of_warps: false, machine, writes_back: false })
+        Ok(Self { parallel, lanes: fitting, width, factor, most, of_warps: false, machine, writes_back: false })
     }
 
     /// Says whether no other loop of the function writes what others see.
@@ -107,7 +125,16 @@ impl<'c> Nest<'c> {
     pub fn is_plain(&self) -> bool {
         let by_row =
             || self.parallel.parent_of_name("llvm.func").is_some_and(|function| function.has_attr(TAKEN_BY_ROW));
-        !self.of_warps && self.reused_memory().is_empty() && !by_row()
+        self.begins_at_zero() && self.may_repeat_threads() && !by_row()
+    }
+
+    /// Whether rows are no warps, and threads keep no memory of their own.
+    fn may_repeat_threads(&self) -> bool {
+        !self.of_warps && self.reused_memory().is_empty()
+    }
+
+    fn begins_at_zero(&self) -> bool {
+        constant(self.parallel.operand(0)) == Some(0)
     }
 
     /// The memory that threads use one after the other.
@@ -152,6 +179,9 @@ impl<'c> Nest<'c> {
 
     /// What is cheaper for the threads that are too few for a whole row; where their number is not known, half a row is taken.
     fn last_row(&self, costs: Costs) -> LastRow {
+        if !self.begins_at_zero() && self.may_repeat_threads() && guard::may_repeat(self.parallel) {
+            return LastRow::Again;
+        }
         let lanes = u64::from(self.lanes);
         let rest = match self.width {
             Some(width) => width.cast_unsigned() % lanes,
@@ -220,7 +250,7 @@ impl<'c> Nest<'c> {
         let proven = again.then(|| Shapes::new(plain.parallel, self.lanes, seeds, Taking::Nothing));
         let second = match &proven {
             Some(shapes) => Second::Rows(&plain, shapes),
-            None if !self.of_warps && (asks || self.may_leave_some() && last == LastRow::OneByOne) => {
+            None if !self.of_warps && (asks || self.may_leave_some() && last != LastRow::Together) => {
                 Second::Threads(plain.parallel, last)
             }
             None => Second::None,
@@ -260,12 +290,26 @@ impl<'c> Nest<'c> {
             }
             return done;
         }
+        if let Second::Threads(alone, LastRow::Again) = second
+            && self.most.is_some_and(|most| most < 2 * i64::from(self.lanes))
+        {
+            let done = self.two_rows(b, shapes, &ivs, alone, holds);
+            if done.is_err() {
+                nest.into_iter().for_each(discard);
+            }
+            return done;
+        }
         let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, operands[0]], whole.ty()));
         let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
             Second::None => self.partial_row(b, shapes, &ivs, whole),
             Second::Threads(alone, last) => {
-                let together = holds.filter(|_| last == LastRow::Together);
-                self.rest(b, shapes, &ivs, alone, Rest { end, whole, together })
+                let always = || b.const_int(b.ctx().int(1), 1);
+                let together = match last {
+                    LastRow::OneByOne => None,
+                    LastRow::Together => holds,
+                    LastRow::Again => Some(holds.unwrap_or_else(always)),
+                };
+                self.rest(b, shapes, &ivs, alone, Rest { end, whole, together, last })
             }
             Second::Rows(plain, shapes) => {
                 plain.rows(b, shapes, &ivs, [end, whole])?;
@@ -378,110 +422,33 @@ impl<'c> Nest<'c> {
         let upper = self.parallel.operand(3);
         match self.width {
             Some(width) => b.const_index(width - width % i64::from(self.lanes)),
-            None if self.may_leave_some() => b.arith("andi", upper, b.const_index(-i64::from(self.lanes))),
+            None if self.may_leave_some() && self.begins_at_zero() => {
+                b.arith("andi", upper, b.const_index(-i64::from(self.lanes)))
+            }
+            None if self.may_leave_some() => {
+                let lower = self.parallel.operand(0);
+                let rows = b.arith("andi", b.arith("subi", upper, lower), b.const_index(-i64::from(self.lanes)));
+                b.arith("addi", lower, rows)
+            }
             None => upper,
         }
     }
-
-    /// The row that not all lanes are in, where it is known that there is one.
-    fn partial_row(
-        &self,
-        b: Builder<'c>,
-        shapes: &Shapes<'c>,
-        ivs: &[Value<'c>],
-        whole: Value<'c>,
-    ) -> Result<(), String> {
-        let Some(width) = self.width else {
-            return if self.may_leave_some() { self.unknown_partial_row(b, shapes, ivs, whole) } else { Ok(()) };
-        };
-        let rest = width % i64::from(self.lanes);
-        if rest == 0 {
-            return Ok(());
-        }
-        let within = |emitter: &Emitter<'c, '_>| {
-            let lanes = (0..i64::from(self.lanes)).map(|lane| i64::from(lane < rest));
-            Some(emitter.constants(emitter.i1(), lanes))
-        };
-        self.row(b, shapes, ivs, whole, within, &[])
-    }
-
-    /// The row that not all lanes are in, if there is one.
-    fn unknown_partial_row(
-        &self,
-        b: Builder<'c>,
-        shapes: &Shapes<'c>,
-        ivs: &[Value<'c>],
-        whole: Value<'c>,
-    ) -> Result<(), String> {
-        let rest = b.arith("subi", self.parallel.operand(3), whole);
-        let some = b.scf_if(b.cmpi("sgt", rest, b.const_index(0)), &[], false);
-        let inside = Builder::at_end(some.body(), b.loc);
-        let within = |emitter: &Emitter<'c, '_>| {
-            let lanes = emitter.constants(b.ctx().index(), 0..i64::from(self.lanes));
-            Some(emitter.compare("slt", lanes, emitter.splat(rest)))
-        };
-        self.row(inside, shapes, ivs, whole, within, &[])?;
-        inside.scf_yield(&[]);
-        Ok(())
-    }
-
-    /// The threads that are in no whole row: one by one from `rest.end` on; where `rest.together` is given, and is true, as one row.
-    fn rest(
-        &self,
-        b: Builder<'c>,
-        shapes: &Shapes<'c>,
-        ivs: &[Value<'c>],
-        alone: Op<'c>,
-        rest: Rest<'c>,
-    ) -> Result<(), String> {
-        let Some(holds) = rest.together else {
-            self.one_by_one(b, alone, rest.end, ivs);
-            return Ok(());
-        };
-        let made = b.scf_if(holds, &[], true);
-        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
-        self.partial_row(together, shapes, ivs, rest.whole)?;
-        together.scf_yield(&[]);
-        self.one_by_one(apart, alone, self.parallel.operand(0), ivs);
-        apart.scf_yield(&[]);
-        Ok(())
-    }
-
-    /// A thread loop for the threads of a row from `first` on.
-    fn one_by_one(&self, b: Builder<'c>, alone: Op<'c>, first: Value<'c>, ivs: &[Value<'c>]) {
-        let operands = self.parallel.operands();
-        let one = b.const_index(1);
-        let above = [ivs[0], ivs[1]].map(|iv| b.arith("addi", iv, one));
-        let made = b.scf_parallel(&[first, ivs[0], ivs[1]], &[operands[3], above[0], above[1]], &operands[6..9]);
-        let mut mapping = Mapping::new();
-        mapping.map_all(&alone.body().args(), &made.body().args());
-        Builder::before_terminator(made.body(), b.loc).clone_body(alone.body(), &mut mapping);
-        keep_short(made);
-    }
 }
 
-/// Where the whole rows end, where they would if all holds that was taken, and whether it does; the last is asked where the rest is to go
-/// as a row.
-struct Rest<'c> {
-    end: Value<'c>,
-    whole: Value<'c>,
-    together: Option<Value<'c>>,
+/// The most threads of a loop that does not begin at 0: one that selects a single thread, or leaves out some of those up to a limit.
+fn most_selected(counting: &Counting<'_>) -> Option<i64> {
+    let limited = counting.upper.defining_op().filter(|op| op.is("arith.minsi"));
+    let next = limited.and_then(|op| op.operand(0).defining_op()).filter(|op| op.is("arith.addi"));
+    match next.filter(|op| op.operand(0) == counting.lower) {
+        Some(next) => constant(next.operand(1)),
+        None => Some(limit(counting.upper)? - constant(counting.lower).unwrap_or(1)),
+    }
 }
 
 /// The constant that a number of threads is a multiple of.
 fn constant_factor(threads: Value<'_>) -> i64 {
     let product = threads.defining_op().filter(|op| op.is("arith.muli"));
     product.and_then(|op| constant(op.operand(0)).or_else(|| constant(op.operand(1)))).unwrap_or(1)
-}
-
-/// Few threads run such loops: copies that would be faster for many rounds are only more to compile. Loops of a known number of rounds
-/// may still be unrolled, so that stack memory becomes registers in the rows too.
-fn keep_short(rest: Op<'_>) {
-    let text = "#llvm.loop_annotation<vectorize = <disable = true>, unroll = <runtimeDisable = true>>";
-    let Some(annotation) = rest.ctx().parse_attr(text) else { return };
-    for op in rest.find_all(|op| op == rest || op.is("scf.for") && !op.has_attr(LOOP_ANNOTATION)) {
-        op.set_attr(LOOP_ANNOTATION, annotation);
-    }
 }
 
 fn discard(nest: Op<'_>) {

@@ -152,7 +152,7 @@ const MOST_ASSUMED: usize = 12;
 const DEPTH: u32 = 16;
 
 impl<'c> Shapes<'c> {
-    /// Analyses `parallel`, whose rows of `lanes` threads begin at multiples of `lanes`. `seeds` are values from outside that
+    /// Analyses `parallel`, whose rows of `lanes` threads begin at multiples of `lanes` if the first does at 0. `seeds` are values from outside that
     /// differ between the lanes; what is not proven is taken of numbers as far as `taking` says.
     pub fn new(parallel: Op<'c>, lanes: u32, seeds: &[(Value<'c>, Shape)], taking: Taking) -> Self {
         let mut made = Self {
@@ -170,7 +170,8 @@ impl<'c> Shapes<'c> {
         };
         let ivs = parallel.body().args();
         made.known.insert(ivs[0], Shape::linear(1));
-        made.zeros.insert(ivs[0], lanes.trailing_zeros());
+        let aligned = constant(parallel.operand(0)) == Some(0);
+        made.zeros.insert(ivs[0], if aligned { lanes.trailing_zeros() } else { 0 });
         for iv in &ivs[1..] {
             made.known.insert(*iv, Shape::Uniform);
         }

@@ -27,7 +27,8 @@ llvm.func @__regrain_launch.guarded(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i
         %t = arith.index_cast %x : index to i32
         %less = llvm.sub %t, %one overflow<nsw> : i32
         %west = arith.maxsi %less, %zero : i32
-        %in = llvm.icmp "sgt" %t, %step : i32
+        %behind = llvm.sub %t, %step overflow<nsw> : i32
+        %in = llvm.icmp "sgt" %behind, %zero : i32
         scf.if %in {
           %wide = llvm.sext %west : i32 to i64
           %a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, f32

@@ -3,8 +3,10 @@
 // A branch that selects threads becomes a loop over just those; atomics on a block's own memory are seen by one thread alone.
 // CHECK-LABEL: llvm.func @__regrain_block.k
 // CHECK: llvm.store %{{.*}} {access_groups = {{.*}}} : f32, !llvm.ptr
-// CHECK: %[[HALF:.*]] = llvm.intr.smin(%{{.*}}, %{{.*}}) : (i64, i64) -> i64
-// CHECK: %[[END:.*]] = llvm.intr.smax(%[[HALF]], %{{.*}}) : (i64, i64) -> i64
+// The loop ends with a row of 32.
+// CHECK: %[[ROWS:.*]] = llvm.intr.smin(%{{.*}}, %{{.*}}) : (i64, i64) -> i64
+// CHECK: %[[SOME:.*]] = llvm.intr.smax(%[[ROWS]], %{{.*}}) : (i64, i64) -> i64
+// CHECK: %[[END:.*]] = llvm.mul %[[SOME]], %{{.*}} : i64
 // CHECK: llvm.icmp "slt" %{{.*}}, %[[END]] : i64
 // CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} syncscope("singlethread") monotonic
 llvm.func ptx_kernelcc @k(%p: !llvm.ptr, %half: i32)

@@ -15,13 +15,16 @@
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
-use super::{
-    Candidate, Row,
-    hoisted::{Free, Hoisted},
-};
+use super::{Candidate, free::Free};
 use crate::{
     analysis::facts::constant,
-    lower::{lower_cpu::runs::Blocks, vectorize_threads::WARP},
+    lower::{
+        lower_cpu::{
+            along::{Row, hoisted::Hoisted},
+            runs::Blocks,
+        },
+        vectorize_threads::WARP,
+    },
 };
 
 impl<'c> Row<'c> {

@@ -1,4 +1,4 @@
-//! What is computed before a thread loop to know whether its version without clamps will do.
+//! What is computed before a thread loop, of facts about the numbers along it.
 //!
 //! ```mlir
 //! %low = arith.maxsi %zero, %step_plus_1 : i64      // the range of x where the branch around the access is taken
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Builder, Mapping, Type, Value};
 
 use super::{
-    Candidate, Fact, Linear,
+    Fact, Linear,
     Relation::{Greater, GreaterEqual, Less, LessEqual},
     Row,
 };
@@ -25,18 +25,9 @@ pub struct Hoisted<'c> {
 
 /// In which rounds of the loops around something has to hold.
 #[derive(Clone, Copy)]
-enum Rounds {
+pub enum Rounds {
     Some,
     All,
-}
-
-/// Threads that meet no clamp.
-pub struct Free<'c> {
-    /// Whether there may be such at all: all sums stay within 32 bits.
-    pub fits: Value<'c>,
-    /// The first x and the last, i64.
-    pub first: Value<'c>,
-    pub last: Value<'c>,
 }
 
 impl<'c> Hoisted<'c> {
@@ -44,7 +35,7 @@ impl<'c> Hoisted<'c> {
         Self { row, b, made: HashMap::new() }
     }
 
-    fn i64(&self) -> Type<'c> {
+    pub fn i64(&self) -> Type<'c> {
         self.b.ctx().int(64)
     }
 
@@ -111,61 +102,8 @@ impl<'c> Hoisted<'c> {
         total
     }
 
-    /// Whether all candidates are what they would be without their clamps.
-    pub fn all_hold(&mut self, candidates: &[Candidate<'c>]) -> Value<'c> {
-        let mut all = self.b.const_int(self.b.ctx().int(1), 1);
-        for candidate in candidates {
-            let (mut low, mut high) = (self.b.const_int(self.i64(), 0), self.last());
-            let mut conditions = Vec::new();
-            for fact in &candidate.known {
-                // What follows from a value that does not fit is not known.
-                conditions.push(self.fits(&fact.left));
-                (low, high) = self.narrow(fact, Rounds::Some, low, high);
-            }
-            for fact in &candidate.needed.facts {
-                conditions.push(self.fits(&fact.left));
-                conditions.push(self.holds(fact, low, high));
-            }
-            for linear in &candidate.needed.linear {
-                conditions.push(self.fits(linear));
-            }
-            for condition in conditions {
-                all = self.b.arith("andi", all, self.frozen(condition));
-            }
-        }
-        all
-    }
-
-    /// Whether all candidates are what they would be without their clamps from the one x up to the other.
-    pub fn free(&mut self, candidates: &[Candidate<'c>]) -> Free<'c> {
-        let b = self.b;
-        let (mut fits, mut first, mut last) = (b.const_int(b.ctx().int(1), 1), self.number(0), self.last());
-        for candidate in candidates {
-            let (mut low, mut high) = (self.number(0), self.last());
-            let known = candidate.known.iter().map(|fact| &fact.left);
-            let needed = candidate.needed.facts.iter().map(|fact| &fact.left);
-            for linear in known.chain(needed).chain(&candidate.needed.linear) {
-                let fit = self.fits(linear);
-                fits = b.arith("andi", fits, self.frozen(fit));
-            }
-            for fact in &candidate.known {
-                (low, high) = self.narrow(fact, Rounds::Some, low, high);
-            }
-            for fact in &candidate.needed.facts {
-                let (least, most) = self.narrow(fact, Rounds::All, self.number(0), self.last());
-                // Threads that do not come there need nothing.
-                let (early, late) = (b.cmpi("sle", least, low), b.cmpi("sge", most, high));
-                let least = b.value("arith.select", &[early, self.number(0), least], self.i64());
-                let most = b.value("arith.select", &[late, self.last(), most], self.i64());
-                first = b.arith("maxsi", first, self.frozen(least));
-                last = b.arith("minsi", last, self.frozen(most));
-            }
-        }
-        Free { fits, first, last }
-    }
-
     /// One that no thread asks for may be made from anything; it must not decide for the others.
-    fn frozen(&self, value: Value<'c>) -> Value<'c> {
+    pub fn frozen(&self, value: Value<'c>) -> Value<'c> {
         self.b.value("llvm.freeze", &[value], value.ty())
     }
 
@@ -174,13 +112,13 @@ impl<'c> Hoisted<'c> {
     }
 
     /// The last x.
-    fn last(&self) -> Value<'c> {
-        let size = self.b.index_cast(self.row.parallel.operand(3), self.i64());
+    pub fn last(&self) -> Value<'c> {
+        let size = self.b.index_cast(self.row.parallel.operand(3 + self.row.axis), self.i64());
         self.b.arith("subi", size, self.b.const_int(self.i64(), 1))
     }
 
     /// Whether x plus the terms stays within 32 bits for all threads.
-    fn fits(&mut self, linear: &Linear<'c>) -> Value<'c> {
+    pub fn fits(&mut self, linear: &Linear<'c>) -> Value<'c> {
         let b = self.b;
         if linear.terms.is_empty() {
             return b.const_int(b.ctx().int(1), 1);
@@ -193,7 +131,13 @@ impl<'c> Hoisted<'c> {
     }
 
     /// The range of x where a fact holds too, in some rounds of loops around or in all.
-    fn narrow(&mut self, fact: &Fact<'c>, rounds: Rounds, low: Value<'c>, high: Value<'c>) -> (Value<'c>, Value<'c>) {
+    pub fn narrow(
+        &mut self,
+        fact: &Fact<'c>,
+        rounds: Rounds,
+        low: Value<'c>,
+        high: Value<'c>,
+    ) -> (Value<'c>, Value<'c>) {
         let b = self.b;
         let (right, [least, most]) = (self.wide(fact.right), self.ends(&fact.left));
         let left = match (fact.relation, rounds) {
@@ -211,7 +155,7 @@ impl<'c> Hoisted<'c> {
     }
 
     /// Whether a fact holds for all x from `low` to `high`.
-    fn holds(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> Value<'c> {
+    pub fn holds(&mut self, fact: &Fact<'c>, low: Value<'c>, high: Value<'c>) -> Value<'c> {
         let b = self.b;
         let (right, [least, most]) = (self.wide(fact.right), self.ends(&fact.left));
         let (predicate, end) = match fact.relation {
