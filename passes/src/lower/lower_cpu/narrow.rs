@@ -24,7 +24,7 @@ use crate::analysis::{
 };
 use crate::lower::{
     before::{computed, is_known_before},
-    vectorize_threads::WARP,
+    vectorize_threads::{WARP, doubles},
 };
 use growing::Growing;
 use regrain_dialects::attributes::REUSED;
@@ -252,9 +252,11 @@ fn restrict(parallel: Op<'_>) {
         false => b.index_cast(bound, index),
     };
     let after = i64::from(matches!(selected.kind, Kind::Below { including: true, .. }));
+    // Most phases of a sweep over a tree are of fewer threads than a row.
+    let in_rows = selected.axis == 0 && !doubles(selected.bound);
     let within = |offset: i64| match (constant(bound).filter(|number| !unsigned || *number >= 0), constant(upper)) {
         (Some(number), Some(upper)) => b.const_index(number.saturating_add(offset).clamp(0, upper)),
-        (None, Some(upper)) if selected.axis == 0 && upper % i64::from(WARP) == 0 && selected.kind != Kind::At => {
+        (None, Some(upper)) if in_rows && upper % i64::from(WARP) == 0 && selected.kind != Kind::At => {
             // Whole rows: the guard masks the rest of the last one.
             let warp = i64::from(WARP);
             let above = b.arith("addi", number, b.const_index(warp - 1 + offset));
