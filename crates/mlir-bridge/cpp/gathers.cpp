@@ -23,6 +23,10 @@ constexpr unsigned KEPT[] = {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, 
 // Masked gathers go in groups of so many lanes, most of which take part as a whole or not at all.
 constexpr unsigned GROUP = 8;
 
+// Up to so many lanes of a group go one by one all the same: the instruction of a processor that has a slow one takes as long for one lane
+// as for all.
+constexpr unsigned FEW = 2;
+
 // The lanes of vectors: each made once, behind the vector itself, or all where they are asked for.
 class Lanes {
 public:
@@ -180,6 +184,32 @@ Value *gatherSome(IRBuilder<> &b, IntrinsicInst *gather, Value *taking, Value *k
   return call;
 }
 
+// A group of lanes at `b`, each behind a branch; the builder goes on behind the last.
+Value *gatherFew(IRBuilder<> &b, IntrinsicInst *gather, Value *own, Value *kept, unsigned first) {
+  LLVMContext &context = gather->getContext();
+  Function *function = b.GetInsertBlock()->getParent();
+  BasicBlock *behind = b.GetInsertBlock()->getNextNode();
+  Value *part = kept;
+  for (unsigned number = 0; number < GROUP; ++number) {
+    BasicBlock *from = b.GetInsertBlock();
+    BasicBlock *takes = BasicBlock::Create(context, "", function, behind);
+    BasicBlock *next = BasicBlock::Create(context, "", function, behind);
+    Value *bit = b.CreateAnd(own, ConstantInt::get(own->getType(), 1 << number));
+    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
+    b.SetInsertPoint(takes);
+    Lanes one(b);
+    Value *loaded = loadFrom(b, gather, one.lane(gather->getArgOperand(0), first + number));
+    Value *with = b.CreateInsertElement(part, loaded, number);
+    b.CreateBr(next);
+    b.SetInsertPoint(next);
+    PHINode *either = b.CreatePHI(part->getType(), 2);
+    either->addIncoming(part, from);
+    either->addIncoming(with, takes);
+    part = either;
+  }
+  return part;
+}
+
 // The lanes of a group one after the other, where each has an address.
 Value *gatherEach(IRBuilder<> &b, IntrinsicInst *gather, function_ref<Value *(unsigned)> address) {
   Value *all = PoisonValue::get(FixedVectorType::get(typeOf(gather)->getElementType(), GROUP));
@@ -188,9 +218,9 @@ Value *gatherEach(IRBuilder<> &b, IntrinsicInst *gather, function_ref<Value *(un
   return all;
 }
 
-// A group of lanes before the gather: none, or some. Which ones take part often differs from one time to the next, so that there is no
-// branch for each. They go by an instruction where there is one, however slow. Without it lanes that take no part load what the first of
-// the others does, and a group of which all take part goes without that.
+// A group of lanes before the gather: none, or some. Which ones take part often differs from one time to the next, so that more than a few
+// have no branch for each. They go by an instruction where there is one, however slow. Without it lanes that take no part load what the
+// first of the others does, and a group of which all take part goes without that.
 Value *gatherGroup(IntrinsicInst *gather, Value *mask, Value *bits, unsigned first, bool instruction) {
   LLVMContext &context = gather->getContext();
   IRBuilder<> before(gather);
@@ -211,7 +241,16 @@ Value *gatherGroup(IntrinsicInst *gather, Value *mask, Value *bits, unsigned fir
   IRBuilder<> b(some);
   Value *taking = b.CreateShuffleVector(mask, numbers);
   if (instruction) {
-    result->addIncoming(gatherSome(b, gather, taking, kept, first), some);
+    BasicBlock *many = BasicBlock::Create(context, "", head->getParent(), tail);
+    BasicBlock *few = BasicBlock::Create(context, "", head->getParent(), tail);
+    Value *count = b.CreateUnaryIntrinsic(Intrinsic::ctpop, own);
+    b.CreateCondBr(b.CreateICmpULE(count, ConstantInt::get(group, FEW)), few, many);
+    b.SetInsertPoint(many);
+    result->addIncoming(gatherSome(b, gather, taking, kept, first), many);
+    b.CreateBr(tail);
+    b.SetInsertPoint(few);
+    Value *part = gatherFew(b, gather, own, kept, first);
+    result->addIncoming(part, b.GetInsertBlock());
   } else {
     Value *taken = b.CreateBinaryIntrinsic(Intrinsic::cttz, own, b.getTrue());
     Value *addresses = Group(b, first, taking, taken).of(gather->getArgOperand(0));
