@@ -1,7 +1,10 @@
-// A processor whose gathers are slow gets lanes as scalars, beside what they are told by: no vector of addresses is taken apart. Where
-// lanes are masked, groups of them of which all take part go so too.
-// RUN: %regrain -O3 --offload-arch=cpu -march=znver3 -c %s -o %t.o
+// A processor whose gathers are slow gets lanes as scalars, beside what they are told by: no vector of addresses is taken apart. Masked
+// lanes go by its gathers, a group at a time, where more than a few take part. Where it has none, lanes load what the first of those that
+// take part does: there is no branch for each.
+// RUN: %regrain -O3 --offload-arch=cpu -fregrain-cpu=znver3 -c %s -o %t.o
 // RUN: llvm-objdump -d --no-show-raw-insn %t.o | FileCheck %s
+// RUN: %regrain -O3 --offload-arch=cpu -fregrain-cpu=btver2 -c %s -o %t.none.o
+// RUN: llvm-objdump -d --no-show-raw-insn %t.none.o | FileCheck %s --check-prefix=NONE
 
 // CHECK-LABEL: <__regrain_block.all_lanes.b128x1x1>:
 // CHECK-NOT: vpextr
@@ -15,13 +18,17 @@ extern "C" __global__ void all_lanes(const int *__restrict__ index, const float 
 }
 
 // CHECK-LABEL: <__regrain_block.some_lanes.b128x1x1>:
-// All lanes of a group in one piece, then each by its bit.
-// CHECK-COUNT-4: vinsertps {{.*}}(%{{.*}}), %xmm
-// CHECK-NOT: gather
-// CHECK: movmsk
-// CHECK-COUNT-7: testb
-// CHECK-NOT: gather
+// CHECK: vpcmpgtd
+// CHECK-DAG: popcnt
+// CHECK-DAG: vgatherdps
 // CHECK: retq
+// NONE-LABEL: <__regrain_block.some_lanes.b128x1x1>:
+// NONE-NOT: gather
+// NONE-NOT: testb
+// NONE: tzcnt
+// NONE-NOT: gather
+// NONE-NOT: testb
+// NONE: retq
 extern "C" __global__ void some_lanes(const int *__restrict__ index, const float *__restrict__ from, float *__restrict__ out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int at = index[i];

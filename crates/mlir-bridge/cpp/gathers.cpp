@@ -9,6 +9,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -21,6 +22,10 @@ constexpr unsigned KEPT[] = {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, 
 
 // Masked gathers go in groups of so many lanes, most of which take part as a whole or not at all.
 constexpr unsigned GROUP = 8;
+
+// Up to so many lanes of a group go one by one all the same: the instruction of a processor that has a slow one takes as long for one lane
+// as for all.
+constexpr unsigned FEW = 2;
 
 // The lanes of vectors: each made once, behind the vector itself, or all where they are asked for.
 class Lanes {
@@ -114,9 +119,8 @@ bool isOfAllLanes(Value *mask) {
 
 FixedVectorType *typeOf(IntrinsicInst *gather) { return cast<FixedVectorType>(gather->getType()); }
 
-// One lane of a gather, where it takes part.
-Value *loadLane(IRBuilder<> &b, IntrinsicInst *gather, Lanes &lanes, unsigned number) {
-  Value *address = lanes.lane(gather->getArgOperand(0), number);
+// One lane of a gather.
+Value *loadFrom(IRBuilder<> &b, IntrinsicInst *gather, Value *address) {
   Align align = gather->getParamAlign(0).valueOrOne();
   LoadInst *one = b.CreateAlignedLoad(typeOf(gather)->getElementType(), address, align);
   one->copyMetadata(*gather, KEPT);
@@ -127,12 +131,97 @@ Value *gatherAll(IntrinsicInst *gather, Lanes &lanes) {
   IRBuilder<> b(gather);
   Value *all = PoisonValue::get(gather->getType());
   for (unsigned number = 0; number < typeOf(gather)->getNumElements(); ++number)
-    all = b.CreateInsertElement(all, loadLane(b, gather, lanes, number), number);
+    all = b.CreateInsertElement(all, loadFrom(b, gather, lanes.lane(gather->getArgOperand(0), number)), number);
   return all;
 }
 
-// A group of lanes before the gather: all at once, none, or those of its bits one by one.
-Value *gatherGroup(IntrinsicInst *gather, Value *bits, unsigned first) {
+// The group of lanes that begins with lane `first`, of what an address is made of. With `taken`, those that take no part are what that lane
+// of the group is: they access what it does.
+class Group {
+public:
+  Group(IRBuilder<> &b, unsigned first, Value *taking = nullptr, Value *taken = nullptr)
+      : b(b), first(first), taking(taking), taken(taken) {}
+
+  Value *of(Value *vector) {
+    if (!vector->getType()->isVectorTy())
+      return vector;
+    if (Value *same = getSplatValue(vector))
+      return same;
+    auto *inst = dyn_cast<Instruction>(vector);
+    if (auto *address = dyn_cast_or_null<GetElementPtrInst>(inst)) {
+      SmallVector<Value *> indices;
+      Value *base = of(address->getPointerOperand());
+      for (Value *index : address->indices())
+        indices.push_back(of(index));
+      return b.CreateGEP(address->getSourceElementType(), base, indices, "", address->getNoWrapFlags());
+    }
+    if (inst && (isa<SExtInst>(inst) || isa<ZExtInst>(inst))) {
+      Value *narrow = of(inst->getOperand(0));
+      Type *to = narrow->getType()->getWithNewType(inst->getType()->getScalarType());
+      return b.CreateCast(cast<CastInst>(inst)->getOpcode(), narrow, to);
+    }
+    Value *own = b.CreateShuffleVector(vector, to_vector(seq<int>(first, first + GROUP)));
+    if (!taken)
+      return own;
+    return b.CreateSelect(taking, own, b.CreateVectorSplat(GROUP, b.CreateExtractElement(own, taken)));
+  }
+
+private:
+  IRBuilder<> &b;
+  unsigned first;
+  Value *taking;
+  Value *taken;
+};
+
+// A group of lanes at `b`, by an instruction: of lanes that take no part it accesses nothing.
+Value *gatherSome(IRBuilder<> &b, IntrinsicInst *gather, Value *taking, Value *kept, unsigned first) {
+  Value *addresses = Group(b, first).of(gather->getArgOperand(0));
+  if (!addresses->getType()->isVectorTy())
+    addresses = b.CreateVectorSplat(GROUP, addresses);
+  Align align = gather->getParamAlign(0).valueOrOne();
+  CallInst *call = b.CreateMaskedGather(kept->getType(), addresses, align, taking, kept);
+  call->copyMetadata(*gather, KEPT);
+  return call;
+}
+
+// A group of lanes at `b`, each behind a branch; the builder goes on behind the last.
+Value *gatherFew(IRBuilder<> &b, IntrinsicInst *gather, Value *own, Value *kept, unsigned first) {
+  LLVMContext &context = gather->getContext();
+  Function *function = b.GetInsertBlock()->getParent();
+  BasicBlock *behind = b.GetInsertBlock()->getNextNode();
+  Value *part = kept;
+  for (unsigned number = 0; number < GROUP; ++number) {
+    BasicBlock *from = b.GetInsertBlock();
+    BasicBlock *takes = BasicBlock::Create(context, "", function, behind);
+    BasicBlock *next = BasicBlock::Create(context, "", function, behind);
+    Value *bit = b.CreateAnd(own, ConstantInt::get(own->getType(), 1 << number));
+    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
+    b.SetInsertPoint(takes);
+    Lanes one(b);
+    Value *loaded = loadFrom(b, gather, one.lane(gather->getArgOperand(0), first + number));
+    Value *with = b.CreateInsertElement(part, loaded, number);
+    b.CreateBr(next);
+    b.SetInsertPoint(next);
+    PHINode *either = b.CreatePHI(part->getType(), 2);
+    either->addIncoming(part, from);
+    either->addIncoming(with, takes);
+    part = either;
+  }
+  return part;
+}
+
+// The lanes of a group one after the other, where each has an address.
+Value *gatherEach(IRBuilder<> &b, IntrinsicInst *gather, function_ref<Value *(unsigned)> address) {
+  Value *all = PoisonValue::get(FixedVectorType::get(typeOf(gather)->getElementType(), GROUP));
+  for (unsigned number = 0; number < GROUP; ++number)
+    all = b.CreateInsertElement(all, loadFrom(b, gather, address(number)), number);
+  return all;
+}
+
+// A group of lanes before the gather: none, or some. Which ones take part often differs from one time to the next, so that more than a few
+// have no branch for each. They go by an instruction where there is one, however slow. Without it lanes that take no part load what the
+// first of the others does, and a group of which all take part goes without that.
+Value *gatherGroup(IntrinsicInst *gather, Value *mask, Value *bits, unsigned first, bool instruction) {
   LLVMContext &context = gather->getContext();
   IRBuilder<> before(gather);
   auto numbers = to_vector(seq<int>(first, first + GROUP));
@@ -141,57 +230,64 @@ Value *gatherGroup(IntrinsicInst *gather, Value *bits, unsigned first) {
   Value *own = before.CreateTrunc(before.CreateLShr(bits, first), group);
   BasicBlock *head = gather->getParent();
   BasicBlock *tail = SplitBlock(head, gather);
-  BasicBlock *whole = BasicBlock::Create(context, "", head->getParent(), tail);
   BasicBlock *some = BasicBlock::Create(context, "", head->getParent(), tail);
   head->getTerminator()->eraseFromParent();
   auto *which = IRBuilder<>(head).CreateSwitch(own, some, 2);
-  which->addCase(cast<ConstantInt>(Constant::getAllOnesValue(group)), whole);
   which->addCase(cast<ConstantInt>(Constant::getNullValue(group)), tail);
-
-  IRBuilder<> b(whole);
-  Value *all = PoisonValue::get(kept->getType());
-  Lanes lanes(b);
-  for (unsigned number = 0; number < GROUP; ++number)
-    all = b.CreateInsertElement(all, loadLane(b, gather, lanes, first + number), number);
-  b.CreateBr(tail);
-
-  Value *part = kept;
-  for (unsigned number = 0; number < GROUP; ++number) {
-    BasicBlock *takes = BasicBlock::Create(context, "", head->getParent(), tail);
-    BasicBlock *next = BasicBlock::Create(context, "", head->getParent(), tail);
-    b.SetInsertPoint(some);
-    Value *bit = b.CreateAnd(own, ConstantInt::get(group, 1 << number));
-    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
-    b.SetInsertPoint(takes);
-    Lanes one(b);
-    Value *with = b.CreateInsertElement(part, loadLane(b, gather, one, first + number), number);
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
-    PHINode *either = b.CreatePHI(part->getType(), 2);
-    either->addIncoming(part, some);
-    either->addIncoming(with, takes);
-    part = either;
-    some = next;
-  }
-  IRBuilder<>(some).CreateBr(tail);
-
   IRBuilder<> joined(tail, tail->begin());
   PHINode *result = joined.CreatePHI(kept->getType(), 3);
   result->addIncoming(kept, head);
-  result->addIncoming(all, whole);
-  result->addIncoming(part, some);
+
+  IRBuilder<> b(some);
+  Value *taking = b.CreateShuffleVector(mask, numbers);
+  if (instruction) {
+    BasicBlock *many = BasicBlock::Create(context, "", head->getParent(), tail);
+    BasicBlock *few = BasicBlock::Create(context, "", head->getParent(), tail);
+    Value *count = b.CreateUnaryIntrinsic(Intrinsic::ctpop, own);
+    b.CreateCondBr(b.CreateICmpULE(count, ConstantInt::get(group, FEW)), few, many);
+    b.SetInsertPoint(many);
+    result->addIncoming(gatherSome(b, gather, taking, kept, first), many);
+    b.CreateBr(tail);
+    b.SetInsertPoint(few);
+    Value *part = gatherFew(b, gather, own, kept, first);
+    result->addIncoming(part, b.GetInsertBlock());
+  } else {
+    Value *taken = b.CreateBinaryIntrinsic(Intrinsic::cttz, own, b.getTrue());
+    Value *addresses = Group(b, first, taking, taken).of(gather->getArgOperand(0));
+    Lanes lanes(b);
+    Value *part = gatherEach(b, gather, [&](unsigned number) { return lanes.lane(addresses, number); });
+    result->addIncoming(b.CreateSelect(taking, part, kept), some);
+  }
+  b.CreateBr(tail);
+
+  if (!instruction) {
+    BasicBlock *whole = BasicBlock::Create(context, "", head->getParent(), tail);
+    which->addCase(cast<ConstantInt>(Constant::getAllOnesValue(group)), whole);
+    b.SetInsertPoint(whole);
+    Lanes lanes(b);
+    Value *from = gather->getArgOperand(0);
+    Value *all = gatherEach(b, gather, [&](unsigned number) { return lanes.lane(from, first + number); });
+    result->addIncoming(all, whole);
+    b.CreateBr(tail);
+  }
   return result;
 }
 
-Value *gatherGroups(IntrinsicInst *gather) {
+Value *gatherGroups(IntrinsicInst *gather, bool instruction) {
   unsigned lanes = typeOf(gather)->getNumElements();
   IRBuilder<> b(gather);
-  Value *bits = b.CreateFreeze(b.CreateBitCast(gather->getArgOperand(1), b.getIntNTy(lanes)));
+  Value *mask = b.CreateFreeze(gather->getArgOperand(1));
+  Value *bits = b.CreateBitCast(mask, b.getIntNTy(lanes));
   SmallVector<Value *> groups;
   for (unsigned first = 0; first < lanes; first += GROUP)
-    groups.push_back(gatherGroup(gather, bits, first));
+    groups.push_back(gatherGroup(gather, mask, bits, first, instruction));
   b.SetInsertPoint(gather);
   return concatenateVectors(b, groups);
+}
+
+// Whether a gather is an instruction of the processor.
+bool isInstruction(const TargetTransformInfo &target, FixedVectorType *type, Align align) {
+  return target.isLegalMaskedGather(type, align) && !target.forceScalarizeMaskedGather(type, align);
 }
 
 } // namespace
@@ -205,16 +301,25 @@ PreservedAnalyses regrain_bridge::ScalariseGathers::run(Function &function, Func
       continue;
     Align align = call->getParamAlign(0).valueOrOne();
     bool known = isOfAllLanes(call->getArgOperand(1)) || typeOf(call)->getNumElements() % GROUP == 0;
-    if (known && (!target.isLegalMaskedGather(typeOf(call), align) ||
-                  target.forceScalarizeMaskedGather(typeOf(call), align)))
+    if (known && !isInstruction(target, typeOf(call), align))
       gathers.push_back(call);
   }
+  if (gathers.empty())
+    return PreservedAnalyses::all();
+  // Other gathers than those of groups are gone.
+  if (!slow.empty() && !function.hasFnAttribute("target-features")) {
+    StringRef own = machine->getTargetFeatureString();
+    function.addFnAttr("target-features", own.empty() ? slow : (own + "," + slow).str());
+  }
+  TargetTransformInfo forced = machine->getTargetTransformInfo(function);
   Lanes lanes(function);
   for (IntrinsicInst *gather : gathers) {
     bool all = isOfAllLanes(gather->getArgOperand(1));
-    gather->replaceAllUsesWith(all ? gatherAll(gather, lanes) : gatherGroups(gather));
+    auto *group = FixedVectorType::get(typeOf(gather)->getElementType(), GROUP);
+    bool instruction = isInstruction(forced, group, gather->getParamAlign(0).valueOrOne());
+    gather->replaceAllUsesWith(all ? gatherAll(gather, lanes) : gatherGroups(gather, instruction));
   }
   for (IntrinsicInst *gather : gathers)
     gather->eraseFromParent();
-  return gathers.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  return PreservedAnalyses::none();
 }

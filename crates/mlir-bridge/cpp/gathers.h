@@ -3,6 +3,12 @@
 
 #include "llvm/IR/PassManager.h"
 
+#include <string>
+
+namespace llvm {
+class TargetMachine;
+}
+
 namespace regrain_bridge {
 
 // ```
@@ -16,9 +22,15 @@ namespace regrain_bridge {
 // %n3 = load i32, ptr getelementptr(i32, %p, 3) ; %i3 = sext i32 %n3 to i64 ; %a3 = getelementptr float, ptr %x, i64 %i3
 // %v3 = load float, ptr %a3 ; insertelement
 // ```
-// where the processor would take a vector of addresses apart: an address that is made of scalars is part of an instruction.
+// where the processor would take a vector of addresses apart: an address that is made of scalars is part of an instruction. `slow` are
+// features with which LLVM uses gathers that the processor has though they are slow: groups of lanes some of which take no part go by them.
 struct ScalariseGathers : llvm::PassInfoMixin<ScalariseGathers> {
+  ScalariseGathers(llvm::TargetMachine *machine, std::string slow) : machine(machine), slow(std::move(slow)) {}
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+
+private:
+  llvm::TargetMachine *machine;
+  std::string slow;
 };
 
 } // namespace regrain_bridge

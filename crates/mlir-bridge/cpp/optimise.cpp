@@ -255,11 +255,13 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
         manager.addPass(SpareTheVectoriser());
         manager.addPass(KeepLoopsShort());
       });
-  builder.registerOptimizerLastEPCallback([](ModulePassManager &manager, OptimizationLevel, ThinOrFullLTOPhase) {
-    manager.addPass(createModuleToFunctionPassAdaptor(regrain_bridge::ScalariseGathers()));
-  });
   builder.registerPipelineParsingCallback(
-      [](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+      [&](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
+        if (name.consume_front("regrain-scalarise-gathers<") && name.consume_back(">")) {
+          regrain_bridge::ScalariseGathers pass(reinterpret_cast<TargetMachine *>(machine), name.str());
+          manager.addPass(createModuleToFunctionPassAdaptor(std::move(pass)));
+          return true;
+        }
         if (name != "regrain-compile-cheaply")
           return false;
         manager.addPass(CompileCheaply());

@@ -75,6 +75,7 @@ pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, n
 pub use nest::FEWEST;
 use nest::Nest;
 use own_memory::make_room;
+pub use steps::doubles;
 pub use sums::reduction;
 
 /// Dialects whose operations the pass makes.

@@ -10,6 +10,9 @@ use mlir_bridge::llvm;
 use crate::target::BlockOptions;
 use crate::{Error, machines};
 
+/// What makes LLVM use gathers that a processor has, but slow ones.
+const SLOW_GATHERS: &str = "+fast-gather";
+
 fn level(number: u8) -> OptimizationLevel {
     match number {
         0 => OptimizationLevel::None,
@@ -40,10 +43,14 @@ pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
 /// Optimises at the level that the options ask for. Calls must be cheap even without: `always-inline` runs at 0.
 pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     let machine = machine(options)?;
+    let slow = if machine.get_triple().as_str().to_bytes().starts_with(b"x86_64") { SLOW_GATHERS } else { "" };
     // Device functions carry no processor of their own; what is inlined into them must not either.
     machines::run_passes(
         module,
-        &format!("globaldce,always-inline,regrain-compile-cheaply,default<O{}>", options.level.min(3)),
+        &format!(
+            "globaldce,always-inline,regrain-compile-cheaply,default<O{}>,regrain-scalarise-gathers<{slow}>",
+            options.level.min(3)
+        ),
         &machine,
     )
 }

@@ -13,6 +13,8 @@
 //! The threads of a loop do not wait for one another, so that one part may come behind the other for all of them. A loop is taken apart
 //! only where the parts share nothing but what is computed again, and memory that threads use one after the other stays in one part.
 
+mod growing;
+
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
 use crate::analysis::{
@@ -22,8 +24,9 @@ use crate::analysis::{
 };
 use crate::lower::{
     before::{computed, is_known_before},
-    vectorize_threads::WARP,
+    vectorize_threads::{WARP, doubles},
 };
+use growing::Growing;
 use regrain_dialects::attributes::REUSED;
 
 /// How far a bound is followed.
@@ -33,6 +36,7 @@ const DEPTH: u32 = 8;
 #[derive(Clone, Copy)]
 struct Selection<'c> {
     axis: usize,
+    number: Number<'c>,
     bound: Value<'c>,
     kind: Kind,
 }
@@ -43,6 +47,14 @@ enum Kind {
     Below { signed: bool, including: bool },
     /// At the bound.
     At,
+}
+
+/// What is compared with the bound.
+#[derive(Clone, Copy)]
+enum Number<'c> {
+    /// That of the thread.
+    Thread,
+    Growing(Growing<'c>),
 }
 
 /// Narrows the thread loops of a block function.
@@ -95,8 +107,14 @@ fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>>
         4 | 5 | 8 | 9 => (right, left, below(predicate < 8, matches!(predicate, 5 | 9))),
         _ => return None,
     };
-    let axis = index(parallel, thread)?;
-    is_known_before(parallel, bound, &[], DEPTH).then_some(Selection { axis, bound, kind })
+    let (axis, number) = match index(parallel, thread) {
+        Some(axis) => (axis, Number::Thread),
+        None => {
+            let growing = Growing::of(parallel, thread).filter(|_| kind != Kind::At)?;
+            (growing.axis, Number::Growing(growing))
+        }
+    };
+    is_known_before(parallel, bound, &[], DEPTH).then_some(Selection { axis, number, bound, kind })
 }
 
 /// The dimension whose number a value is.
@@ -217,6 +235,13 @@ fn restrict(parallel: Op<'_>) {
     let [only] = effects[..] else { return };
     let Some(selected) = selection(parallel, only) else { return };
     let b = Builder::before(parallel);
+    if let (Number::Growing(growing), Kind::Below { signed, including }) = (selected.number, selected.kind) {
+        let upper = parallel.operand(3 + selected.axis);
+        let count = growing.below(b, parallel, (selected.bound, upper), (signed, including));
+        let within = b.arith("maxsi", b.arith("minsi", count, upper), b.const_index(0));
+        parallel.set_operand(3 + selected.axis, within);
+        return;
+    }
     let bound = computed(b, parallel, selected.bound, &mut Mapping::new());
     let (lower, upper) = (parallel.operand(selected.axis), parallel.operand(3 + selected.axis));
     let index = b.ctx().index();
@@ -227,9 +252,11 @@ fn restrict(parallel: Op<'_>) {
         false => b.index_cast(bound, index),
     };
     let after = i64::from(matches!(selected.kind, Kind::Below { including: true, .. }));
+    // Most phases of a sweep over a tree are of fewer threads than a row.
+    let in_rows = selected.axis == 0 && !doubles(selected.bound);
     let within = |offset: i64| match (constant(bound).filter(|number| !unsigned || *number >= 0), constant(upper)) {
         (Some(number), Some(upper)) => b.const_index(number.saturating_add(offset).clamp(0, upper)),
-        (None, Some(upper)) if selected.axis == 0 && upper % i64::from(WARP) == 0 && selected.kind != Kind::At => {
+        (None, Some(upper)) if in_rows && upper % i64::from(WARP) == 0 && selected.kind != Kind::At => {
             // Whole rows: the guard masks the rest of the last one.
             let warp = i64::from(WARP);
             let above = b.arith("addi", number, b.const_index(warp - 1 + offset));

@@ -110,6 +110,8 @@ pub struct Shapes<'c> {
     zeros: HashMap<Value<'c>, u32>,
     /// Known bits at the end of the first lane's value, as far as asked.
     lows: HashMap<Value<'c>, Low>,
+    /// Where accesses are beside what all lanes have alike, in bytes.
+    beside: HashMap<Value<'c>, i64>,
     parallel: Op<'c>,
     /// What is taken of numbers along a row; whoever runs the row asks first.
     assumed: Vec<Assumption<'c>>,
@@ -158,6 +160,7 @@ impl<'c> Shapes<'c> {
             known: seeds.iter().copied().collect(),
             zeros: HashMap::new(),
             lows: HashMap::new(),
+            beside: HashMap::new(),
             parallel,
             assumed: Vec::new(),
             taking,

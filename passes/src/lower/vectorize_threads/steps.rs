@@ -184,7 +184,7 @@ fn less_one_of<'c>(op: Op<'c>, step: Value<'c>) -> bool {
 }
 
 /// Whether a number is carried by a loop that doubles or halves it.
-fn doubles(value: Value<'_>) -> bool {
+pub fn doubles(value: Value<'_>) -> bool {
     let scaled = |next: Value<'_>| {
         next.defining_op().is_some_and(|op| {
             let number = op.operands().get(1).and_then(|value| constant(*value));

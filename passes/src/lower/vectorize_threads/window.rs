@@ -48,15 +48,22 @@ impl Window {
         let places = offsets.iter().map(|offset| offset / size);
         let (lowest, highest) = (places.clone().min()?, places.clone().max()?);
         // Whole vectors of memory that rows may reach beyond: other accesses meet the same ones.
-        let (lowest, end) = match shapes.first_place(address, size).filter(|_| own_memory::root(address).is_some()) {
-            Some(first) => {
-                let lanes = i64::from(lanes);
-                let before = (first + lowest).rem_euclid(lanes);
-                let behind = (-1 - first - highest).rem_euclid(lanes);
-                (lowest - before, highest + behind + 1)
-            }
-            None => (lowest, highest + 1),
+        let whole = |first: i64| {
+            let lanes = i64::from(lanes);
+            let before = (first + lowest).rem_euclid(lanes);
+            let behind = (-1 - first - highest).rem_euclid(lanes);
+            (lowest - before, highest + behind + 1)
         };
+        let own = own_memory::root(address).is_some();
+        let beside = || {
+            let whole = whole(shapes.place_beside(address, size)?);
+            let parts = |(from, end): (i64, i64)| (end - from + i64::from(lanes) - 1) / i64::from(lanes);
+            (parts(whole) == parts((lowest, highest + 1))).then_some(whole)
+        };
+        let (lowest, end) = own
+            .then(|| shapes.first_place(address, size).map(whole).or_else(beside))
+            .flatten()
+            .unwrap_or((lowest, highest + 1));
         let count = end.checked_sub(lowest)?;
         let near = count <= MOST_APART * i64::from(lanes) && count.checked_mul(size)? <= ROOM;
         near.then(|| Self { lowest, places: places.map(|place| place - lowest).collect(), count })

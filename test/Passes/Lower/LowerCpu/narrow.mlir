@@ -41,3 +41,89 @@ llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %b
   }
   llvm.return %e : i32
 }
+
+// A number that grows by a step of the run time: so many threads as have one below the bound, if none wraps.
+// CHECK-LABEL: llvm.func @__regrain_block.sweep
+// CHECK: %[[STEP:.*]] = llvm.freeze %{{.*}} : i32
+// CHECK: llvm.sext %[[STEP]] : i32 to i64
+// CHECK: %[[COUNT:.*]] = llvm.udiv %{{.*}}, %{{.*}} : i64
+// CHECK: %[[THREADS:.*]] = llvm.select %{{.*}}, %[[COUNT]], %{{.*}} : i1, i64
+// CHECK: %[[SOME:.*]] = llvm.intr.smin(%[[THREADS]], %{{.*}}) : (i64, i64) -> i64
+// CHECK: %[[END:.*]] = llvm.intr.smax(%[[SOME]], %{{.*}}) : (i64, i64) -> i64
+// CHECK: llvm.icmp "slt" %{{.*}}, %[[END]] : i64
+llvm.func ptx_kernelcc @sweep(%p: !llvm.ptr, %step: i32)
+llvm.func @__regrain_launch.sweep(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @sweep} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %bound = arith.constant 128 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %step = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @sweep grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %t1 = llvm.add %t, %one overflow<nsw> : i32
+        %far = llvm.mul %t1, %step overflow<nsw> : i32
+        %at = llvm.sub %far, %one overflow<nsw> : i32
+        %c = llvm.icmp "slt" %at, %bound : i32
+        scf.if %c {
+          %a = llvm.getelementptr %p[%at] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v = llvm.load %a : !llvm.ptr -> f32
+          %s = llvm.fadd %v, %v : f32
+          llvm.store %s, %a : f32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// Phases of which each has half the threads of the one before do not end with whole rows.
+// CHECK-LABEL: llvm.func @__regrain_block.halved
+// CHECK-NOT: ashr
+// CHECK: llvm.intr.smin
+// CHECK: llvm.intr.smax
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @halved(%p: !llvm.ptr, %count: i32)
+llvm.func @__regrain_launch.halved(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @halved} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %phases = arith.constant 6 : index
+  %one = arith.constant 1 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %count = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @halved grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %last = scf.for %phase = %c0 to %phases step %c1 iter_args(%d = %count) -> (i32) {
+        scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+          %t = arith.index_cast %x : index to i32
+          %c = llvm.icmp "slt" %t, %d : i32
+          scf.if %c {
+            %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+            %v = llvm.load %a : !llvm.ptr -> f32
+            %s = llvm.fadd %v, %v : f32
+            llvm.store %s, %a : f32, !llvm.ptr
+          }
+          scf.reduce
+        }
+        %half = llvm.lshr %d, %one : i32
+        scf.yield %half : i32
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

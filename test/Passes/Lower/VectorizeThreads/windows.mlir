@@ -131,3 +131,40 @@ llvm.func @aside(%p: !llvm.ptr, %q: !llvm.ptr) {
   }
   llvm.return
 }
+
+// With padding of which the row knows only that its lanes have it alike: both elements of a pair are reached by the same whole vectors.
+// CHECK-LABEL: llvm.func @padded
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xi32>
+// CHECK: llvm.shufflevector %{{.*}}, %{{.*}} [0, 2, 4, 6, -1, -1, -1, -1]
+// CHECK: llvm.getelementptr %{{.*}}[-4]
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<8xi32>
+// CHECK: llvm.shufflevector %{{.*}}, %{{.*}} [1, 3, 5, 7, -1, -1, -1, -1]
+// CHECK-NOT: gather
+// CHECK: llvm.return
+llvm.func @padded() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %count = arith.constant 1 : i32
+  %tile = llvm.alloca %count x !llvm.array<132 x i32> {alignment = 64 : i64} : (i32) -> !llvm.ptr
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %two = llvm.mlir.constant(2 : i64) : i64
+  %five = llvm.mlir.constant(5 : i64) : i64
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %wide = arith.index_cast %x : index to i64
+    %left = llvm.mul %wide, %two : i64
+    %right = llvm.or %left, %one : i64
+    %banks = llvm.lshr %left, %five : i64
+    %a = llvm.add %left, %banks : i64
+    %banks1 = llvm.lshr %right, %five : i64
+    %b = llvm.add %right, %banks1 : i64
+    %pa = llvm.getelementptr %tile[%a] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %pb = llvm.getelementptr %tile[%b] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %va = llvm.load %pa : !llvm.ptr -> i32
+    %vb = llvm.load %pb : !llvm.ptr -> i32
+    %s = llvm.add %va, %vb : i32
+    llvm.store %s, %pb : i32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}

@@ -16,6 +16,8 @@ use crate::lower::{
 };
 
 const MOST_LANES: usize = WARP as usize;
+/// How far an address is followed to what it is a sum of.
+const DEPTH: u32 = 12;
 type Offsets = [i64; MOST_LANES];
 
 /// What each lane has more than the first one. No lane wraps.
@@ -233,10 +235,50 @@ impl<'c> Shapes<'c> {
         (power && first % size == 0).then_some(first / size)
     }
 
+    /// The same where numbers that all lanes have alike are left out of the address, of which not enough is known: accesses whose addresses
+    /// differ from this one's by a constant are as far apart by it as they are. Others may be anywhere beside it.
+    pub fn place_beside(&self, address: Value<'c>, size: i64) -> Option<i64> {
+        let place = self.beside.get(&address).filter(|place| *place % size == 0)?;
+        Some((place / size).rem_euclid(self.lanes))
+    }
+
     /// Finds out where the addresses of accesses are.
     pub(super) fn place_accesses(&mut self) {
         for op in self.parallel.find_all(|op| matches!(op.name(), "llvm.load" | "llvm.store")) {
-            self.known_low(op.operands().pop().unwrap_or(op.operand(0)));
+            let address = op.operands().pop().unwrap_or(op.operand(0));
+            self.known_low(address);
+            if let Some(place) = self.varying_part(address, DEPTH) {
+                self.beside.insert(address, place);
+            }
+        }
+    }
+
+    /// What the first lane's number is beside numbers that are alike in all lanes, which are left out, and of multiples of a row's lanes.
+    fn varying_part(&mut self, value: Value<'c>, depth: u32) -> Option<i64> {
+        let low = self.known_low(value);
+        let lanes = self.lanes.cast_unsigned();
+        if low.known >= lanes.trailing_zeros() && width(value.ty()).is_some() {
+            return Some((low.bits % lanes).cast_signed());
+        }
+        if self.is_uniform(value) {
+            return Some(0);
+        }
+        let op = value.defining_op().filter(|_| depth > 0)?;
+        let short = op.name().split_once('.').map_or(op.name(), |(_, rest)| rest);
+        let mut of = |index: usize| self.varying_part(op.operand(index), depth - 1);
+        match short {
+            "add" | "addi" => of(0)?.checked_add(of(1)?),
+            "sub" | "subi" => of(0)?.checked_sub(of(1)?),
+            "sext" | "extsi" | "zext" | "extui" | "trunc" | "trunci" | "index_cast" | "index_castui"
+            | "addrspacecast" | "freeze" => of(0),
+            "getelementptr" => {
+                let steps = addresses::steps(op)?;
+                let from = self.varying_part(op.operand(0), depth - 1)?;
+                steps.indices.into_iter().try_fold(from.checked_add(steps.bytes)?, |sum, (index, bytes)| {
+                    sum.checked_add(self.varying_part(index, depth - 1)?.checked_mul(bytes)?)
+                })
+            }
+            _ => None,
         }
     }
 
