@@ -302,7 +302,7 @@ impl<'c> Emitter<'c, '_> {
             Kind::Aggregate => self.aggregate(op),
             Kind::Serial if op.is_pure() && !self.varies(op) => self.copy(op),
             Kind::Serial if combines(self.shapes, op) => self.combined(op),
-            Kind::Serial => self.serial(op),
+            Kind::Serial => self.atomic(op),
         }
     }
 
