@@ -39,7 +39,8 @@ impl<'c> Emitter<'c, '_> {
         if !self.goes_anywhere(first) {
             return None;
         }
-        let computes = |op: &Op<'c>| matches!(kind(*op), Kind::Constant | Kind::Aggregate | Kind::Elementwise | Kind::Nothing);
+        let computes =
+            |op: &Op<'c>| matches!(kind(*op), Kind::Constant | Kind::Aggregate | Kind::Elementwise | Kind::Nothing);
         let second = std::iter::successors(first.next(), |op| op.next()).find(|op| !computes(op))?;
         if kind(second) != Kind::Store || !self.goes_anywhere(second) || self.is_in_tile(second) {
             return None;
@@ -59,7 +60,8 @@ impl<'c> Emitter<'c, '_> {
     fn goes_anywhere(&self, store: Op<'c>) -> bool {
         let (value, address) = (store.operand(0), store.operand(1));
         let ty = value.ty();
-        let plain = || !store.has_attr("volatile_") && store.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
+        let plain =
+            || !store.has_attr("volatile_") && store.attr("ordering").and_then(|o| o.as_int()).unwrap_or(0) == 0;
         lies_as_array(ty)
             && ty.ptr_space().is_none()
             && ty.layout(store).0 <= WIDEST
