@@ -101,7 +101,9 @@ impl<'c> Emitter<'c, '_> {
         let all = std::mem::take(&mut self.mask);
         self.serial(op)?;
         self.mask = all;
-        before.map(|row| self.set(address, row));
+        if let Some(row) = before {
+            self.set(address, row);
+        }
         Ok(())
     }
 
