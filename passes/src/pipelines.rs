@@ -56,7 +56,7 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 /// some. Loops go in parts while the arrays that they add to are each an object, for a processor with so many vector registers.
 pub fn split(registers: u32) -> String {
     format!(
-        "regrain-merge-redundant-threads,regrain-share-loads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
+        "regrain-drop-votes,regrain-merge-redundant-threads,regrain-share-loads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
          regrain-access-in-order,regrain-accumulate-in-parts{{registers={registers}}},regrain-split-barriers"
     )
 }

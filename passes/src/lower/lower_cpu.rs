@@ -312,7 +312,7 @@ fn make_block<'c>(
         // Blocks that go as one have no phases, but loops around what they were cut into.
         let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         vectorise(function).map_err(|why| why.to_string())?;
-        prefetch::fetch_ahead(&phases);
+        prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);
     }

@@ -43,6 +43,7 @@ mod narrow;
 mod nest;
 mod overlaps;
 mod own_memory;
+mod pairs;
 mod parts;
 mod report;
 mod shapes;

@@ -16,6 +16,8 @@
 //! its rounds read a page each, and what is computed of them leaves a processor no room to look far ahead (2 KB in each MB, a sum in 40
 //! instructions a row: 16 GB/s, 21 with the next round fetched; AMD EPYC, Zen 4, two threads).
 //!
+//! So is a loop that a row goes through by itself, where its rounds are far apart and compute much: the fetching is a small part of it then.
+//!
 //! For the next block the same was tried, and gained nothing: blocks that follow one another read neighbouring lines.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
@@ -36,6 +38,14 @@ const MOST: usize = 24;
 const UNDER_WAY: u64 = 2048;
 /// The most rounds that are looked ahead.
 const FARTHEST: u64 = 4;
+/// Bytes that a processor looks through by itself: those of a page.
+const NEAR: i128 = 4096;
+/// Bytes of an element.
+const WIDEST: i128 = 8;
+/// How far back a stride is computed again.
+const DEPTH: u32 = 4;
+/// Operations of a round for each place that a row's own loop fetches.
+const OPERATIONS: usize = 32;
 
 /// The loops that stand outside of thread loops; to be asked before rows are made.
 pub fn phase_loops(function: Op<'_>) -> Vec<Op<'_>> {
@@ -43,19 +53,22 @@ pub fn phase_loops(function: Op<'_>) -> Vec<Op<'_>> {
     function.find_all(|op| is_loop(op) && op.contains(|inner| inner.is("scf.parallel")))
 }
 
-/// Fetches ahead in `loops`, when rows have been made.
-pub fn fetch_ahead(loops: &[Op<'_>]) {
-    for op in loops {
-        let inner: Vec<_> = loops.iter().copied().filter(|other| op.is_proper_ancestor_of(*other)).collect();
-        let is_own = |load: &Op<'_>| !inner.iter().any(|inner| inner.is_proper_ancestor_of(*load));
-        let loads: Vec<_> = op.find_all(reads_vector).into_iter().filter(is_own).collect();
-        if !loads.is_empty() {
-            let offsets = Offsets::default();
-            let elsewhere = loads.iter().filter(|load| !is_on_stack(&offsets, load.operand(0)));
-            let read: Option<i64> = elsewhere.map(|load| bytes_read(*op, *load)).sum();
-            let rounds = read.map_or(1, |bytes| UNDER_WAY.div_ceil(bytes.max(1).cast_unsigned()).clamp(1, FARTHEST));
-            let rounds = rounds.cast_signed();
-            Round { op: *op, offsets, rounds, read: Vec::new(), needless: Vec::new() }.fetch(&loads);
+/// Fetches ahead in the loops of a function, when rows have been made: in those over `phases`, and in those of rows.
+pub fn fetch_ahead<'c>(function: Op<'c>, phases: &[Op<'c>]) {
+    let is_phase = |op: &Op<'c>| phases.iter().any(|phase| phase == op);
+    let around = |op: &Op<'c>| phases.iter().any(|phase| op.is_proper_ancestor_of(*phase));
+    let of_rows = function.find_all(|op| matches!(op.name(), "scf.for" | "scf.while") && op.contains(reads_vector));
+    let of_rows: Vec<_> = of_rows.into_iter().filter(|op| !is_phase(op) && !around(op)).collect();
+    for (loops, near, operations) in [(phases, 0, 0), (&of_rows[..], NEAR, OPERATIONS)] {
+        for op in loops {
+            let inner: Vec<_> = loops.iter().copied().filter(|other| op.is_proper_ancestor_of(*other)).collect();
+            let is_own = |load: &Op<'_>| !inner.iter().any(|inner| inner.is_proper_ancestor_of(*load));
+            let loads: Vec<_> = op.find_all(reads_vector).into_iter().filter(is_own).collect();
+            if !loads.is_empty() && op.find_all(|_| true).len() >= operations * loads.len() {
+                let (offsets, read, needless) = (Offsets::default(), Vec::new(), Vec::new());
+                let rounds = if near == 0 { rounds_ahead(&offsets, *op, &loads) } else { 1 };
+                Round { op: *op, near, offsets, rounds, read, needless }.fetch(&loads);
+            }
         }
     }
 }
@@ -82,9 +95,19 @@ fn bytes_read<'c>(op: Op<'c>, load: Op<'c>) -> Option<i64> {
     around.filter(|inner| inner.is("scf.for")).try_fold(size, |bytes, inner| bytes.checked_mul(rounds(&inner)?))
 }
 
+/// How many rounds ahead is fetched: memory answers while rounds of few bytes are over.
+fn rounds_ahead<'c>(offsets: &Offsets<'c>, op: Op<'c>, loads: &[Op<'c>]) -> i64 {
+    let elsewhere = loads.iter().filter(|load| !is_on_stack(offsets, load.operand(0)));
+    let read: Option<i64> = elsewhere.map(|load| bytes_read(op, *load)).sum();
+    let rounds = read.map_or(1, |bytes| UNDER_WAY.div_ceil(bytes.max(1).cast_unsigned()).clamp(1, FARTHEST));
+    rounds.cast_signed()
+}
+
 /// A round of a loop over phases.
 struct Round<'c> {
     op: Op<'c>,
+    /// What is nearer than so many bytes in the next round is not fetched.
+    near: i128,
     offsets: Offsets<'c>,
     /// How many rounds ahead is fetched.
     rounds: i64,
@@ -112,7 +135,9 @@ impl<'c> Round<'c> {
         let again = self.is_read_by_a_later_row(load);
         let mut next = Next::new(self.op, b, self.rounds);
         let ahead = if again { None } else { next.value(address) };
-        let wanted = ahead.filter(|ahead| *ahead != address && !self.is_read(load, *ahead));
+        let strides = std::mem::take(&mut next.strides);
+        let is_far = |ahead: Value<'c>| self.near == 0 || self.is_far(address, ahead, &strides);
+        let wanted = ahead.filter(|ahead| *ahead != address && is_far(*ahead) && !self.is_read(load, *ahead));
         let Some(ahead) = wanted else {
             self.needless.extend(next.made);
             return false;
@@ -142,6 +167,16 @@ impl<'c> Round<'c> {
         })
     }
 
+    /// Whether an address is not near another one that comes of it by these strides. A number of 32 bits might wrap, which none does.
+    fn is_far(&self, address: Value<'c>, ahead: Value<'c>, strides: &[Value<'c>]) -> bool {
+        let [here, there] = [address, ahead].map(|at| self.offsets.address(at));
+        let offsets = here.offset.as_ref().zip(there.offset.as_ref());
+        match offsets.and_then(|(here, there)| there.distance(here)) {
+            Some(distance) => distance.abs() >= self.near,
+            None => !strides.iter().all(|by| constant(*by).is_some_and(|by| i128::from(by).abs() * WIDEST < self.near)),
+        }
+    }
+
     /// Whether the line of an address is read in this round already, or fetched, wherever `load` is run.
     fn is_read(&self, load: Op<'c>, address: Value<'c>) -> bool {
         let wanted = self.offsets.address(address);
@@ -156,19 +191,35 @@ impl<'c> Round<'c> {
     }
 }
 
+/// What a conditional hands on wherever that is something else than there `was`.
+fn only_source<'c>(value: Value<'c>, was: Value<'c>) -> Value<'c> {
+    let of_branches = |value: Value<'c>| {
+        let op = value.defining_op().filter(|op| matches!(op.name(), "scf.if" | "scf.index_switch"))?;
+        let number = op.results().iter().position(|result| *result == value)?;
+        let ends = op.regions().into_iter().map(|region| Some(region.first_block()?.terminator()?.operand(number)));
+        let mut sources = ends.collect::<Option<Vec<_>>>()?;
+        sources.retain(|source| !is_undefined(*source) && *source != was);
+        sources.dedup();
+        if let [one] = sources[..] { Some(one) } else { None }
+    };
+    std::iter::successors(Some(value), |value| of_branches(*value)).last().unwrap_or(value)
+}
+
 /// Values as they will be in the next round of a loop.
 struct Next<'c> {
     op: Op<'c>,
     b: Builder<'c>,
     mapping: Mapping<'c>,
     made: Vec<Op<'c>>,
+    /// What is added to numbers of this round.
+    strides: Vec<Value<'c>>,
     /// How many rounds ahead.
     rounds: i64,
 }
 
 impl<'c> Next<'c> {
     fn new(op: Op<'c>, b: Builder<'c>, rounds: i64) -> Self {
-        Self { op, b, mapping: Mapping::new(), made: Vec::new(), rounds }
+        Self { op, b, mapping: Mapping::new(), made: Vec::new(), strides: Vec::new(), rounds }
     }
 
     /// The value that stands for `value` in the next round, itself if it will be the same; `None` if it has to be waited for.
@@ -207,11 +258,26 @@ impl<'c> Next<'c> {
         if let Some(counting) = Counting::of(self.op).filter(|_| number == 0) {
             return Some(self.sum(value, counting.step));
         }
-        let given = self.passed_on(self.given(value, number)?);
+        let given = self.given(value, number)?;
         let add = given.defining_op().filter(|op| matches!(op.name(), "llvm.add" | "arith.addi"))?;
         let by = (0..2).find(|index| add.operand(*index) == value).map(|index| add.operand(1 - index))?;
-        let by = constant(by).map_or(by, |number| self.b.const_int(by.ty(), number));
-        (constant(by).is_some() || is_outside(by, self.op)).then(|| self.sum(value, by))
+        let by = self.found_before(by, DEPTH)?;
+        Some(self.sum(value, by))
+    }
+
+    /// A value that is the same in all rounds, where it may be used already.
+    fn found_before(&mut self, value: Value<'c>, depth: u32) -> Option<Value<'c>> {
+        if is_outside(value, self.op) {
+            return Some(value);
+        }
+        let op = value.defining_op().filter(|op| depth > 0 && op.num_regions() == 0 && op.is_pure())?;
+        let mut mapping = Mapping::new();
+        for operand in op.operands() {
+            mapping.map(operand, self.found_before(operand, depth - 1)?);
+        }
+        let made = self.b.clone_op(op, &mut mapping);
+        self.made.push(made);
+        Some(made.result(0))
     }
 
     /// What a round gives to the next one for an argument. The body of an `scf.while` has what its test hands on as it came.
@@ -222,41 +288,25 @@ impl<'c> Next<'c> {
         let (test, body) = (self.op.region(0).entry(), self.op.region(1).entry());
         let handed_on = || test.terminator()?.operand(1 + number).block_arg().filter(|(block, _)| *block == test);
         let (_, argument) = if value.block_arg()?.0 == test { (test, number) } else { handed_on()? };
-        body.terminator().map(|last| last.operand(argument))
-    }
-
-    /// What a value is where the loop goes on: the test of an `scf.while` hands it on, and of a branch that leaves the loop nothing is
-    /// asked.
-    fn passed_on(&self, value: Value<'c>) -> Value<'c> {
-        let mut at = value;
-        loop {
-            let handed_on =
-                at.block_arg().filter(|(block, _)| self.op.is("scf.while") && *block == self.op.region(1).entry());
-            let branch = at.defining_op().filter(|op| op.is("scf.if") && self.op.is_proper_ancestor_of(*op));
-            let next = match (handed_on, branch, at.result_number()) {
-                (Some((_, number)), ..) => self.op.region(0).entry().terminator().map(|last| last.operand(1 + number)),
-                (_, Some(branch), Some(number)) => {
-                    let ends = branch.regions().into_iter().filter_map(|region| region.first_block()?.terminator());
-                    let values: Vec<_> =
-                        ends.map(|end| end.operand(number)).filter(|end| !is_undefined(*end)).collect();
-                    <[_; 1]>::try_from(values).ok().map(|[only]| only)
-                }
-                _ => None,
-            };
-            match next {
-                Some(next) => at = next,
-                None => return at,
-            }
+        let given = body.terminator()?.operand(argument);
+        match given.block_arg().filter(|(block, _)| *block == body) {
+            Some((_, tested)) => Some(only_source(test.terminator()?.operand(1 + tested), value)),
+            None => Some(only_source(given, value)),
         }
     }
 
     fn sum(&mut self, value: Value<'c>, by: Value<'c>) -> Value<'c> {
         let far = match self.rounds {
             1 => by,
-            rounds => self.b.arith("muli", by, self.b.const_int(by.ty(), rounds)),
+            rounds => {
+                let far = self.b.arith("muli", by, self.b.const_int(by.ty(), rounds));
+                self.made.extend(far.defining_op());
+                far
+            }
         };
         let next = self.b.arith("addi", value, far);
         self.made.extend(next.defining_op());
+        self.strides.push(by);
         next
     }
 }

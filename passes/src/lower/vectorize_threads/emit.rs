@@ -13,6 +13,7 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
     division::Division,
+    pairs::Pair,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
@@ -43,6 +44,8 @@ pub struct Tile<'c> {
     pub kept: Vec<Row<'c>>,
     /// Vectors of loads that were made together with an earlier one.
     pub combed: HashMap<Op<'c>, Value<'c>>,
+    /// Stores that an earlier one waits for.
+    pub waiting: HashMap<Op<'c>, Pair<'c>>,
 }
 
 /// The emission of one row.
@@ -302,7 +305,7 @@ impl<'c> Emitter<'c, '_> {
             Kind::Aggregate => self.aggregate(op),
             Kind::Serial if op.is_pure() && !self.varies(op) => self.copy(op),
             Kind::Serial if combines(self.shapes, op) => self.combined(op),
-            Kind::Serial => self.serial(op),
+            Kind::Serial => self.atomic(op),
         }
     }
 

@@ -14,7 +14,8 @@
 //! }
 //! %old = llvm.load %olds
 //! ```
-//! Lanes come in the order of their threads. Where all take part the loop counts.
+//! Lanes come in the order of their threads. Where all take part the loop counts. An addition to memory of the block alone whose result nobody
+//! asks for is cheap, and a loop over the bits of a mask is not: there lanes that take no part add aside, each to a cell of its own.
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Type, Value};
 
@@ -53,7 +54,8 @@ impl<'c> Emitter<'c, '_> {
             inputs.push((value, kept));
         }
         let mut outputs = Vec::new();
-        for result in op.results() {
+        let asked: Vec<_> = op.results().into_iter().filter(|result| result.has_uses()).collect();
+        for result in &asked {
             let parts = lane_types(result.ty()).ok_or("a result without lanes")?;
             let parts = parts.into_iter().map(|ty| (ty, self.slots.take(cell_type(self.b.ctx(), ty), self.lanes)));
             outputs.push(Kept { parts: parts.collect() });
@@ -68,7 +70,9 @@ impl<'c> Emitter<'c, '_> {
                 mapping.map(*value, now);
             }
             let Some(made) = ops.iter().map(|op| this.b.clone_op(*op, &mut mapping)).last() else { return Ok(()) };
-            for (result, kept) in made.results().into_iter().zip(&outputs) {
+            let results = made.results().into_iter().zip(op.results());
+            let results = results.filter(|(_, of)| of.has_uses()).map(|(result, _)| result);
+            for (result, kept) in results.zip(&outputs) {
                 for (number, (ty, slot)) in kept.parts.iter().enumerate() {
                     let scalar = part(this.b, result, number, *ty);
                     this.store_lane(scalar, *slot, lane);
@@ -76,7 +80,7 @@ impl<'c> Emitter<'c, '_> {
             }
             Ok(())
         })?;
-        for (result, kept) in op.results().into_iter().zip(outputs) {
+        for (result, kept) in asked.into_iter().zip(outputs) {
             let vectors: Vec<_> = kept.parts.iter().map(|(ty, slot)| self.load_lanes(*ty, *slot)).collect();
             match self.shape(result) {
                 Shape::Varying => self.set(result, Row::Vectors(vectors)),
@@ -84,6 +88,33 @@ impl<'c> Emitter<'c, '_> {
             }
         }
         Ok(())
+    }
+
+    /// An atomic operation of each lane; of those that take no part aside, where that is cheaper.
+    pub fn atomic(&mut self, op: Op<'c>) -> Emitted<()> {
+        let Some(mask) = self.mask.filter(|_| self.adds_aside(op)) else { return self.serial(op) };
+        let (address, ty) = (op.operand(0), op.result(0).ty());
+        let cells = self.slots.asides(ty, self.lanes);
+        let aside = self.spread(cells, Shape::linear(ty.layout(op).0.cast_signed()))[0];
+        let pointers = self.select(mask, self.lane_vector(address), aside);
+        let before = self.known.insert(address, Row::Vectors(vec![pointers]));
+        let all = std::mem::take(&mut self.mask);
+        self.serial(op)?;
+        self.mask = all;
+        if let Some(row) = before {
+            self.set(address, row);
+        }
+        Ok(())
+    }
+
+    /// Whether lanes may make an operation in memory that nobody reads: no other thread waits for it, and nobody asks what was there.
+    fn adds_aside(&self, op: Op<'c>) -> bool {
+        op.is("llvm.atomicrmw")
+            && op.attr("syncscope").and_then(|scope| scope.as_str()) == Some("singlethread")
+            && !op.has_attr("volatile_")
+            && !op.result(0).has_uses()
+            && self.shape(op.operand(0)) == Shape::Varying
+            && op.operand(0).ty() == self.b.ctx().ptr(0)
     }
 
     /// Runs `work` with the number (i32) of each lane that takes part.

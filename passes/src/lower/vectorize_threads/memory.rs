@@ -292,7 +292,14 @@ impl<'c> Emitter<'c, '_> {
     }
 
     pub fn store(&mut self, op: Op<'c>) -> Emitted<()> {
+        if let Some(pair) = self.tile.waiting.remove(&op) {
+            return self.store_pair(pair);
+        }
         if self.store_in_tile(op) {
+            return Ok(());
+        }
+        if let Some((second, pair)) = self.partner(op) {
+            self.tile.waiting.insert(second, pair);
             return Ok(());
         }
         let (value, address) = (op.operand(0), op.operand(1));
@@ -335,6 +342,12 @@ impl<'c> Emitter<'c, '_> {
             self.store_window(op, address, scalar, &window, vector);
             return;
         }
+        self.scatter(address, scalar, vector);
+    }
+
+    /// Stores each lane at an address of its own.
+    pub fn scatter(&mut self, address: Value<'c>, scalar: &Scalar<'c>, vector: Value<'c>) {
+        let ctx = self.b.ctx();
         let mut pointers = self.all_pointers(address, scalar.offset);
         let mut lanes = self.mask_vector();
         if let Some(mask) = self.mask.filter(|_| self.register_bits < SCATTERING) {

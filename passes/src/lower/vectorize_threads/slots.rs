@@ -6,8 +6,8 @@ use mlir_bridge::ir::{Builder, Type, Value};
 pub struct Slots<'c> {
     made: Vec<(Type<'c>, Value<'c>)>,
     used: Vec<bool>,
-    /// What is written and never read.
-    asides: Vec<(Type<'c>, Value<'c>)>,
+    /// What is written and never read, with the number of its elements.
+    asides: Vec<(Type<'c>, u32, Value<'c>)>,
     /// The start of the function.
     start: Builder<'c>,
 }
@@ -37,11 +37,17 @@ impl<'c> Slots<'c> {
 
     /// Memory for one element, where lanes store that take no part.
     pub fn aside(&mut self, element: Type<'c>) -> Value<'c> {
-        if let Some((_, memory)) = self.asides.iter().find(|(ty, _)| *ty == element) {
+        self.asides(element, 1)
+    }
+
+    /// Memory for an element of each lane, for those that take no part.
+    pub fn asides(&mut self, element: Type<'c>, lanes: u32) -> Value<'c> {
+        let found = self.asides.iter().find(|(ty, count, _)| *ty == element && *count == lanes);
+        if let Some((.., memory)) = found {
             return *memory;
         }
-        let memory = self.apart(element, 1);
-        self.asides.push((element, memory));
+        let memory = self.apart(element, lanes.into());
+        self.asides.push((element, lanes, memory));
         memory
     }
 

@@ -63,6 +63,11 @@ impl<'c> Emitter<'c, '_> {
         Some(self.tile.kept[*number].clone())
     }
 
+    /// Whether an access is one that is not made where it stands.
+    pub fn is_in_tile(&self, op: Op<'c>) -> bool {
+        self.tile.columns.contains_key(&op) || self.tile.places.contains_key(&op)
+    }
+
     /// Whether a store is one that is not made where it stands; then it has been done.
     pub fn store_in_tile(&mut self, op: Op<'c>) -> bool {
         let column = self.tile.columns.get(&op).copied();

@@ -26,6 +26,65 @@ llvm.func @atomics(%a: !llvm.ptr, %total: !llvm.ptr) {
   llvm.return
 }
 
+// In memory of the block alone lanes that take no part add aside, each to a cell of its own, if nobody asks what was there.
+// CHECK-LABEL: llvm.func @aside
+// CHECK: %[[CELLS:.*]] = llvm.alloca %{{.*}} x f32
+// CHECK: llvm.getelementptr %[[CELLS]][%{{.*}}] : (!llvm.ptr, vector<8xi64>)
+// CHECK: llvm.select %{{.*}}, %{{.*}}, %{{.*}} : vector<8xi1>, vector<8x!llvm.ptr>
+// CHECK-NOT: scf.while
+// CHECK: scf.for %{{.*}} : i32 {
+// CHECK: llvm.atomicrmw fadd {{.*}} syncscope("singlethread")
+// CHECK: llvm.return
+llvm.func @aside(%a: !llvm.ptr, %total: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i64
+    %p = llvm.getelementptr %a[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %v = llvm.load %p : !llvm.ptr -> i32
+    %some = llvm.icmp "sgt" %v, %zero : i32
+    scf.if %some {
+      %bin = llvm.getelementptr %total[%v] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %before = llvm.atomicrmw fadd %bin, %one syncscope("singlethread") monotonic : !llvm.ptr, f32
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
+// Others see memory of the device, and what was there is a result: the lanes that take part alone.
+// CHECK-LABEL: llvm.func @do_not_add_aside
+// CHECK: scf.while
+// CHECK: llvm.atomicrmw fadd
+// CHECK: scf.while
+// CHECK: llvm.atomicrmw fadd {{.*}} syncscope("singlethread")
+// CHECK: llvm.return
+llvm.func @do_not_add_aside(%a: !llvm.ptr, %total: !llvm.ptr, %o: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i64
+    %p = llvm.getelementptr %a[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %v = llvm.load %p : !llvm.ptr -> i32
+    %some = llvm.icmp "sgt" %v, %zero : i32
+    scf.if %some {
+      %bin = llvm.getelementptr %total[%v] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %first = llvm.atomicrmw fadd %bin, %one monotonic : !llvm.ptr, f32
+      %before = llvm.atomicrmw fadd %bin, %one syncscope("singlethread") monotonic : !llvm.ptr, f32
+      %q = llvm.getelementptr %o[%t] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      llvm.store %before, %q : f32, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
 // Mathematical functions have vector forms with the same bits.
 // CHECK-LABEL: llvm.func @functions
 // CHECK: llvm.call @_ZGV_LLVM_N8v___nv_expf(%{{.*}}) : (vector<8xf32>) -> vector<8xf32>
