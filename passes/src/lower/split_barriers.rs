@@ -23,6 +23,7 @@
 //! A wrapper that cannot be split stays as it is, with a remark and the attribute `regrain.not_split`; `legality.rs` holds the
 //! closed list of reasons.
 
+mod choices;
 mod coalesce;
 mod control;
 mod emit;

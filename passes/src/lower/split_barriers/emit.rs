@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use mlir_bridge::ir::{Block, Builder, Loc, Mapping, Op, Type, Value};
 
 use super::{
+    choices::{Memory, widened},
     memory::{self, Cells},
     plan::Plan,
-    remembered::{Memory, widened},
 };
 use crate::analysis::uniformity::{free_values, may_trap, repeatable};
 use regrain_dialects::attributes::{self, INTERLEAVED, TOGETHER};

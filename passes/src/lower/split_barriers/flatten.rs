@@ -11,7 +11,7 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 
-use super::remembered::bit;
+use super::choices::bit;
 
 /// The most operations that run where one branch alone would have run them.
 const LARGEST: usize = 16;

@@ -9,7 +9,7 @@ use regrain_dialects::{
     ops::{is_barrier, is_synchronising},
 };
 
-use super::remembered::{self, Choices};
+use super::choices::{Choices, Facts};
 use crate::{
     analysis::{
         settled::settled,
@@ -79,7 +79,8 @@ impl<'c> Plan<'c> {
         };
         plan.number(parallel.body());
         plan.choose(parallel);
-        plan.remembered = remembered::find(parallel, &plan);
+        let Self { syncing, uniformity, recomputed, .. } = &plan;
+        plan.remembered = Facts { parallel, syncing, uniformity, recomputed }.choices();
         plan.place_locals(parallel);
         plan
     }

@@ -13,7 +13,6 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 use super::{
     classify::{Kind, callee, divides, kind, lane_types, names_thread},
     division::Division,
-    pairs::Pair,
     parts::{assemble, extract, part},
     shapes::{Shape, Shapes},
     slots::Slots,
@@ -44,8 +43,8 @@ pub struct Tile<'c> {
     pub kept: Vec<Row<'c>>,
     /// Vectors of loads that were made together with an earlier one.
     pub combed: HashMap<Op<'c>, Value<'c>>,
-    /// Stores that an earlier one waits for.
-    pub waiting: HashMap<Op<'c>, Pair<'c>>,
+    /// Stores that an earlier one waits for, each with both of them, the one of the lower address first.
+    pub waiting: HashMap<Op<'c>, [Op<'c>; 2]>,
 }
 
 /// The emission of one row.

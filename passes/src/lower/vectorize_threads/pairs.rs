@@ -25,17 +25,10 @@ use crate::analysis::addresses::Offsets;
 /// The widest of two stores that go as one, in bytes.
 const WIDEST: u64 = 4;
 
-/// Two stores that go as one.
-#[derive(Clone, Copy)]
-pub struct Pair<'c> {
-    /// The one of the lower address.
-    low: Op<'c>,
-    high: Op<'c>,
-}
-
 impl<'c> Emitter<'c, '_> {
-    /// A store that goes with this one, which is to wait for it; the one that comes next in the block.
-    pub fn partner(&self, first: Op<'c>) -> Option<(Op<'c>, Pair<'c>)> {
+    /// A store that goes with this one, which is to wait for it: the one that comes next in the block, and both, the one of the lower address
+    /// first.
+    pub fn partner(&self, first: Op<'c>) -> Option<(Op<'c>, [Op<'c>; 2])> {
         if !self.goes_anywhere(first) {
             return None;
         }
@@ -53,7 +46,7 @@ impl<'c> Emitter<'c, '_> {
             return None;
         }
         let (low, high) = if distance > 0 { (first, second) } else { (second, first) };
-        Some((second, Pair { low, high }))
+        Some((second, [low, high]))
     }
 
     /// Whether each lane of a store goes by itself.
@@ -70,8 +63,7 @@ impl<'c> Emitter<'c, '_> {
     }
 
     /// Makes two stores at once.
-    pub fn store_pair(&mut self, pair: Pair<'c>) -> Emitted<()> {
-        let Pair { low, high } = pair;
+    pub fn store_pair(&mut self, [low, high]: [Op<'c>; 2]) -> Emitted<()> {
         let ctx = self.b.ctx();
         [low, high].iter().for_each(|store| self.shapes.report.note(*store, Way::Gathered));
         let scalar = *self.scalars(low, low.operand(0).ty())?.first().ok_or("a store of nothing")?;
