@@ -10,6 +10,8 @@
 //! Rows begin at the first thread that is selected, and none has a mask on account of the guard. It is done where the threads' own numbers
 //! have a lower bound; the problem's edge, which most blocks do not meet, is asked of each row (`vectorize_threads::guards`). Other parts
 //! of the guard bound the loop too where sums stay within 32 bits, and are asked all the same.
+//!
+//! Declined where threads have loops: rows of several registers, which rounds that wait for one another go by, are of whole blocks.
 
 use mlir_bridge::ir::{Block, Builder, Op, Value};
 
@@ -48,7 +50,8 @@ impl<'c> Guard<'c> {
         let computes = |op: &Op<'c>| op.is_terminator() || op.num_regions() == 0 && repeatable(*op);
         let effects: Vec<_> = parallel.body().ops().into_iter().filter(|op| !computes(op)).collect();
         let [branch] = effects[..] else { return None };
-        if !branch.is("scf.if") || branch.num_results() > 0 {
+        let loops = branch.contains(|op| matches!(op.name(), "scf.for" | "scf.while"));
+        if !branch.is("scf.if") || branch.num_results() > 0 || loops {
             return None;
         }
         let full = |region: usize| branch.region(region).first_block().filter(|block| block.ops().len() > 1);
