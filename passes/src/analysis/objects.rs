@@ -11,6 +11,18 @@ use regrain_dialects::ops::{DynamicShared, Shared};
 
 use crate::analysis::functions::address_space;
 
+/// What a pointer is an offset from.
+pub fn root(pointer: Value<'_>) -> Value<'_> {
+    let mut root = pointer;
+    while let Some(op) = root.defining_op() {
+        if !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast" | "llvm.bitcast") {
+            break;
+        }
+        root = op.operand(0);
+    }
+    root
+}
+
 /// What a pointer that is followed no further points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {

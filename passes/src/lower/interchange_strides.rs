@@ -44,7 +44,7 @@ use crate::analysis::{
     counted_loop::{self, Kind},
     facts::{Range, range},
     loops::Counting,
-    objects::{Kind as Object, is_read_only_struct, object_of},
+    objects::{Kind as Object, is_read_only_struct, object_of, root},
     settled::settled,
     synchronisation::STRUCTURES,
     uniformity::{Trust, UNCHANGING, Uniformity, computes},
@@ -336,16 +336,6 @@ fn wrapped(value: i128, bits: u32) -> i64 {
 /// Whether an address is of memory of the thread.
 fn is_local(address: Value<'_>) -> bool {
     object_of(root(address)) == Some(Object::Local)
-}
-
-/// What an address is computed from.
-fn root(address: Value<'_>) -> Value<'_> {
-    let mut at = address;
-    while let Some(op) = at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
-    {
-        at = op.operand(0);
-    }
-    at
 }
 
 /// Whether an operation only loads, computes, stores and adds up, elsewhere than in memory of the thread.

@@ -41,7 +41,7 @@ use mlir_bridge::{
 use regrain_dialects::ops::{Barrier, GpuWrapper, Shared};
 use tracing::debug;
 
-use crate::analysis::{facts::constant, loops::Counting};
+use crate::analysis::{facts::constant, loops::Counting, objects::root};
 use block::{Accesses, Instead, THREADS, Written};
 use sums::{Even, Sum};
 
@@ -112,9 +112,8 @@ impl<'c> Undone<'c> {
         // No barrier orders what is read and written in one phase.
         let stores: Vec<_> = parallel.find_named("llvm.store");
         read.retain(|instead| {
-            let mut own = stores.iter().filter(|store| block::root(store.operand(1)) == instead.root).peekable();
-            let is_written = own.peek().is_some();
-            !is_written || !own.all(|store| phase(parallel, *store) == phase(parallel, instead.load))
+            let own: Vec<_> = stores.iter().filter(|store| root(store.operand(1)) == instead.root).collect();
+            own.is_empty() || own.into_iter().any(|store| phase(parallel, *store) != phase(parallel, instead.load))
         });
         instead.extend(read);
         let unordered = all && accesses.writes_once();

@@ -16,10 +16,10 @@
 
 use mlir_bridge::ir::{Op, Value};
 
-use super::{Starts, Strided, is_local, root};
+use super::{Starts, Strided, is_local};
 use crate::analysis::{
     facts::range,
-    objects::{Kind, object_of},
+    objects::{Kind, object_of, root},
 };
 
 /// Bytes of the cache next to a processor.

@@ -14,10 +14,11 @@
 use mlir_bridge::ir::{Block, Builder, Op, Value};
 use regrain_dialects::ops::{Barrier, is_synchronising};
 
-use super::{is_local, root};
+use super::is_local;
 use crate::analysis::{
     constants::constant,
     loops::Counting,
+    objects::root,
     synchronisation::{STRUCTURES, decisive},
     uniformity::{Uniformity, computes, repeatable},
     waiting::may_wait,

@@ -85,31 +85,16 @@ impl<'c> Row<'c> {
 
     /// What follows from a condition that is true, or false.
     pub fn learn(self, condition: Value<'c>, is_true: bool, known: &mut Vec<Fact<'c>>, depth: u32) {
-        let (Some(op), Some(depth)) = (condition.defining_op(), depth.checked_sub(1)) else { return };
-        let truth = |value: Value<'c>| value.defining_op().and_then(Op::constant_int).map(|number| number != 0);
-        let parts = match op.name() {
-            "llvm.xor" | "arith.xori" if truth(op.operand(1)) == Some(true) => {
-                return self.learn(op.operand(0), !is_true, known, depth);
-            }
-            "llvm.and" | "arith.andi" if is_true => op.operands(),
-            "llvm.or" | "arith.ori" if !is_true => op.operands(),
-            "llvm.select" | "arith.select" if is_true && truth(op.operand(2)) == Some(false) => {
-                op.operands()[..2].to_vec()
-            }
-            "llvm.select" | "arith.select" if !is_true && truth(op.operand(1)) == Some(true) => {
-                vec![op.operand(0), op.operand(2)]
-            }
-            "scf.if" => match chosen(op, condition, truth, is_true) {
-                Some(value) => vec![op.operand(0), value],
-                None => return,
-            },
-            _ => {
-                known.extend(self.comparison(condition, is_true));
-                return;
-            }
-        };
-        for part in parts {
-            self.learn(part, is_true, known, depth);
+        let Some(depth) = depth.checked_sub(1) else { return };
+        if let Some(op) = condition.defining_op().filter(|op| op.is("scf.if")) {
+            let parts = chosen(op, condition, is_true).map(|value| [op.operand(0), value]);
+            parts.into_iter().flatten().for_each(|part| self.learn(part, is_true, known, depth));
+            return;
+        }
+        match Parts::of(condition, is_true) {
+            Parts::Contrary(other) => self.learn(other, !is_true, known, depth),
+            Parts::Both(parts) => parts.into_iter().for_each(|part| self.learn(part, is_true, known, depth)),
+            Parts::Itself => known.extend(self.comparison(condition, is_true)),
         }
     }
 
@@ -186,16 +171,40 @@ impl<'c> Row<'c> {
     }
 }
 
+/// What a condition that is true, or false, says of others.
+pub enum Parts<'c> {
+    /// This one is the contrary.
+    Contrary(Value<'c>),
+    /// Both are as it is; the second need not be known where the first is not.
+    Both([Value<'c>; 2]),
+    /// Nothing.
+    Itself,
+}
+
+impl<'c> Parts<'c> {
+    pub fn of(condition: Value<'c>, is_true: bool) -> Self {
+        let Some(op) = condition.defining_op() else { return Self::Itself };
+        let both = |first: usize, second: usize| Self::Both([first, second].map(|number| op.operand(number)));
+        match op.name() {
+            "llvm.xor" | "arith.xori" if truth(op.operand(1)) == Some(true) => Self::Contrary(op.operand(0)),
+            "llvm.and" | "arith.andi" if is_true => both(0, 1),
+            "llvm.or" | "arith.ori" if !is_true => both(0, 1),
+            "llvm.select" | "arith.select" if is_true && truth(op.operand(2)) == Some(false) => both(0, 1),
+            "llvm.select" | "arith.select" if !is_true && truth(op.operand(1)) == Some(true) => both(0, 2),
+            _ => Self::Itself,
+        }
+    }
+}
+
 /// The value that an `scf.if` must have yielded, if its other branch always yields the contrary of `is_true`.
-fn chosen<'c>(
-    op: Op<'c>,
-    result: Value<'c>,
-    constant: impl Fn(Value<'c>) -> Option<bool>,
-    is_true: bool,
-) -> Option<Value<'c>> {
+fn chosen<'c>(op: Op<'c>, result: Value<'c>, is_true: bool) -> Option<Value<'c>> {
     let number = result.result_number()?;
     let yielded = |region: usize| Some(op.region(region).first_block()?.terminator()?.operand(number));
     // `if c { v } else { false }` is true where c and v are; `if c { true } else { v }` is false where neither is.
     let (value, other) = if is_true { (yielded(0)?, yielded(1)?) } else { (yielded(1)?, yielded(0)?) };
-    (constant(other) == Some(!is_true)).then_some(value)
+    (truth(other) == Some(!is_true)).then_some(value)
+}
+
+fn truth(value: Value<'_>) -> Option<bool> {
+    constant(value).map(|number| number != 0)
 }

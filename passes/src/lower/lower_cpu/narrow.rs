@@ -17,6 +17,7 @@ mod growing;
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
+use super::along::Parts;
 use crate::analysis::{
     facts::constant,
     loops::Counting,
@@ -80,18 +81,10 @@ fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
 
 /// The conditions that all hold where `condition` does.
 fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
-    let Some(op) = condition.defining_op() else { return vec![condition] };
-    let both = match op.name() {
-        "llvm.and" | "arith.andi" => true,
-        "llvm.select" | "arith.select" => constant(op.operand(2)) == Some(0),
-        _ => false,
-    };
-    if !both {
-        return vec![condition];
+    match Parts::of(condition, true) {
+        Parts::Both(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        _ => vec![condition],
     }
-    let mut found = conjuncts(op.operand(0));
-    found.extend(conjuncts(op.operand(1)));
-    found
 }
 
 fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>> {

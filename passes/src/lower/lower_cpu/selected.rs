@@ -16,7 +16,7 @@
 use mlir_bridge::ir::{Block, Builder, Op, Value};
 
 use super::along::{
-    DEPTH, Fact,
+    DEPTH, Fact, Parts,
     Relation::{Greater, GreaterEqual},
     Row,
     hoisted::{Hoisted, Rounds},
@@ -120,31 +120,25 @@ struct Rest<'c, 'r> {
 impl<'c> Rest<'c, '_> {
     /// What is to be asked of one that is to be `wanted`; `None` if that is nothing.
     fn of(&self, condition: Value<'c>, wanted: bool, depth: u32) -> Option<Value<'c>> {
-        let b = self.b;
-        let holds = |fact: Fact<'c>| self.all_fit || fact.left.terms.is_empty();
-        let known = |row: &Row<'c>| row.comparison(condition, wanted).is_some_and(holds);
-        let (Some(op), Some(depth)) = (condition.defining_op(), depth.checked_sub(1)) else { return Some(condition) };
-        let i1 = b.ctx().int(1);
-        let select = |first, yes, no| b.value("arith.select", &[first, yes, no], i1);
-        let both = |parts: [Option<Value<'c>>; 2]| match parts {
-            [Some(first), Some(second)] if wanted => Some(select(first, second, b.const_int(i1, 0))),
-            [Some(first), Some(second)] => Some(select(first, b.const_int(i1, 1), second)),
-            [first, second] => first.or(second),
-        };
-        let part = |number: usize| self.of(op.operand(number), wanted, depth);
-        match op.name() {
-            "llvm.and" | "arith.andi" if wanted => both([part(0), part(1)]),
-            "llvm.or" | "arith.ori" if !wanted => both([part(0), part(1)]),
-            "llvm.select" | "arith.select" if wanted && constant(op.operand(2)) == Some(0) => both([part(0), part(1)]),
-            "llvm.select" | "arith.select" if !wanted && constant(op.operand(1)).is_some_and(|one| one != 0) => {
-                both([part(0), part(2)])
-            }
-            "llvm.xor" | "arith.xori" if constant(op.operand(1)).is_some_and(|one| one != 0) => {
-                let rest = self.of(op.operand(0), !wanted, depth)?;
+        let Some(depth) = depth.checked_sub(1) else { return Some(condition) };
+        let (b, i1) = (self.b, self.b.ctx().int(1));
+        match Parts::of(condition, wanted) {
+            Parts::Contrary(other) => {
+                let rest = self.of(other, !wanted, depth)?;
                 Some(b.arith("xori", rest, b.const_int(i1, 1)))
             }
-            _ if self.bounded.iter().any(known) => None,
-            _ => Some(condition),
+            Parts::Both(parts) => {
+                let [first, second] = parts.map(|part| self.of(part, wanted, depth));
+                let Some((first, second)) = first.zip(second) else { return first.or(second) };
+                let other = b.const_int(i1, i64::from(!wanted));
+                let arms = if wanted { [second, other] } else { [other, second] };
+                Some(b.value("arith.select", &[first, arms[0], arms[1]], i1))
+            }
+            Parts::Itself => {
+                let holds = |fact: Fact<'c>| self.all_fit || fact.left.terms.is_empty();
+                let known = |row: &Row<'c>| row.comparison(condition, wanted).is_some_and(holds);
+                (!self.bounded.iter().any(known)).then_some(condition)
+            }
         }
     }
 }

@@ -60,21 +60,22 @@ impl<'c> Facts<'_, 'c> {
         let mut sources = Sources::default();
         self.collect(self.parallel.body(), &mut sources);
         sources.of.retain(|value, _| !self.uniformity.is_uniform(*value));
-        let known = |value: Value<'c>| is_undefined(value) || self.is_formula(value);
+        sources.of.values_mut().for_each(|from| from.retain(|value| !is_undefined(*value)));
         loop {
-            let lost = sources.of.iter().find_map(|(value, from)| {
-                from.iter().any(|value| !known(*value) && !sources.of.contains_key(value)).then_some(*value)
-            });
-            match lost {
-                Some(value) => sources.of.remove(&value),
-                None => break,
+            let is_lost = |from: &[Value<'c>]| {
+                from.iter().any(|value| !sources.of.contains_key(value) && !self.is_formula(*value))
             };
+            let lost: Vec<_> = sources.of.iter().filter(|(_, from)| is_lost(from)).map(|(value, _)| *value).collect();
+            if lost.is_empty() {
+                break;
+            }
+            lost.iter().for_each(|value| _ = sources.of.remove(value));
         }
         let mut found = HashMap::new();
         for group in sources.groups() {
             let mut values: Vec<Value<'c>> = Vec::new();
             for value in group.iter().flat_map(|value| &sources.of[value]) {
-                let passed = sources.of.contains_key(value) || is_undefined(*value);
+                let passed = sources.of.contains_key(value);
                 if !passed && !values.iter().any(|known| are_equal(*known, *value)) {
                     values.push(*value);
                 }

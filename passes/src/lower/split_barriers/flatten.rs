@@ -38,24 +38,24 @@ fn flatten_one(op: Op<'_>) {
         let pure = inner.num_regions() == 0 && inner.is_pure() && inner.operands().into_iter().all(early);
         if pure { moved.push(inner) } else { stay.push(inner) }
     }
-    let b = Builder::before(op);
-    let pairs: Vec<_> = yes.operands().into_iter().zip(no.operands()).collect();
-    let here = |value: Value<'_>| value.defining_op().is_none_or(|made| !stay.contains(&made));
-    let is_condition = |value: Value<'_>| here(value) && bit(b, value).is_some();
-    let takes = moved.len() <= LARGEST
-        && (stay.is_empty() || no.block().is_some_and(|block| block.ops().len() == 1))
-        && pairs.iter().all(|(yes, no)| is_condition(*yes) && is_condition(*no));
-    if !takes {
+    let alone = stay.is_empty() || no.block().is_some_and(|block| block.ops().len() == 1);
+    let late = |value: Value<'_>| value.defining_op().is_some_and(|made| stay.contains(&made));
+    if moved.len() > LARGEST || !alone || yes.operands().into_iter().chain(no.operands()).any(late) {
         return;
     }
+    let b = Builder::before(op);
+    let pairs = yes.operands().into_iter().zip(no.operands());
+    let bits: Option<Vec<_>> = pairs.map(|(yes, no)| bit(b, yes).zip(bit(b, no))).collect();
+    let Some(bits) = bits else { return };
     moved.into_iter().for_each(|inner| inner.move_before(op));
     let (condition, i1) = (op.operand(0), b.ctx().int(1));
-    let select = |yes, no| b.value("arith.select", &[condition, yes, no], i1);
-    let made: Vec<_> = pairs
+    let made: Vec<_> = op
+        .results()
         .into_iter()
-        .map(|(yes, no)| {
-            let chosen = bit(b, yes).zip(bit(b, no)).map_or(yes, |(yes, no)| select(yes, no));
-            if yes.ty().is_int(1) { chosen } else { b.value("arith.extui", &[chosen], yes.ty()) }
+        .zip(bits)
+        .map(|(result, (yes, no))| {
+            let chosen = b.value("arith.select", &[condition, yes, no], i1);
+            if result.ty().is_int(1) { chosen } else { b.value("arith.extui", &[chosen], result.ty()) }
         })
         .collect();
     if !stay.is_empty() {

@@ -44,9 +44,10 @@ impl<'c> Emitter<'c, '_> {
 
     /// Remembers those of `values` whose `targets` are remembered: all are read before the first is written.
     pub fn remember(&mut self, targets: &[Value<'c>], values: &[Value<'c>]) -> Emitted<()> {
+        let plan = self.plan;
         let mut writes = Vec::new();
         for (target, value) in targets.iter().zip(values) {
-            let Some(choices) = self.plan.remembered.get(target).cloned() else { continue };
+            let Some(choices) = plan.remembered.get(target) else { continue };
             if is_undefined(*value) || target == value {
                 continue;
             }
@@ -74,7 +75,8 @@ impl<'c> Emitter<'c, '_> {
 
     /// What a remembered value is in the open loop.
     pub fn recall(&mut self, value: Value<'c>) -> Emitted<Value<'c>> {
-        let choices = self.plan.remembered[&value].clone();
+        let plan = self.plan;
+        let choices = &plan.remembered[&value];
         let memory = self.memory_of(value);
         let mut known = Mapping::new();
         for (leaf, address) in choices.leaves.iter().zip(&memory.leaves) {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::analysis::{
     loops::Counting,
-    objects::{Kind, object_of},
+    objects::{Kind, object_of, root},
     phases,
     synchronisation::STRUCTURES,
     uniformity::computes,
@@ -354,18 +354,6 @@ pub fn loops_around(op: Op<'_>) -> Vec<Op<'_>> {
     let mut loops: Vec<_> = around.filter(|at| matches!(at.name(), "scf.for" | "scf.while")).collect();
     loops.reverse();
     loops
-}
-
-/// The value that an address is computed from.
-pub fn root(pointer: Value<'_>) -> Value<'_> {
-    let mut root = pointer;
-    while let Some(op) = root.defining_op() {
-        if !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast" | "llvm.bitcast") {
-            break;
-        }
-        root = op.operand(0);
-    }
-    root
 }
 
 /// Whether a value is the address of shared memory.

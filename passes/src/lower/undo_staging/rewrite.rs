@@ -8,7 +8,7 @@ use super::{
     block::{self, is_shared_root},
     sums::{Emitter, Even, Sum},
 };
-use crate::analysis::uniformity::computes;
+use crate::analysis::{objects::root, uniformity::computes};
 use crate::optimise::eliminate_redundant_barriers::eliminate;
 
 impl<'c> Undone<'c> {
@@ -111,7 +111,7 @@ impl<'c> Undone<'c> {
             }
         }
         for store in self.parallel.find_named("llvm.store") {
-            if is_shared_root(block::root(store.operand(1)))
+            if is_shared_root(root(store.operand(1)))
                 && let Some(store) = mapping.get_op(store)
             {
                 store.erase();

@@ -25,7 +25,7 @@ use super::{
     shapes::Shapes,
 };
 use crate::analysis::{
-    objects::{Kind, escapes, object_of, same_object},
+    objects::{self, Kind, escapes, object_of, same_object},
     uniformity::computes,
 };
 
@@ -48,8 +48,8 @@ pub fn may_repeat(parallel: Op<'_>) -> bool {
     let (mut read, mut written) = (Vec::new(), Vec::new());
     for op in parallel.find_all(|op| op != parallel) {
         match op.name() {
-            "llvm.load" if is_ordinary(op) => read.push(origin(op.operand(0))),
-            "llvm.store" if is_ordinary(op) => written.push(origin(op.operand(1))),
+            "llvm.load" if is_ordinary(op) => read.push(objects::root(op.operand(0))),
+            "llvm.store" if is_ordinary(op) => written.push(objects::root(op.operand(1))),
             "llvm.call" if computes(op) => (),
             "scf.if" | "scf.for" | "scf.while" | "scf.yield" | "scf.condition" | "scf.reduce" => (),
             _ if op.is_memory_effect_free() => (),
@@ -57,16 +57,6 @@ pub fn may_repeat(parallel: Op<'_>) -> bool {
         }
     }
     written.iter().all(|written| read.iter().all(|read| lie_apart(*written, *read)))
-}
-
-/// What an address is made of.
-fn origin(address: Value<'_>) -> Value<'_> {
-    let mut at = address;
-    while let Some(op) = at.defining_op().filter(|op| matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast"))
-    {
-        at = op.operand(0);
-    }
-    at
 }
 
 /// Whether one of two pointers is to memory of the block that the other cannot point to.

@@ -282,44 +282,42 @@ impl<'c> Nest<'c> {
         let along_all = asked::of_all_rows(b, self.parallel, shapes, &ivs);
         let holds = along_all.into_iter().chain(advances.iter().map(|advance| advance.holds(b)));
         let holds = holds.reduce(|all, one| b.arith("andi", all, one));
-        if let (true, Second::Rows(plain, proven)) = (asks_rows(shapes), &second) {
-            let done = self.chosen_rows(b, shapes, &ivs, (whole, holds), (plain, proven));
-            let done = done.and_then(|()| plain.partial_row(b, proven, &ivs, whole));
-            if done.is_err() {
-                nest.into_iter().for_each(discard);
-            }
-            return done;
-        }
-        if let Second::Threads(alone, LastRow::Again) = second
-            && self.most.is_some_and(|most| most < 2 * i64::from(self.lanes))
-        {
-            let done = self.two_rows(b, shapes, &ivs, alone, holds);
-            if done.is_err() {
-                nest.into_iter().for_each(discard);
-            }
-            return done;
-        }
-        let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, operands[0]], whole.ty()));
-        let done = self.rows(b, shapes, &ivs, [operands[0], end]).and_then(|()| match second {
-            Second::None => self.partial_row(b, shapes, &ivs, whole),
-            Second::Threads(alone, last) => {
-                let always = || b.const_int(b.ctx().int(1), 1);
-                let together = match last {
-                    LastRow::OneByOne => None,
-                    LastRow::Together => holds,
-                    LastRow::Again => Some(holds.unwrap_or_else(always)),
-                };
-                self.rest(b, shapes, &ivs, alone, Rest { end, whole, together, last })
-            }
-            Second::Rows(plain, shapes) => {
-                plain.rows(b, shapes, &ivs, [end, whole])?;
-                plain.partial_row(b, shapes, &ivs, whole)
-            }
-        });
+        let done = self.along_x(b, shapes, &ivs, (whole, holds), second);
         if done.is_err() {
             nest.into_iter().for_each(discard);
         }
         done
+    }
+
+    /// All threads of one y and z: those in whole rows, and the others.
+    fn along_x(
+        &self,
+        b: Builder<'c>,
+        shapes: &Shapes<'c>,
+        ivs: &[Value<'c>],
+        (whole, holds): (Value<'c>, Option<Value<'c>>),
+        second: Second<'c, '_>,
+    ) -> Result<(), String> {
+        let few = self.most.is_some_and(|most| most < 2 * i64::from(self.lanes));
+        match second {
+            Second::Rows(plain, proven) if asks_rows(shapes) => {
+                self.chosen_rows(b, shapes, ivs, (whole, holds), (plain, proven))?;
+                return plain.partial_row(b, proven, ivs, whole);
+            }
+            Second::Threads(alone, LastRow::Again) if few => return self.two_rows(b, shapes, ivs, alone, holds),
+            _ => (),
+        }
+        let first = self.parallel.operand(0);
+        let end = holds.map_or(whole, |holds| b.value("arith.select", &[holds, whole, first], whole.ty()));
+        self.rows(b, shapes, ivs, [first, end])?;
+        match second {
+            Second::None => self.partial_row(b, shapes, ivs, whole),
+            Second::Threads(alone, last) => self.rest(b, shapes, ivs, &Rest { end, whole, holds, alone }, last),
+            Second::Rows(plain, shapes) => {
+                plain.rows(b, shapes, ivs, [end, whole])?;
+                plain.partial_row(b, shapes, ivs, whole)
+            }
+        }
     }
 
     /// The loop over the whole rows from a thread to a thread.

@@ -5,13 +5,12 @@ use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use super::{Emitter, LastRow, Nest, Shapes};
 use crate::lower::LOOP_ANNOTATION;
 
-/// Where the whole rows end, where they would if all holds that was taken, and whether it does; the last is asked where the rest is to go
-/// as a row, or with threads of another one.
+/// Where the whole rows end, where they would if all holds that was taken, whether it does if something was, and the thread loop as it was.
 pub struct Rest<'c> {
     pub end: Value<'c>,
     pub whole: Value<'c>,
-    pub together: Option<Value<'c>>,
-    pub last: LastRow,
+    pub holds: Option<Value<'c>>,
+    pub alone: Op<'c>,
 }
 
 impl<'c> Nest<'c> {
@@ -38,7 +37,7 @@ impl<'c> Nest<'c> {
     }
 
     /// The row that not all lanes are in, if there is one.
-    pub(super) fn unknown_partial_row(
+    fn unknown_partial_row(
         &self,
         b: Builder<'c>,
         shapes: &Shapes<'c>,
@@ -57,53 +56,36 @@ impl<'c> Nest<'c> {
         Ok(())
     }
 
-    /// The threads that are in no whole row: one by one from `rest.end` on; where `rest.together` is given, and is true, as one row.
+    /// The threads that are in no whole row. Where what was taken does not hold, or there are too few, they go one by one.
     pub(super) fn rest(
         &self,
         b: Builder<'c>,
         shapes: &Shapes<'c>,
         ivs: &[Value<'c>],
-        alone: Op<'c>,
-        rest: Rest<'c>,
-    ) -> Result<(), String> {
-        let Some(holds) = rest.together else {
-            self.one_by_one(b, alone, rest.end, ivs);
-            return Ok(());
-        };
-        if rest.last == LastRow::Again {
-            return self.rest_again(b, shapes, ivs, alone, (rest, holds));
-        }
-        let made = b.scf_if(holds, &[], true);
-        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
-        self.partial_row(together, shapes, ivs, rest.whole)?;
-        together.scf_yield(&[]);
-        self.one_by_one(apart, alone, self.parallel.operand(0), ivs);
-        apart.scf_yield(&[]);
-        Ok(())
-    }
-
-    /// The threads that are in no whole row, with some of the last one once more; where there are too few for a row, one by one.
-    pub(super) fn rest_again(
-        &self,
-        b: Builder<'c>,
-        shapes: &Shapes<'c>,
-        ivs: &[Value<'c>],
-        alone: Op<'c>,
-        (rest, holds): (Rest<'c>, Value<'c>),
+        rest: &Rest<'c>,
+        last: LastRow,
     ) -> Result<(), String> {
         let (lower, upper) = (self.parallel.operand(0), self.parallel.operand(3));
-        let first = b.arith("subi", upper, b.const_index(self.lanes.into()));
-        let enough = b.arith("andi", holds, b.cmpi("sge", first, lower));
-        let made = b.scf_if(enough, &[], true);
-        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
-        let some = together.scf_if(together.cmpi("slt", rest.whole, upper), &[], false);
-        let inside = Builder::at_end(some.body(), b.loc);
-        self.row(inside, shapes, ivs, first, |_| None, &[])?;
-        inside.scf_yield(&[]);
-        together.scf_yield(&[]);
-        self.one_by_one(apart, alone, rest.end, ivs);
-        apart.scf_yield(&[]);
-        Ok(())
+        match (last, rest.holds) {
+            (LastRow::Together, Some(holds)) => {
+                let together = |b| self.partial_row(b, shapes, ivs, rest.whole);
+                self.together_if(holds, b, ivs, (rest.alone, lower), together)
+            }
+            (LastRow::Again, holds) => {
+                let (first, enough) = self.last_whole(b, holds);
+                self.together_if(enough, b, ivs, (rest.alone, rest.end), |b| {
+                    let some = b.scf_if(b.cmpi("slt", rest.whole, upper), &[], false);
+                    let inside = Builder::at_end(some.body(), b.loc);
+                    self.row(inside, shapes, ivs, first, |_| None, &[])?;
+                    inside.scf_yield(&[]);
+                    Ok(())
+                })
+            }
+            _ => {
+                self.one_by_one(b, rest.alone, rest.end, ivs);
+                Ok(())
+            }
+        }
     }
 
     /// All threads in two rows, the first of them and the last; where there are too few for one, one by one.
@@ -115,22 +97,42 @@ impl<'c> Nest<'c> {
         alone: Op<'c>,
         holds: Option<Value<'c>>,
     ) -> Result<(), String> {
+        let lower = self.parallel.operand(0);
+        let (last, enough) = self.last_whole(b, holds);
+        self.together_if(enough, b, ivs, (alone, lower), |b| {
+            self.row(b, shapes, ivs, lower, |_| None, &[])?;
+            self.row(b, shapes, ivs, last, |_| None, &[])
+        })
+    }
+
+    /// Where the last whole row begins, counted from the end, and whether there are threads enough for it, and all holds that was taken.
+    fn last_whole(&self, b: Builder<'c>, holds: Option<Value<'c>>) -> (Value<'c>, Value<'c>) {
         let (lower, upper) = (self.parallel.operand(0), self.parallel.operand(3));
-        let last = b.arith("subi", upper, b.const_index(self.lanes.into()));
-        let enough = b.cmpi("sge", last, lower);
-        let enough = holds.map_or(enough, |holds| b.arith("andi", holds, enough));
-        let made = b.scf_if(enough, &[], true);
-        let [together, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
-        self.row(together, shapes, ivs, lower, |_| None, &[])?;
-        self.row(together, shapes, ivs, last, |_| None, &[])?;
-        together.scf_yield(&[]);
-        self.one_by_one(apart, alone, lower, ivs);
+        let first = b.arith("subi", upper, b.const_index(self.lanes.into()));
+        let enough = b.cmpi("sge", first, lower);
+        (first, holds.map_or(enough, |holds| b.arith("andi", holds, enough)))
+    }
+
+    /// Threads that go together under a condition; else they go one by one, from a first one on.
+    fn together_if(
+        &self,
+        condition: Value<'c>,
+        b: Builder<'c>,
+        ivs: &[Value<'c>],
+        (alone, first): (Op<'c>, Value<'c>),
+        together: impl FnOnce(Builder<'c>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let made = b.scf_if(condition, &[], true);
+        let [taken, apart] = [0, 1].map(|region| Builder::at_end(made.region(region).entry(), b.loc));
+        together(taken)?;
+        taken.scf_yield(&[]);
+        self.one_by_one(apart, alone, first, ivs);
         apart.scf_yield(&[]);
         Ok(())
     }
 
     /// A thread loop for the threads of a row from `first` on.
-    pub(super) fn one_by_one(&self, b: Builder<'c>, alone: Op<'c>, first: Value<'c>, ivs: &[Value<'c>]) {
+    fn one_by_one(&self, b: Builder<'c>, alone: Op<'c>, first: Value<'c>, ivs: &[Value<'c>]) {
         let operands = self.parallel.operands();
         let one = b.const_index(1);
         let above = [ivs[0], ivs[1]].map(|iv| b.arith("addi", iv, one));
