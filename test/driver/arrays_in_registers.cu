@@ -186,3 +186,19 @@ void launch(int *out, const int *in) {
   do_not_unroll_blocked<<<1, 64>>>(out, in);
   do_not_unroll_large<<<1, 64>>>(out, in);
 }
+
+// The loop goes along a row element by element, from where threads beside one another are at elements beside one another: nothing is gathered
+// where it is unrolled.
+// CHECK-LABEL: define {{.*}} @_Z6windowPiPKi
+// CHECK-NOT: alloca
+// CHECK-NOT: phi
+// CHECK: ret void
+__global__ void window(int *out, const int *in) {
+  int items[5];
+  for (int i = 0; i < 5; ++i)
+    items[i] = in[threadIdx.x + i];
+  int sum = 0;
+  for (int i = 0; i < 5; ++i)
+    sum = sum * 3 + items[4 - i];
+  out[threadIdx.x] = sum;
+}

@@ -28,7 +28,7 @@ const BARRIERS: &[&str] =
     &["llvm.nvvm.barrier", "__regrain_grid_barrier", "bar.sync", "bar.red", "bar.arrive", "barrier."];
 
 /// What follows where a loop was unrolled. Addresses of arrays that were kept in others are only known when these are gone.
-const PASSES: &str = "function(sroa,early-cse,simplifycfg,sroa,early-cse,simplifycfg,loop-simplify,lcssa)";
+const PASSES: &str = "function(sroa,early-cse,simplifycfg,sroa,early-cse,simplifycfg,dse,loop-simplify,lcssa)";
 
 /// Makes registers of arrays in a module that was cleaned. `cpu` is the architecture, such as `sm_70`.
 pub fn to_registers(module: &Module<'_>, cpu: &str) -> Result<(), CleanError> {

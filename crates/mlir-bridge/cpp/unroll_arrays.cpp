@@ -8,8 +8,9 @@
 // All loops of an array are unrolled or none: one access that stays unknown keeps the array in memory. A loop is left
 // as it is where its number of rounds is not known exactly, where the program says so, where it waits at a barrier,
 // whose phases would be as many as its rounds, and where the result would be longer than the caller allows. So is one
-// that goes through other memory element by element from a place that is not the same for all threads: as a loop its
-// accesses are made by tiles of rounds, one by one they would be gathered.
+// that goes through other memory element by element from a place that is not the same for all threads, unless threads
+// beside one another are at elements beside one another: as a loop its accesses are made by tiles of rounds, one by one
+// they would be gathered.
 //
 // A loop inside of another may have a number of rounds that only the round of the outer one tells, as in a tree:
 //
@@ -36,6 +37,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -250,16 +252,40 @@ private:
     return sum;
   }
 
+  // By how much a value grows from a thread to the next along x, as far as sums and products with constants tell.
+  static int64_t stepOfThreads(const SCEV *value) {
+    if (auto *cast = dyn_cast<SCEVCastExpr>(value))
+      return stepOfThreads(cast->getOperand());
+    if (auto *counted = dyn_cast<SCEVAddRecExpr>(value))
+      return stepOfThreads(counted->getStart());
+    if (auto *unknown = dyn_cast<SCEVUnknown>(value)) {
+      auto *call = dyn_cast<CallBase>(unknown->getValue());
+      return call && call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_x;
+    }
+    if (auto *product = dyn_cast<SCEVMulExpr>(value)) {
+      auto *factor = dyn_cast<SCEVConstant>(product->getOperand(0));
+      auto by = factor && product->getNumOperands() == 2 ? factor->getAPInt().trySExtValue() : std::nullopt;
+      int64_t step;
+      return by && !MulOverflow(stepOfThreads(product->getOperand(1)), *by, step) ? step : 0;
+    }
+    int64_t sum = 0;
+    if (auto *terms = dyn_cast<SCEVAddExpr>(value))
+      for (const SCEV *term : terms->operands())
+        if (AddOverflow(sum, stepOfThreads(term), sum))
+          return 0;
+    return sum;
+  }
+
   // Whether an access goes through memory element by element from round to round, from a place that the program only
-  // knows as it runs.
+  // knows as it runs, and that threads beside one another do not share out element by element.
   bool isConsecutive(Instruction &access, const Loop &loop) {
     Value *pointer = unwrapped(getLoadStorePointerOperand(&access));
     if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer)))
       return false;
     const SCEV *place = se.getSCEV(pointer);
     const SCEV *offset = se.getMinusSCEV(place, se.getPointerBase(place));
-    auto size = function.getDataLayout().getTypeStoreSize(getLoadStoreType(&access));
-    return !isa<SCEVCouldNotCompute>(offset) && stepOf(offset, loop) == int64_t(size.getFixedValue()) &&
+    auto size = int64_t(function.getDataLayout().getTypeStoreSize(getLoadStoreType(&access)).getFixedValue());
+    return !isa<SCEVCouldNotCompute>(offset) && stepOf(offset, loop) == size && stepOfThreads(offset) != size &&
            SCEVExprContains(offset, [](const SCEV *part) { return isa<SCEVUnknown>(part); });
   }
 

@@ -161,6 +161,8 @@ pub struct Offsets<'c> {
     known: RefCell<HashMap<Value<'c>, Linear<'c>>>,
     pointers: RefCell<HashMap<Value<'c>, Address<'c>>>,
     numbers: RefCell<HashMap<Symbol<'c>, usize>>,
+    /// Products of two values of 64 bits, one of them a symbol.
+    products: RefCell<HashMap<(Value<'c>, Value<'c>), Value<'c>>>,
 }
 
 impl<'c> Offsets<'c> {
@@ -234,7 +236,7 @@ impl<'c> Offsets<'c> {
             "mul" | "muli" => match (constant(op.operand(0)), constant(op.operand(1))) {
                 (_, Some(factor)) => operand(0)?.times(small(factor)?),
                 (Some(factor), None) => operand(1)?.times(small(factor)?),
-                (None, None) => return None,
+                (None, None) => return self.product(op, bits, depth),
             },
             "shl" | "shli" => {
                 let amount = constant(op.operand(1)).filter(|amount| (0..32).contains(amount))?;
@@ -246,6 +248,32 @@ impl<'c> Offsets<'c> {
             return None;
         }
         Some(if is_nsw(op) { sum } else { self.wrapped(sum, value, bits) })
+    }
+
+    /// A product of two values: of a symbol and another value it is a symbol, and of `k * symbol + n` it is `k` such symbols and `n` times
+    /// the other value.
+    fn product(&self, op: Op<'c>, bits: u32, depth: u32) -> Option<Linear<'c>> {
+        if bits != 64 {
+            return None;
+        }
+        for (one, other) in [(0, 1), (1, 0)].map(|(one, other)| (op.operand(one), op.operand(other))) {
+            let sum = self.linear_at(one, depth - 1);
+            let mut terms = sum.terms();
+            let (Some((Unknown { symbol: Symbol::Value(symbol), .. }, factor)), None) = (terms.next(), terms.next())
+            else {
+                continue;
+            };
+            let key = (symbol, other);
+            if (factor, sum.constant()) == (1, 0) {
+                self.products.borrow_mut().entry(key).or_insert(op.result(0));
+            }
+            let known = self.products.borrow().get(&key).copied();
+            if let Some(product) = known {
+                let several = self.opaque(product).times(factor);
+                return Some(several.plus(&self.linear_at(other, depth - 1), sum.constant()));
+            }
+        }
+        None
     }
 
     fn symbol(&self, symbol: Symbol<'c>, range: Range) -> Linear<'c> {

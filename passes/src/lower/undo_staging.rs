@@ -30,7 +30,9 @@
 //! read by columns), and kernels that keep another tile.
 
 mod block;
+mod distances;
 mod rewrite;
+mod rounds;
 mod sums;
 mod thread;
 
@@ -38,7 +40,7 @@ use mlir_bridge::{
     ir::Op,
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
-use regrain_dialects::ops::{Barrier, GpuWrapper, Shared};
+use regrain_dialects::ops::{GpuWrapper, Shared};
 use tracing::debug;
 
 use crate::analysis::{facts::constant, loops::Counting, objects::root};
@@ -101,21 +103,24 @@ impl<'c> Undone<'c> {
         let mut instead = accesses.instead()?;
         let shared = instead.iter().find(|instead| !has_own_place(&instead.at, shape));
         if let Some(instead) = shared {
-            return Err(format!("{:?} is of memory that threads share", instead.load));
+            return Err(format!("{:?} is of memory that threads share", instead.value));
         }
         if !instead.iter().any(|instead| steps(instead) > 0) {
             return Err("all threads read the same".into());
         }
         let written = accesses.written().ok_or("what it writes is not followed")?;
         let demands = demands(&accesses).ok_or("too much would be asked")?;
-        let (mut read, all) = accesses.read();
+        let again = accesses.again();
+        let (mut read, all) = accesses.read(&again);
         // No barrier orders what is read and written in one phase.
         let stores: Vec<_> = parallel.find_named("llvm.store");
         read.retain(|instead| {
-            let own: Vec<_> = stores.iter().filter(|store| root(store.operand(1)) == instead.root).collect();
-            own.is_empty() || own.into_iter().any(|store| phase(parallel, *store) != phase(parallel, instead.load))
+            let mut own = stores.iter().filter(|store| root(store.operand(1)) == instead.root).peekable();
+            let is_ordered = |store| instead.value.defining_op().is_none_or(|load| !accesses.is_one_phase(store, load));
+            own.peek().is_none() || own.any(|store| is_ordered(*store))
         });
         instead.extend(read);
+        instead.extend(again);
         let unordered = all && accesses.writes_once();
         Ok(Self { parallel, accesses, instead, unordered, written, demands })
     }
@@ -127,12 +132,6 @@ fn shape(parallel: Op<'_>) -> Option<[i64; 3]> {
     let sizes: Option<Vec<_>> = dimensions.iter().map(|dimension| constant(dimension.upper)).collect();
     let plain = dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
     sizes?.try_into().ok().filter(|shape: &[i64; 3]| plain && shape.iter().product::<i64>() > 1)
-}
-
-/// How many barriers come before an operation.
-fn phase<'c>(parallel: Op<'c>, op: Op<'c>) -> usize {
-    let before = parallel.body().ops().into_iter().take_while(|at| !at.is_ancestor_of(op));
-    before.filter(|at| at.is(Barrier::NAME)).count()
 }
 
 /// The directions among the threads in which a load reads elsewhere.
@@ -152,9 +151,12 @@ fn has_own_place(at: &Even, shape: [i64; 3]) -> bool {
 fn demands(accesses: &Accesses<'_>) -> Option<Vec<Sum>> {
     let mut all = Vec::new();
     for points in &accesses.thread.demands {
-        match Even::of(points) {
-            Some(even) => all.extend(even.corners()),
-            None => all.extend(points.iter().map(|(_, sum)| sum.clone())),
+        let corners = match Even::of(points) {
+            Some(even) => even.corners(),
+            None => points.iter().map(|(_, sum)| sum.clone()).collect(),
+        };
+        for sum in corners {
+            all.extend(accesses.thread.symbols.in_outer_rounds(&sum)?);
         }
     }
     let all = sums::least(all.into_iter());

@@ -120,6 +120,8 @@ struct Round<'c> {
 impl<'c> Round<'c> {
     fn fetch(mut self, loads: &[Op<'c>]) {
         self.read = loads.iter().map(|load| (*load, load.operand(0))).collect();
+        // Addresses of later rounds are told by those of this one.
+        self.read.iter().for_each(|(_, address)| _ = self.offsets.address(*address));
         let mut count = 0;
         for load in loads {
             if count < MOST && !is_on_stack(&self.offsets, load.operand(0)) {

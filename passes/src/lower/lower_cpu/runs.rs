@@ -15,6 +15,10 @@
 //! before and after, modulo its width, is the same number in either way. Whatever else is done than to add must be done with such numbers.
 //! Where a block goes so under a condition (`undo_staging.rs`), it is asked how far that holds along the row.
 //!
+//! A loop over rounds that the threads of a block go through together (`undo_staging.rs`) stands outside of their loop, and then outside of
+//! that of all blocks: each round goes along the row. What one round reads again of the last should still be in a cache, so that no more
+//! blocks go as one than have room there.
+//!
 //! Declined where a block has phases, shared memory or arrays of its threads, where anything is done but to load, compute and store, which
 //! the blocks of a grid may do in any order, and where loops may be long: what they read is then better used again by the block's own rows.
 
@@ -36,6 +40,9 @@ use crate::lower::vectorize_threads::is_ordinary;
 
 /// The most rounds of a loop of a thread.
 const MOST_ROUNDS: i64 = 32;
+/// Bytes that one round may touch for the next, if each access touched its own: half of what caches of a core hold, which are 512 KiB and
+/// more, as accesses to the same memory are counted several times.
+const KEPT: u64 = 512 << 10;
 
 /// Threads in x of a loop that [`merge`] made one of many blocks.
 #[derive(Clone, Copy)]
@@ -54,24 +61,26 @@ pub fn blocks(parallel: Op<'_>) -> Option<Blocks<'_>> {
 
 /// Lets the function of a block run those behind it too, if they may go as one; whether they do.
 pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
-    let Some((parallel, choice)) = candidate(function) else { return false };
+    let Some(Candidate { parallel, outer, choice }) = Candidate::of(function) else { return false };
     let dimensions = Counting::dimensions(parallel);
     let plain = dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0;
     let shared = Shared::all(function).into_iter().map(Shared::op);
     let shared = shared.chain(DynamicShared::all(function).into_iter().map(DynamicShared::op));
     let otherwise = choice.map(otherwise).unwrap_or_default();
     let shares = shared.flat_map(|op| op.result(0).users()).any(|user| !otherwise.contains(&user));
-    if !plain || shares {
-        return false;
-    }
-    let Some(sums) = Steps::of(function, parallel).sums(choice, &otherwise) else { return false };
+    let most = if outer == parallel { Some(u32::MAX) } else { most_blocks(parallel) };
+    let Some(most) = most.filter(|most| plain && !shares && *most > 1) else { return false };
+    let Some(sums) = Steps::of(function, parallel, outer).sums(choice, &otherwise) else { return false };
     for sum in sums {
         may_wrap(sum);
     }
-    let b = Builder::before(parallel);
+    let b = Builder::before(outer);
     let i32 = b.ctx().int(32);
     let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
-    let available = load.attr("ordering", b.ctx().i64_attr(0)).build().result(0);
+    let mut available = load.attr("ordering", b.ctx().i64_attr(0)).build().result(0);
+    if most != u32::MAX {
+        available = b.arith("minui", available, b.const_i32(most.cast_signed()));
+    }
     let count = choice.map_or(available, |choice| reach(b, choice, available));
     let store = b.op("llvm.store").operands(&[count, field(module, b, Field::Taken)]);
     store.attr("ordering", b.ctx().i64_attr(0)).build();
@@ -80,15 +89,42 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     true
 }
 
-/// The only thread loop of a function, or of the first branch of a choice that holds for blocks in a row.
-fn candidate(function: Op<'_>) -> Option<(Op<'_>, Option<Op<'_>>)> {
-    let choice = function.body().ops().into_iter().find(|op| op.has_attr(CONVEX));
-    let holder = choice.unwrap_or(function);
-    let [parallel] = holder.body().ops().into_iter().filter(|op| op.is("scf.parallel")).collect::<Vec<_>>()[..] else {
-        return None;
+/// How many blocks may go as one in each round of a loop.
+fn most_blocks(parallel: Op<'_>) -> Option<u32> {
+    let threads =
+        Counting::dimensions(parallel).iter().map(|dimension| constant(dimension.upper)).product::<Option<i64>>()?;
+    let accessed = |op: Op<'_>| match op.name() {
+        "llvm.load" => op.result(0).ty().layout(op).0,
+        "llvm.store" => op.operand(0).ty().layout(op).0,
+        _ => 0,
     };
-    let all = holder.region(0).blocks().into_iter().flat_map(Block::ops).flat_map(|op| op.find_named("scf.parallel"));
-    (all.count() == 1).then_some((parallel, choice))
+    let bytes: u64 = parallel.find_all(|_| true).into_iter().map(accessed).sum();
+    u32::try_from(KEPT / bytes.checked_mul(threads.try_into().ok()?)?.max(1)).ok()
+}
+
+/// What could run several blocks.
+struct Candidate<'c> {
+    /// The only thread loop of a function, or of the first branch of a choice.
+    parallel: Op<'c>,
+    /// The loop over rounds around it, or itself.
+    outer: Op<'c>,
+    /// One that holds for blocks in a row.
+    choice: Option<Op<'c>>,
+}
+
+impl<'c> Candidate<'c> {
+    fn of(function: Op<'c>) -> Option<Self> {
+        let choice = function.body().ops().into_iter().find(|op| op.has_attr(CONVEX));
+        let holder = choice.unwrap_or(function);
+        let loops = holder.body().ops().into_iter().filter(|op| matches!(op.name(), "scf.parallel" | "scf.for"));
+        let loops: Vec<_> = loops.filter(|op| op.contains(|inner| inner.is("scf.parallel"))).collect();
+        let [outer] = loops[..] else { return None };
+        let inner = || outer.body().ops().into_iter().find(|op| op.is("scf.parallel"));
+        let parallel = if outer.is("scf.parallel") { outer } else { inner()? };
+        let all =
+            holder.region(0).blocks().into_iter().flat_map(Block::ops).flat_map(|op| op.find_named("scf.parallel"));
+        (all.count() == 1).then_some(Self { parallel, outer, choice })
+    }
 }
 
 /// What is in the second branch of a choice, and what makes memory or numbers for that alone.
@@ -171,14 +207,16 @@ impl Gain {
 struct Steps<'c> {
     function: Op<'c>,
     parallel: Op<'c>,
+    /// What stands around it, or itself.
+    outer: Op<'c>,
     /// Threads of a block in x, where that is a constant.
     size: Option<i64>,
     gains: HashMap<Value<'c>, Gain>,
 }
 
 impl<'c> Steps<'c> {
-    fn of(function: Op<'c>, parallel: Op<'c>) -> Self {
-        Self { function, parallel, size: constant(parallel.operand(3)), gains: HashMap::new() }
+    fn of(function: Op<'c>, parallel: Op<'c>, outer: Op<'c>) -> Self {
+        Self { function, parallel, outer, size: constant(parallel.operand(3)), gains: HashMap::new() }
     }
 
     /// The sums of numbers that change; nothing if anything else is done with such numbers. What a choice is made by, and what is in its
@@ -217,7 +255,7 @@ impl<'c> Steps<'c> {
             return Some(());
         }
         let gain = match op.operands().iter().all(|operand| self.gain(*operand) == Gain::NONE) {
-            true => is_plain(op).then_some(Gain::NONE)?,
+            true => (op == self.outer || is_plain(op)).then_some(Gain::NONE)?,
             false => self.sum(op)?,
         };
         if gain != Gain::NONE {
@@ -296,11 +334,28 @@ fn is_plain(op: Op<'_>) -> bool {
     match op.name() {
         "llvm.load" | "llvm.store" => is_ordinary(op),
         "llvm.call" => computes(op),
-        "llvm.alloca" => op.has_attr(REUSED),
+        "llvm.alloca" => op.has_attr(REUSED) || is_parameter(op),
+        "llvm.intr.memcpy" => op.operand(0).defining_op().is_some_and(is_parameter),
         "scf.if" => true,
         "scf.for" => {
             Counting::of(op).and_then(|counting| counting.rounds()).is_some_and(|rounds| rounds <= MOST_ROUNDS)
         }
         _ => op.is_terminator() || op.num_regions() == 0 && op.is_memory_effect_free(),
     }
+}
+
+/// Whether memory only holds a parameter, a structure that was passed by value: it is written once, as a whole.
+fn is_parameter(op: Op<'_>) -> bool {
+    let (mut addresses, mut copies) = (op.results(), 0);
+    while let Some(address) = addresses.pop() {
+        for user in address.users() {
+            match user.name() {
+                "llvm.load" => {}
+                "llvm.getelementptr" => addresses.push(user.result(0)),
+                "llvm.intr.memcpy" if user.operand(0) == op.result(0) && user.operand(1) != address => copies += 1,
+                _ => return false,
+            }
+        }
+    }
+    op.is("llvm.alloca") && copies == 1
 }

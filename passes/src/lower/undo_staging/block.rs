@@ -6,10 +6,12 @@ use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::{Barrier, is_shared_memory};
 
 use super::{
+    rounds::{self, HandedOn},
     sums::{Even, Place, Sum},
     thread::{Copy, Known, Thread},
 };
 use crate::analysis::{
+    facts::constant,
     loops::Counting,
     objects::{Kind, object_of, root},
     phases,
@@ -52,6 +54,9 @@ pub struct Accesses<'c> {
     seen: HashMap<Op<'c>, Seen<'c>>,
     /// The phases in which the device's memory is written.
     written_in: HashSet<usize>,
+    /// How many barriers come before loads and stores.
+    phases: HashMap<Op<'c>, usize>,
+    pub handed_on: HandedOn<'c>,
     /// Which way conditions went, if always the same.
     pub decisions: HashMap<Op<'c>, Option<bool>>,
 }
@@ -63,9 +68,9 @@ struct Tile {
     loaded: Option<usize>,
 }
 
-/// A load, and what it could read instead.
+/// What could be read instead of a value: of a load, or of one that a loop hands on.
 pub struct Instead<'c> {
-    pub load: Op<'c>,
+    pub value: Value<'c>,
     pub root: Value<'c>,
     /// By the numbers of the thread and of the loops around the load that count.
     pub at: Even,
@@ -83,7 +88,10 @@ pub struct Written<'c> {
 pub fn other(parallel: Op<'_>) -> Option<Op<'_>> {
     let is_simple = |op: &Op<'_>| match op.name() {
         "llvm.load" | "llvm.store" => is_ordinary(*op) && !op.has_attr("volatile_"),
-        Barrier::NAME => phases::is_plain(*op) && op.parent() == Some(parallel),
+        Barrier::NAME => {
+            let together = |holder: Op<'_>| holder == parallel || rounds::is_together(holder, parallel);
+            phases::is_plain(*op) && op.parent().is_some_and(together)
+        }
         "llvm.call" => computes(*op),
         "llvm.intr.assume" => true,
         "scf.while" => !may_wait(*op),
@@ -119,6 +127,8 @@ impl<'c> Accesses<'c> {
             tiles: HashMap::new(),
             seen: HashMap::new(),
             written_in: HashSet::new(),
+            phases: HashMap::new(),
+            handed_on: HandedOn::new(),
             decisions: HashMap::new(),
         };
         let [width, height, depth] = shape;
@@ -132,16 +142,20 @@ impl<'c> Accesses<'c> {
     }
 
     /// Goes through a block; gives back the operation that is not followed.
-    fn visit(&mut self, block: Block<'c>) -> Result<(), Op<'c>> {
+    pub fn visit(&mut self, block: Block<'c>) -> Result<(), Op<'c>> {
         for op in block.ops() {
             if self.thread.is_exhausted() {
                 return Err(op);
+            }
+            if matches!(op.name(), "llvm.load" | "llvm.store") {
+                self.phases.insert(op, self.phase);
             }
             match op.name() {
                 Barrier::NAME => self.phase += 1,
                 "llvm.store" => self.store(op).ok_or(op)?,
                 "llvm.load" => self.load(op).ok_or(op)?,
                 _ if !self.holders.contains(&op) => {}
+                "scf.for" if rounds::is_together(op, self.parallel) => self.together(op)?,
                 "scf.for" => self.count(op)?,
                 "scf.while" => self.repeat(op)?,
                 _ => self.choose(op)?,
@@ -291,23 +305,47 @@ impl<'c> Accesses<'c> {
                 Known::Copy(copy) => Some((place.clone(), copy.clone())),
                 _ => None,
             });
-            instead_of(load, &copies.collect::<Option<Vec<_>>>()?)
+            self.instead_of(load.result(0), &copies.collect::<Option<Vec<_>>>()?)
         };
         let loads = self.parallel.find_all(is_load).into_iter();
         loads.map(|load| instead(load).ok_or_else(|| format!("{load:?} reads what was not copied evenly"))).collect()
     }
 
-    /// The loads of the device's memory that are followed, without their clamps, but for those that only fill tiles; and whether these
-    /// are all.
-    pub fn read(&self) -> (Vec<Instead<'c>>, bool) {
+    /// What could be read again instead of being handed on from round to round.
+    pub fn again(&self) -> Vec<Instead<'c>> {
+        let threads: i64 = Counting::dimensions(self.parallel).iter().filter_map(|size| constant(size.upper)).product();
+        let of_all = |copies: &&Vec<_>| i64::try_from(copies.len()) == Ok(threads);
+        let unused = |value: Value<'c>| {
+            let holder = value.parent_block().and_then(|block| block.parent_op()).zip(value.block_arg());
+            holder.is_some_and(|(holder, (_, number))| !holder.result(number - 1).has_uses())
+        };
+        let known = self.handed_on.iter().filter(|(value, _)| unused(**value));
+        let mut found: Vec<_> =
+            known.filter_map(|(value, copies)| self.instead_of(*value, copies.as_ref().filter(of_all)?)).collect();
+        found.sort_by_key(|instead| instead.value.block_arg().map(|(_, number)| number));
+        found
+    }
+
+    /// Whether two accesses are between the same barriers.
+    pub fn is_one_phase(&self, one: Op<'c>, other: Op<'c>) -> bool {
+        self.phases.get(&one) == self.phases.get(&other)
+    }
+
+    /// The loads of the device's memory that are followed, without their clamps, but for those that only fill tiles or values that are read
+    /// again; and whether these are all.
+    pub fn read(&self, again: &[Instead<'c>]) -> (Vec<Instead<'c>>, bool) {
         let is_near = |root| is_shared_root(root) || object_of(root) == Some(Kind::Local);
         let is_staged = |user: Op<'c>| user.is("llvm.store") && is_shared_root(root(user.operand(1)));
-        let is_read = |load: Op<'c>| !load.result(0).users().into_iter().all(is_staged);
+        let is_gone = |value: Value<'c>| again.iter().any(|instead| instead.value == value);
+        let is_read = |load: Op<'c>| {
+            let value = load.result(0);
+            !value.users().into_iter().all(is_staged) && !rounds::is_only_handed_on(value, &is_gone)
+        };
         let loads = self.parallel.find_all(|op| op.is("llvm.load") && !is_near(root(op.operand(0))) && is_read(op));
         // One that no thread comes to reads nothing.
         let seen = loads.iter().filter_map(|load| Some((load, self.seen.get(load)?)));
         let followed: Vec<_> =
-            seen.map(|(load, seen)| seen.copies.as_ref().and_then(|copies| instead_of(*load, copies))).collect();
+            seen.map(|(load, seen)| self.instead_of(load.result(0), seen.copies.as_ref()?)).collect();
         let all = followed.iter().all(Option::is_some);
         (followed.into_iter().flatten().collect(), all)
     }
@@ -326,31 +364,43 @@ impl<'c> Accesses<'c> {
             let points: Vec<_> = seen.stores.iter().map(|(place, _, at)| (place.clone(), at.clone())).collect();
             let one = seen.stores.iter().all(|(_, other, _)| other == root);
             let (bytes, _) = op.operand(0).ty().layout(op);
-            found.push(Written { root: *root, at: Even::of(&points).filter(|_| one)?, bytes });
+            let at = Even::of(&points).filter(|at| one && self.is_even_in_rounds(at))?;
+            found.push(Written { root: *root, at, bytes });
         }
         Some(found)
     }
-}
 
-/// What a load could read that was seen to read some copies, where they are of one object and go on evenly.
-fn instead_of<'c>(load: Op<'c>, copies: &[(Place, Copy<'c>)]) -> Option<Instead<'c>> {
-    let (_, first) = copies.first()?;
-    let alike = |copy: &Copy<'c>| copy.root == first.root && copy.ty == first.ty && copy.ty == load.result(0).ty();
-    if !copies.iter().all(|(_, copy)| alike(copy)) {
-        return None;
+    /// What could be read instead of a value that was seen to be some copies, where they are of one object and go on evenly.
+    fn instead_of(&self, value: Value<'c>, copies: &[(Place, Copy<'c>)]) -> Option<Instead<'c>> {
+        let (_, first) = copies.first()?;
+        let alike = |copy: &Copy<'c>| copy.root == first.root && copy.ty == first.ty && copy.ty == value.ty();
+        if !copies.iter().all(|(_, copy)| alike(copy)) {
+            return None;
+        }
+        let points: Vec<_> = copies.iter().map(|(place, copy)| (place.clone(), copy.at.clone())).collect();
+        let alignment = copies.iter().map(|(_, copy)| copy.alignment).min()?;
+        let at = Even::of(&points).filter(|at| self.is_even_in_rounds(at))?;
+        // What nobody counts cannot be named, nor a round outside of its loop.
+        let around = loops_around(value);
+        let uncounted = around.iter().enumerate().filter(|(_, op)| op.is("scf.while"));
+        let counts = uncounted.into_iter().all(|(number, _)| at.steps.get(THREADS + number).is_none_or(Sum::is_zero));
+        let (_, rounds) = self.thread.symbols.by_rounds(&at.base)?;
+        let mut variables = rounds.keys().filter_map(|round| self.thread.symbols.counted(*round));
+        let inside = variables.all(|(variable, _)| around.iter().any(|op| op.body().args().first() == Some(&variable)));
+        (counts && inside).then_some(Instead { value, root: first.root, at, alignment })
     }
-    let points: Vec<_> = copies.iter().map(|(place, copy)| (place.clone(), copy.at.clone())).collect();
-    let alignment = copies.iter().map(|(_, copy)| copy.alignment).min()?;
-    let at = Even::of(&points)?;
-    // What nobody counts cannot be named.
-    let uncounted = loops_around(load).into_iter().enumerate().filter(|(_, op)| op.is("scf.while"));
-    let counts = uncounted.into_iter().all(|(number, _)| at.steps.get(THREADS + number).is_none_or(Sum::is_zero));
-    counts.then_some(Instead { load, root: first.root, at, alignment })
+
+    /// Whether each round of a loop adds the same to a sum, in all threads.
+    fn is_even_in_rounds(&self, at: &Even) -> bool {
+        let symbols = &self.thread.symbols;
+        symbols.by_rounds(&at.base).is_some() && !at.steps.iter().any(|step| symbols.names_round(step))
+    }
 }
 
-/// The loops of a thread around an operation, outer ones first.
-pub fn loops_around(op: Op<'_>) -> Vec<Op<'_>> {
-    let around = std::iter::successors(op.parent(), |at| at.parent()).take_while(|at| !at.is("scf.parallel"));
+/// The loops of a thread around a value, outer ones first.
+pub fn loops_around(value: Value<'_>) -> Vec<Op<'_>> {
+    let holder = value.parent_block().and_then(|block| block.parent_op());
+    let around = std::iter::successors(holder, |at| at.parent()).take_while(|at| !at.is("scf.parallel"));
     let mut loops: Vec<_> = around.filter(|at| matches!(at.name(), "scf.for" | "scf.while")).collect();
     loops.reverse();
     loops

@@ -1,11 +1,15 @@
 //! Makes the version without tiles, and the condition that decides.
 
+use std::collections::HashMap;
+
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use regrain_dialects::{attributes::CONVEX, ops::Barrier};
 
 use super::{
     Instead, MOST_PAIRS, Undone,
     block::{self, is_shared_root},
+    distances::{Distance, Together},
+    rounds,
     sums::{Emitter, Even, Sum},
 };
 use crate::analysis::{objects::root, uniformity::computes};
@@ -23,9 +27,10 @@ impl<'c> Undone<'c> {
         if let Some(free) = versions.body().first_op() {
             sweep(free);
             if self.unordered {
-                free.find_named(Barrier::NAME).into_iter().for_each(Op::erase);
+                part_rounds(free);
+            } else {
+                eliminate(free);
             }
-            eliminate(free);
         }
     }
 
@@ -53,7 +58,10 @@ impl<'c> Undone<'c> {
         let symbols = &self.accesses.thread.symbols;
         let places = self.instead.iter().map(|instead| &instead.at);
         let mut places = places.chain(self.written.iter().map(|written| &written.at));
-        let even = |at: &Even| symbols.is_even_in_x(&at.base) && !at.steps.iter().any(|step| symbols.names_x(step));
+        let even = |at: &Even| {
+            let rounds = symbols.by_rounds(&at.base).map(|(_, rounds)| rounds).unwrap_or_default();
+            symbols.is_even_in_x(&at.base) && !at.steps.iter().chain(rounds.values()).any(|step| symbols.names_x(step))
+        };
         self.demands.iter().all(|sum| symbols.is_even_in_x(sum)) && places.all(even)
     }
 
@@ -76,7 +84,7 @@ impl<'c> Undone<'c> {
         let mut ranges = Vec::new();
         for root in read {
             let own = self.instead.iter().filter(|instead| instead.root == root);
-            let own = own.map(|instead| (&instead.at, instead.load.result(0).ty().layout(self.parallel).0));
+            let own = own.map(|instead| (&instead.at, instead.value.ty().layout(self.parallel).0));
             ranges.push(range(sums, root, own)?);
         }
         let mut found = Vec::new();
@@ -91,7 +99,7 @@ impl<'c> Undone<'c> {
 
     /// The choice between a version without tiles and the loop as it was.
     fn both(&self, sums: &mut Emitter<'_, 'c>, condition: Value<'c>) -> Option<Op<'c>> {
-        let hoisted = self.instead.iter().map(|instead| Hoisted::of(sums, &instead.at)).collect::<Option<Vec<_>>>()?;
+        let hoisted = Hoisted::all(sums, &self.instead)?;
         let b = sums.b;
         let versions = b.scf_if(condition, &[], true);
         let mut mapping = Mapping::new();
@@ -102,12 +110,18 @@ impl<'c> Undone<'c> {
         let inside: Vec<_> = inside.collect();
         Builder::before(inside[0].1).clone_op(self.parallel, &mut mapping);
         self.parallel.move_before(inside[1].1);
+        let mut products = Products::default();
+        for op in self.together() {
+            let variable = op.body().arg(0);
+            products.numbers.extend(mapping.get(variable).map(|made| (variable, made)));
+        }
         for (instead, hoisted) in self.instead.iter().zip(hoisted) {
-            if let Some(load) = mapping.get_op(instead.load) {
+            let threads = mapping.get_op(self.parallel).map(|parallel| parallel.body().args()).unwrap_or_default();
+            if let Some(value) = mapping.get(instead.value) {
                 // A loop that does not count has no part in the address.
-                let counted = block::loops_around(load).into_iter().map(|op| op.body().args().first().copied());
-                let threads = mapping.get_op(self.parallel).map(|parallel| parallel.body().args()).unwrap_or_default();
-                hoisted.replace(load, instead, &threads.into_iter().map(Some).chain(counted).collect::<Vec<_>>());
+                let counted = block::loops_around(value).into_iter().map(|op| op.body().args().first().copied());
+                let place: Vec<_> = threads.into_iter().map(Some).chain(counted).collect();
+                hoisted.replace(value, instead, &place, &mut products);
             }
         }
         for store in self.parallel.find_named("llvm.store") {
@@ -124,7 +138,20 @@ impl<'c> Undone<'c> {
                 take_branch(op, *truth);
             }
         }
+        for op in self.together() {
+            if let Some(made) = mapping.get_op(op) {
+                let args = op.body().args();
+                let is_read = |number: usize| self.instead.iter().any(|instead| instead.value == args[1 + number]);
+                rounds::hand_on(made, is_read, &products.of_rounds(made));
+            }
+        }
         Some(versions)
+    }
+
+    /// The loops that the threads go through together.
+    fn together(&self) -> Vec<Op<'c>> {
+        let ops = self.parallel.body().ops().into_iter();
+        ops.filter(|op| rounds::is_together(*op, self.parallel)).collect()
     }
 }
 
@@ -137,7 +164,7 @@ fn range<'a, 'c>(
     let b = sums.b;
     let start = b.value("llvm.ptrtoint", &[root], b.ctx().int(64));
     let mut ends: Option<[Value<'c>; 2]> = None;
-    for (at, bytes) in together(accesses) {
+    for Together { at, bytes, rounds: further } in Together::all(sums.symbols, accesses) {
         let (mut low, mut high) = (at.base.clone(), at.base.plus(&Sum::constant(bytes), &1));
         let mut open = Vec::new();
         for number in at.directions() {
@@ -149,6 +176,15 @@ fn range<'a, 'c>(
                 }
                 None => open.push((sums.sum(&near)?, sums.sum(&far)?)),
             }
+        }
+        let (low, rounds) = sums.symbols.by_rounds(&low)?;
+        let (high, _) = sums.symbols.by_rounds(&high)?;
+        for (round, step) in rounds {
+            let (_, ends) = sums.symbols.counted(round)?;
+            let further = further.get(&round).copied().unwrap_or_default();
+            let ends = [0, 1].map(|end| ends[end].plus(&Sum::constant(further[end].into()), &1));
+            let [near, far] = ends.map(|end| sums.sum(&step.times(&end)));
+            open.push((near?, far?));
         }
         let mut own = [sums.sum(&low)?, sums.sum(&high)?].map(|end| b.arith("addi", start, end));
         for (near, far) in open {
@@ -163,61 +199,133 @@ fn range<'a, 'c>(
     ends
 }
 
-/// Accesses of the same steps as one.
-fn together<'a>(accesses: impl Iterator<Item = (&'a Even, u64)>) -> Vec<(Even, i128)> {
-    let mut found: Vec<(Even, i128)> = Vec::new();
-    for (at, bytes) in accesses {
-        let alike = |other: &Even| {
-            let distance = at.base.plus(&other.base, &-1).as_constant();
-            distance.filter(|_| (&at.steps, &at.low, &at.high) == (&other.steps, &other.low, &other.high))
-        };
-        let other = found.iter_mut().find_map(|(other, bytes)| alike(other).map(|distance| (other, bytes, distance)));
-        match other {
-            Some((other, most, distance)) => {
-                let last = (distance + i128::from(bytes)).max(*most);
-                *most = last - distance.min(0);
-                other.base = if distance < 0 { at.base.clone() } else { other.base.clone() };
-            }
-            None => found.push((at.clone(), bytes.into())),
-        }
-    }
-    found
-}
-
-/// What is the same for all threads of an address.
+/// An address by what is the same for all threads.
 struct Hoisted<'c> {
     base: Value<'c>,
-    /// In each direction what a step adds, if anything.
-    steps: Vec<Option<Value<'c>>>,
+    bytes: i64,
+    /// In each direction what a step adds, if anything, and how many of them are more than the thread's own.
+    steps: Vec<Option<(Value<'c>, i64)>>,
+    /// What the rounds of loops add, by their variables.
+    rounds: Vec<(Value<'c>, Value<'c>, i64)>,
 }
 
 impl<'c> Hoisted<'c> {
-    fn of(sums: &mut Emitter<'_, 'c>, at: &Even) -> Option<Self> {
-        let mut steps = Vec::new();
-        for step in &at.steps {
-            steps.push(if step.is_zero() { None } else { Some(sums.sum(step)?) });
+    /// Addresses; those that are told apart by steps have one base.
+    fn all(sums: &mut Emitter<'_, 'c>, instead: &[Instead<'c>]) -> Option<Vec<Self>> {
+        let mut bases: Vec<&Instead<'c>> = Vec::new();
+        let mut found = Vec::new();
+        for own in instead {
+            let mut known = bases.iter().filter(|base| base.root == own.root);
+            let near = known.find_map(|base| Some((*base, Distance::between(sums.symbols, &base.at, &own.at)?)));
+            let (base, distance) = near.unwrap_or_else(|| {
+                bases.push(own);
+                (own, Distance::default())
+            });
+            found.push(Self::of(sums, &base.at, &distance)?);
         }
-        Some(Self { base: sums.sum(&at.base)?, steps })
+        Some(found)
     }
 
-    /// Lets a load read at the address.
-    fn replace(&self, load: Op<'c>, instead: &Instead<'c>, place: &[Option<Value<'c>>]) {
-        let b = Builder::before(load);
-        let i64 = b.ctx().int(64);
-        let mut at = self.base;
+    fn of(sums: &mut Emitter<'_, 'c>, at: &Even, distance: &Distance) -> Option<Self> {
+        let mut steps = Vec::new();
+        for (number, step) in at.steps.iter().enumerate() {
+            let further = distance.steps.get(number).copied().unwrap_or(0);
+            steps.push(if step.is_zero() { None } else { Some((sums.sum(step)?, further)) });
+        }
+        let (base, by_rounds) = sums.symbols.by_rounds(&at.base)?;
+        let mut rounds = Vec::new();
+        for (round, step) in by_rounds {
+            let (variable, _) = sums.symbols.counted(round)?;
+            rounds.push((variable, sums.sum(&step)?, distance.rounds.get(&round).copied().unwrap_or(0)));
+        }
+        Some(Self { base: sums.sum(&base)?, bytes: distance.bytes, steps, rounds })
+    }
+
+    /// Lets a value be read at the address: where it was loaded, or as a round begins to which it was handed on.
+    fn replace(
+        &self,
+        value: Value<'c>,
+        instead: &Instead<'c>,
+        place: &[Option<Value<'c>>],
+        products: &mut Products<'c>,
+    ) {
+        let load = value.defining_op();
+        let first = || value.parent_block().and_then(|block| block.first_op());
+        let mut parts = Vec::new();
         for (step, number) in self.steps.iter().zip(place) {
-            if let (Some(step), Some(number)) = (step, number) {
-                let number = match number.ty() {
-                    ty if ty == i64 => *number,
-                    ty if ty.is_index() => b.index_cast(*number, i64),
-                    _ => b.value("arith.extsi", &[*number], i64),
-                };
-                at = b.arith("addi", at, b.arith("muli", number, *step));
+            let part = (*step).zip(*number);
+            parts.extend(part.and_then(|((step, further), number)| Some((products.of(number, step)?, step, further))));
+        }
+        for (variable, step, further) in &self.rounds {
+            parts.extend(products.of(*variable, *step).map(|product| (product, *step, *further)));
+        }
+        let Some(b) = load.or_else(first).map(Builder::before) else { return };
+        let number = |number: i64| b.const_int(b.ctx().int(64), number);
+        let mut at = self.base;
+        for (product, step, further) in parts {
+            at = b.arith("addi", at, product);
+            if further != 0 {
+                at = b.arith("addi", at, b.arith("muli", step, number(further)));
             }
         }
-        let spec = b.op("llvm.load").operands(&[b.llvm_byte_at(instead.root, at)]).result(load.result(0).ty());
+        if self.bytes != 0 {
+            at = b.arith("addi", at, number(self.bytes));
+        }
+        let spec = b.op("llvm.load").operands(&[b.llvm_byte_at(instead.root, at)]).result(value.ty());
         let read = spec.attr("alignment", b.ctx().i64_attr(instead.alignment)).build();
-        load.replace_with(&[read.result(0)]);
+        value.replace_all_uses_with(read.result(0));
+        if let Some(load) = load {
+            load.erase();
+        }
+    }
+}
+
+/// Products of a thread's or a round's number and a step, each made once, where the number begins.
+#[derive(Default)]
+struct Products<'c> {
+    /// What became of the numbers in the version without tiles.
+    numbers: HashMap<Value<'c>, Value<'c>>,
+    made: Vec<Product<'c>>,
+}
+
+struct Product<'c> {
+    number: Value<'c>,
+    step: Value<'c>,
+    value: Value<'c>,
+}
+
+impl<'c> Products<'c> {
+    fn of(&mut self, number: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
+        let number = self.numbers.get(&number).copied().unwrap_or(number);
+        if let Some(known) = self.made.iter().find(|known| (known.number, known.step) == (number, step)) {
+            return Some(known.value);
+        }
+        let b = Builder::before(number.parent_block()?.first_op()?);
+        let i64 = b.ctx().int(64);
+        let wide = match number.ty() {
+            ty if ty == i64 => number,
+            ty if ty.is_index() => b.index_cast(number, i64),
+            _ => b.value("arith.extsi", &[number], i64),
+        };
+        let value = b.arith("muli", wide, step);
+        self.made.push(Product { number, step, value });
+        Some(value)
+    }
+
+    /// The products of the rounds of a loop, with the steps.
+    fn of_rounds(&self, op: Op<'c>) -> Vec<(Value<'c>, Value<'c>)> {
+        let own = self.made.iter().filter(|product| product.number == op.body().arg(0));
+        own.map(|product| (product.value, product.step)).collect()
+    }
+}
+
+/// Leaves no barriers but one at the end of each round that threads go through together: what a round writes another one may read, and
+/// threads that went through all rounds one by one would read far apart what they now read side by side.
+fn part_rounds(parallel: Op<'_>) {
+    let loops: Vec<_> = parallel.body().ops().into_iter().filter(|op| rounds::is_together(*op, parallel)).collect();
+    parallel.find_named(Barrier::NAME).into_iter().for_each(Op::erase);
+    for op in loops {
+        Barrier::create(Builder::before_terminator(op.body(), op.loc()), &parallel.body().args());
     }
 }
 

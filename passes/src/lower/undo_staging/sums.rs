@@ -7,12 +7,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mlir_bridge::ir::{Builder, Op, Value};
-use regrain_tuning::polynomial::{Polynomial, Product};
+use regrain_tuning::polynomial::{Monomial as _, Polynomial, Product};
 
 use crate::analysis::facts::{Range, range, width};
 
 /// A sum of products of [`Symbols`].
 pub type Sum = Polynomial<Product<usize>, i128>;
+
+/// The products of a sum by their symbols, each with its coefficient.
+type Terms = Vec<(Vec<usize>, i128)>;
 
 /// Where a thread is, and in which rounds of the loops around.
 pub type Place = Vec<i64>;
@@ -37,12 +40,14 @@ pub struct Symbols<'c> {
     numbers: HashMap<Value<'c>, usize>,
     /// Those of 64 bits that are taken to be [`MODERATE`].
     moderate: HashSet<usize>,
+    /// Those that count the rounds of a loop, with the first and the last of them.
+    rounds: HashMap<usize, [Sum; 2]>,
 }
 
 impl<'c> Symbols<'c> {
     /// Of the blocks of a grid.
     pub fn new(grid: Op<'c>) -> Self {
-        Self { grid, values: Vec::new(), numbers: HashMap::new(), moderate: HashSet::new() }
+        Self { grid, values: Vec::new(), numbers: HashMap::new(), moderate: HashSet::new(), rounds: HashMap::new() }
     }
 
     /// Takes numbers of 64 bits in a sum to be moderate; gives what has to be at least 0 for that.
@@ -66,6 +71,68 @@ impl<'c> Symbols<'c> {
             self.values.push(value);
         }
         Sum::term(Product::of(number), 1)
+    }
+
+    /// The variable of a loop that counts by ones, from the first to the last round, as a sum; nothing if it was said to count otherwise.
+    pub fn round(&mut self, variable: Value<'c>, ends: [Sum; 2]) -> Option<Sum> {
+        let sum = self.of(variable);
+        let known = self.rounds.entry(self.numbers[&variable]).or_insert_with(|| ends.clone());
+        (*known == ends).then_some(sum)
+    }
+
+    /// How many more rounds there are behind the next one.
+    pub fn rounds_left(&self, variable: Value<'c>) -> Option<Sum> {
+        let number = self.numbers.get(&variable)?;
+        let [_, last] = self.rounds.get(number)?;
+        Some(last.plus(&Sum::term(Product::of(*number), 1), &-1).plus(&Sum::constant(1), &-1))
+    }
+
+    /// Whether a sum changes from round to round.
+    pub fn names_round(&self, sum: &Sum) -> bool {
+        sum.terms().iter().any(|term| term.monomial.factors().iter().any(|factor| self.rounds.contains_key(factor)))
+    }
+
+    /// A sum without its rounds, and what each round of which loop adds; nothing where that is not even.
+    pub fn by_rounds(&self, sum: &Sum) -> Option<(Sum, BTreeMap<usize, Sum>)> {
+        let (mut rest, mut steps) = (Sum::default(), BTreeMap::new());
+        for term in sum.terms() {
+            let (rounds, others): (Vec<usize>, Vec<usize>) =
+                term.monomial.factors().iter().partition(|factor| self.rounds.contains_key(factor));
+            let product = others.into_iter().fold(Product::one(), |all, other| all.times(&Product::of(other)));
+            let own = Sum::term(product, term.coefficient);
+            match rounds.as_slice() {
+                [] => rest = rest.plus(&own, &1),
+                [round] => {
+                    let step: &mut Sum = steps.entry(*round).or_default();
+                    *step = step.plus(&own, &1);
+                }
+                _ => return None,
+            }
+        }
+        Some((rest, steps))
+    }
+
+    /// What a round of a loop adds to a sum.
+    pub fn growth(&self, sum: &Sum, variable: Value<'c>) -> Option<Sum> {
+        let (_, mut steps) = self.by_rounds(sum)?;
+        Some(steps.remove(self.numbers.get(&variable)?).unwrap_or_default())
+    }
+
+    /// The variable of the loop whose rounds a symbol counts, and the first and the last round.
+    pub fn counted(&self, round: usize) -> Option<(Value<'c>, &[Sum; 2])> {
+        Some((self.values[round], self.rounds.get(&round)?))
+    }
+
+    /// A sum in the first and in the last round of each loop.
+    pub fn in_outer_rounds(&self, sum: &Sum) -> Option<Vec<Sum>> {
+        let (rest, steps) = self.by_rounds(sum)?;
+        let mut ends = vec![rest];
+        for (round, step) in steps {
+            let (_, rounds) = self.counted(round)?;
+            let at = |end: &Sum| rounds.iter().map(|at| end.plus(&step.times(at), &1)).collect::<Vec<_>>();
+            ends = ends.iter().flat_map(at).collect();
+        }
+        Some(ends)
     }
 
     /// What a sum can be.
@@ -118,18 +185,20 @@ impl<'c> Symbols<'c> {
 
 /// Makes sums, each part of one once.
 pub struct Emitter<'a, 'c> {
-    symbols: &'a Symbols<'c>,
+    pub symbols: &'a Symbols<'c>,
     pub b: Builder<'c>,
     numbers: HashMap<i64, Value<'c>>,
     products: HashMap<Vec<usize>, Value<'c>>,
     terms: HashMap<(Vec<usize>, i128), Value<'c>>,
-    sums: HashMap<Vec<(Vec<usize>, i128)>, Value<'c>>,
+    /// Sums without what is added, and with it.
+    sums: HashMap<Terms, Value<'c>>,
+    shifted: HashMap<(Terms, i64), Value<'c>>,
 }
 
 impl<'a, 'c> Emitter<'a, 'c> {
     pub fn new(symbols: &'a Symbols<'c>, b: Builder<'c>) -> Self {
         let (numbers, products) = (HashMap::new(), HashMap::new());
-        Self { symbols, b, numbers, products, terms: HashMap::new(), sums: HashMap::new() }
+        Self { symbols, b, numbers, products, terms: HashMap::new(), sums: HashMap::new(), shifted: HashMap::new() }
     }
 
     /// A sum as an i64, modulo 2 to the 64; nothing where a factor has no room there.
@@ -137,7 +206,16 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let (symbolic, constant) = parts(sum);
         let constant = i64::try_from(constant).ok()?;
         let Some(total) = self.symbolic(&symbolic)? else { return Some(self.number(constant)) };
-        Some(if constant == 0 { total } else { self.b.arith("addi", total, self.number(constant)) })
+        if constant == 0 {
+            return Some(total);
+        }
+        let key = (symbolic, constant);
+        if let Some(made) = self.shifted.get(&key) {
+            return Some(*made);
+        }
+        let made = self.b.arith("addi", total, self.number(constant));
+        self.shifted.insert(key, made);
+        Some(made)
     }
 
     /// The part of a sum with symbols, if there is one.
@@ -209,7 +287,7 @@ pub fn is_small(sum: &Sum) -> bool {
 }
 
 /// The part of a sum with symbols, and the number that is added.
-pub fn parts(sum: &Sum) -> (Vec<(Vec<usize>, i128)>, i128) {
+pub fn parts(sum: &Sum) -> (Terms, i128) {
     let symbolic = sum.symbolic().map(|term| (term.monomial.factors().to_vec(), term.coefficient));
     (symbolic.collect(), sum.constant_part())
 }
@@ -292,7 +370,7 @@ impl Even {
 
 /// Of sums that differ by a number the least.
 pub fn least(sums: impl Iterator<Item = Sum>) -> Vec<Sum> {
-    let mut found: BTreeMap<Vec<(Vec<usize>, i128)>, Sum> = BTreeMap::new();
+    let mut found: BTreeMap<Terms, Sum> = BTreeMap::new();
     for sum in sums {
         let (key, number) = parts(&sum);
         match found.get(&key) {

@@ -131,7 +131,8 @@ impl<'c> Thread<'c> {
         }
     }
 
-    fn sum(&mut self, value: Value<'c>) -> Option<Sum> {
+    /// A number as a sum.
+    pub fn sum(&mut self, value: Value<'c>) -> Option<Sum> {
         match self.known(value) {
             Known::Number(sum) => Some(sum),
             Known::Truth(truth) => Some(Sum::constant(truth.into())),
@@ -344,7 +345,6 @@ impl<'c> Thread<'c> {
             self.demand((op, 2), first.clone());
             self.demand((op, 3), second.clone());
         }
-        let less_one = |sum: Sum| sum.plus(&Sum::constant(1), &-1);
         let difference = first.plus(&second, &-1);
         match predicate {
             0 | 1 => {
@@ -363,11 +363,28 @@ impl<'c> Thread<'c> {
         }
     }
 
+    /// What is at least 0 if a comparison of signed numbers holds, and only then.
+    pub fn at_least_zero(&mut self, comparison: Op<'c>) -> Option<Sum> {
+        let predicate = comparison.attr("predicate").and_then(Attr::as_int)?;
+        let (first, second) = (self.sum(comparison.operand(0))?, self.sum(comparison.operand(1))?);
+        let difference = first.plus(&second, &-1);
+        match predicate {
+            2 => Some(less_one(difference.scaled(&-1))),
+            3 => Some(difference.scaled(&-1)),
+            4 => Some(less_one(difference)),
+            5 => Some(difference),
+            _ => None,
+        }
+    }
+
     /// Whether a sum is at least 0: known, or guessed and noted.
     fn is_at_least_zero(&mut self, origin: Origin<'c>, sum: Sum) -> Option<bool> {
         let range = self.symbols.range(&sum);
         if range.low >= 0 || range.high < 0 {
             return Some(range.low >= 0);
+        }
+        if self.symbols.names_round(&sum) {
+            return None;
         }
         let holds = self.symbols.guess(&sum) >= 0;
         let needed = if holds { sum } else { sum.plus(&Sum::constant(1), &1).scaled(&-1) };
@@ -375,6 +392,10 @@ impl<'c> Thread<'c> {
         self.note((origin.0, origin.1 + 4 * u8::from(holds)), needed);
         Some(holds)
     }
+}
+
+fn less_one(sum: Sum) -> Sum {
+    sum.plus(&Sum::constant(1), &-1)
 }
 
 /// What a region yields for a result.

@@ -253,3 +253,47 @@ llvm.func @__regrain_launch.scattered(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz:
   }
   llvm.return %e : i32
 }
+
+// Threads go through rounds together: each round goes along the row, of as many blocks as have room in a cache. A structure that was passed by
+// value is the same for all blocks.
+// CHECK-LABEL: llvm.func @__regrain_block.rounds.b32x1x1(
+// CHECK-DAG: %[[MOST:.*]] = llvm.mlir.constant(4096 : i32) : i32
+// CHECK: %[[STATE:.*]] = llvm.mlir.addressof @__regrain_tls
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STATE]][88]
+// CHECK: %[[AVAILABLE:.*]] = llvm.load %[[FIELD]] : !llvm.ptr -> i32
+// CHECK: %[[COUNT:.*]] = llvm.intr.umin(%[[AVAILABLE]], %[[MOST]])
+// CHECK: llvm.getelementptr %{{.*}}[92]
+// CHECK: llvm.store %[[COUNT]], %{{.*}} : i32, !llvm.ptr
+llvm.func ptx_kernelcc @rounds(%p: !llvm.ptr, %s: !llvm.ptr {llvm.byval = !llvm.struct<(i32, i32)>})
+llvm.func @__regrain_launch.rounds.b32x1x1(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @rounds, regrain.block_shape = array<i64: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.constant 32 : index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %slot1 = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %s = llvm.load %slot1 {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @rounds grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %block = arith.index_cast %i : index to i32
+      %n = llvm.load %s : !llvm.ptr -> i32
+      %zero = llvm.mlir.constant(0 : i32) : i32
+      %one = llvm.mlir.constant(1 : i32) : i32
+      %c32 = llvm.mlir.constant(32 : i32) : i32
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %first = llvm.mul %block, %c32 : i32
+        %at = llvm.add %first, %t : i32
+        scf.for %round = %zero to %n step %one : i32 {
+          %a = llvm.getelementptr %p[%at] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %round, %a : i32, !llvm.ptr
+          regrain.barrier(%x, %y, %z)
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

@@ -103,8 +103,11 @@ pub fn run_grid(mut job: Job) {
     }
     if job.blocks_take_turns() {
         run_in_turns(pool, &mut job, others);
-    } else if job.total <= job.chunk || others == 0 {
+    } else if job.total <= job.chunk {
         // One task needs nobody else.
+        take_part(&job, &mut || job.next_chunk());
+    } else if others == 0 {
+        job.fit_chunk(pool.delays.awake(), 1);
         take_part(&job, &mut || job.next_chunk());
     } else {
         job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
