@@ -25,6 +25,18 @@ pub struct Tile {
     window: bool,
     /// Whether a read depends on data.
     chosen: bool,
+    march: Option<March>,
+}
+
+/// A tile that is filled again for each of several planes.
+#[derive(Clone, Debug)]
+struct March {
+    /// The fewest planes.
+    planes: u8,
+    /// Elements from one plane to the next.
+    step: u8,
+    /// A thread's own elements are loaded a plane ahead, and handed on from plane to plane.
+    handed_on: bool,
 }
 
 /// Any kernel of this kind.
@@ -34,20 +46,25 @@ pub fn tile() -> impl Strategy<Value = Tile> {
     let cut = prop::array::uniform2(prop_oneof![1 => Just(0u8), 1 => any::<u8>()]);
     let how = (any::<u8>(), any::<u8>(), any::<u8>());
     let reads = vec((any::<u8>(), any::<u8>(), 1..10u8), 1..6);
+    let march = (0..3u8, 1..40u8, any::<bool>());
+    let march = march.prop_map(|(planes, step, handed_on)| March { planes, step, handed_on });
+    let march = prop::option::weighted(0.4, march);
     let whether = (any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.3), prop::bool::weighted(0.2));
-    (block, margins, cut, how, reads, whether).prop_map(
-        |(block, margins, cut, (fill, beyond, index), reads, (leave, in_place, window, chosen))| Tile {
+    (block, margins, cut, how, reads, whether, march).prop_map(
+        |(block, margins, cut, (fill, beyond, index), reads, (leave, in_place, window, chosen), march)| Tile {
             block,
             margins: if in_place { [0; 4] } else { margins },
             cut,
             fill,
             beyond,
             index,
-            leave,
+            // Nobody may leave before the last plane.
+            leave: leave && (in_place || march.is_none()),
             in_place,
             reads,
             window,
             chosen,
+            march: march.filter(|_| !in_place),
         },
     )
 }
@@ -73,11 +90,16 @@ pub fn kernel(name: &str, k: &Kernel, tile: &Tile) -> String {
     let inside = "r >= 0 && r < rows && c >= 0 && c < cols";
     // In place other blocks have written beyond the own one.
     let found = match tile.beyond % if tile.in_place { 2 } else { 3 } {
-        0 => format!("{inside} ? all_global[r * cols + c] : 0u"),
-        1 => format!("all_global[max(min(r, rows - 1), ({ty})0) * cols + max(min(c, cols - 1), ({ty})0)]"),
-        _ => format!("{inside} ? all_global[r * cols + c] : all_global[(r + rows + c + cols) % cols]"),
+        0 => format!("{inside} ? plane[r * cols + c] : 0u"),
+        1 => format!("plane[max(min(r, rows - 1), ({ty})0) * cols + max(min(c, cols - 1), ({ty})0)]"),
+        _ => format!("{inside} ? plane[r * cols + c] : plane[(r + rows + c + cols) % cols]"),
     };
-    lines.push(format!("const auto at = [&]({ty} r, {ty} c) {{ return {found}; }};"));
+    lines.push(format!("const auto in_plane = [&](const unsigned *plane, {ty} r, {ty} c) {{ return {found}; }};"));
+    if let Some(march) = &tile.march {
+        lines.extend(march.begin(ty));
+    } else {
+        lines.push(format!("const auto at = [&]({ty} r, {ty} c) {{ return in_plane(all_global, r, c); }};"));
+    }
     if overlapped {
         lines.push("tile[ty][tx] = at(row, col);".to_owned());
     } else if tile.fill % 3 == 1 {
@@ -89,11 +111,44 @@ pub fn kernel(name: &str, k: &Kernel, tile: &Tile) -> String {
     } else {
         lines.extend(tile.edges());
     }
+    if tile.march.as_ref().is_some_and(|march| march.handed_on) && !overlapped && tile.fill % 3 == 0 {
+        lines.push(format!("tile[ty + {up}][tx + {left}] = here;"));
+    }
     lines.push("__syncthreads();".to_owned());
     lines.extend(tile.results(overlapped));
+    if let Some(march) = &tile.march {
+        lines.extend(march.end());
+    }
     let body: String = lines.into_iter().map(|line| format!("  {line}\n")).collect();
     let restrict = if k.restrict && !tile.in_place { "__restrict__ " } else { "" };
     format!("__global__ void {name}(PARAMETERS({restrict})) {{\n{body}}}\n")
+}
+
+impl March {
+    fn begin(&self, ty: &str) -> Vec<String> {
+        let Self { planes, step, handed_on } = self;
+        let mut lines = vec![format!("const int planes = (n & 3) + {planes};")];
+        if *handed_on {
+            lines.push("unsigned below = 3u, here = in_plane(all_global, row, col);".to_owned());
+            lines.push(format!("unsigned ahead = in_plane(all_global + {step}, row, col);"));
+        }
+        lines.push("for (int z = 0; z < planes; ++z) {".to_owned());
+        lines.push(format!(
+            "const auto at = [&]({ty} r, {ty} c) {{ return in_plane(all_global + z * {step}, r, c); }};"
+        ));
+        lines
+    }
+
+    fn end(&self) -> Vec<String> {
+        let mut lines = vec!["__syncthreads();".to_owned()];
+        if self.handed_on {
+            lines.push("below = here; here = ahead;".to_owned());
+            lines
+                .push(format!("if (z + 1 < planes) ahead = in_plane(all_global + (z + 2) * {}, row, col);", self.step));
+        }
+        lines.push("}".to_owned());
+        lines
+    }
 }
 
 impl Tile {
@@ -150,7 +205,14 @@ impl Tile {
             let guard = if self.chosen { "if (sum % 3u != 1u) " } else { "" };
             lines.push(format!("{guard}sum += {times}u * {read};"));
         }
-        let place = if self.in_place { "all_global[row * cols + col]" } else { "all_out[row * cols + col]" };
+        if self.march.as_ref().is_some_and(|march| march.handed_on) {
+            lines.push("sum += 5u * below + here + 7u * ahead;".to_owned());
+        }
+        let place = match (self.in_place, &self.march) {
+            (true, _) => "all_global[row * cols + col]",
+            (false, None) => "all_out[row * cols + col]",
+            (false, Some(_)) => "all_out[row * cols + col + z * rows * cols]",
+        };
         lines.push(format!("{place} = sum;"));
         if !self.leave {
             lines.push("}".to_owned());
