@@ -77,7 +77,11 @@ pub fn fetch_ahead<'c>(function: Op<'c>, phases: &[Op<'c>]) {
             };
             let much = op.find_all(|_| true).len() >= operations * loads.len();
             let waits = || near > 0 && op.find_all(gathers).into_iter().any(|gather| is_own(&gather));
-            if !loads.is_empty() && !(much && round(false) > 0) && waits() {
+            if loads.is_empty() {
+                continue;
+            }
+            let fetched = if much { round(false) } else { 0 };
+            if fetched == 0 && waits() {
                 round(true);
             }
         }
