@@ -16,6 +16,7 @@
 #include "bridge.h"
 #include "gathers.h"
 #include "llvm_options.h"
+#include "narrow.h"
 #include "sink.h"
 #include "timing.h"
 
@@ -252,6 +253,7 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   });
   builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) {
+        manager.addPass(regrain_bridge::NarrowVectors());
         manager.addPass(SpareTheVectoriser());
         manager.addPass(KeepLoopsShort());
       });

@@ -28,6 +28,7 @@ mod combs;
 mod control;
 mod cost;
 mod counted;
+mod distances;
 mod divide;
 mod division;
 mod emit;
@@ -36,6 +37,7 @@ mod guard;
 mod guards;
 mod lane_memory;
 mod lanes;
+mod last_round;
 mod loops;
 mod machine;
 mod memory;
@@ -107,6 +109,9 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
         for parallel in steps::versions(parallel, machine) {
             // The loop may be another one afterwards.
             let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
+            if of_warp {
+                distances::unroll(parallel);
+            }
             let nest = Nest::of(parallel, machine).map(|nest| nest.writing_back(writes_back));
             match nest.and_then(|nest| nest.vectorise(&mut memory)) {
                 Err(why) if matches!(why, Apart::Internal(_)) || of_warp => return Err(why),

@@ -75,6 +75,8 @@ pub struct Estimate<'c, 's> {
     pub register_bits: u32,
     /// What accesses cost a row that are not made where they stand.
     pub early: RefCell<HashMap<Op<'c>, u64>>,
+    /// Whether threads on their own come to the lines of memory that the row comes to.
+    pub beside: bool,
 }
 
 impl<'c> Estimate<'c, '_> {
@@ -82,6 +84,13 @@ impl<'c> Estimate<'c, '_> {
     pub fn of(&self, parallel: Op<'c>) -> Costs {
         let once = self.block(parallel.body(), false);
         once.times(1, self.lanes.into())
+    }
+
+    /// Whether the lanes that are left for the last round of a loop, half of them, go through it for less one by one than masked
+    /// together.
+    pub fn ends_by_lane(&self, op: Op<'c>) -> bool {
+        let Costs { row, alone } = self.block(op.body(), true);
+        (alone + BY_LANE) * u64::from(self.lanes / 2) < row + MASKING
     }
 
     /// Whether all that is live at a time, in the order of the program, fits into so many registers. Arrays that may become registers do not.
@@ -126,7 +135,9 @@ impl<'c> Estimate<'c, '_> {
             Kind::Structure => self.structure(op, masked),
             Kind::Constant | Kind::Nothing => Costs::default(),
             _ if op.is_terminator() => Costs::default(),
-            Kind::Load if self.goes_far(op) => Costs { row: self.in_row(op, masked) + FAR, alone: alone(op) + FAR },
+            Kind::Load if !self.beside && self.goes_far(op) => {
+                Costs { row: self.in_row(op, masked) + FAR, alone: alone(op) + FAR }
+            }
             _ => Costs { row: self.in_row(op, masked), alone: alone(op) },
         }
     }

@@ -29,7 +29,7 @@ use super::{
 use crate::{analysis::uniformity::free_values, lower::stack::cell_type};
 
 /// A value that a loop over lanes reads or writes, in memory.
-struct Kept<'c> {
+pub struct Kept<'c> {
     /// For each scalar of the value: its type and its slot.
     parts: Vec<(Type<'c>, Value<'c>)>,
 }
@@ -47,11 +47,7 @@ impl<'c> Emitter<'c, '_> {
         self.slots.release();
         let mut inputs = Vec::new();
         for value in ops.iter().flat_map(|op| free_values(*op)) {
-            let kept = match self.known.get(&value) {
-                Some(Row::Vectors(vectors)) => Some(self.store_lanes(&vectors.clone())),
-                _ => None,
-            };
-            inputs.push((value, kept));
+            inputs.push((value, self.kept_vectors(value)));
         }
         let mut outputs = Vec::new();
         let asked: Vec<_> = op.results().into_iter().filter(|result| result.has_uses()).collect();
@@ -63,25 +59,18 @@ impl<'c> Emitter<'c, '_> {
         self.for_each_lane(|this, lane| {
             let mut mapping = Mapping::new();
             for (value, kept) in &inputs {
-                let now = match kept {
-                    Some(kept) => this.lane_of_kept(value.ty(), kept, lane),
-                    None => this.of_lane(*value, lane),
-                };
-                mapping.map(*value, now);
+                mapping.map(*value, this.lane_of_value(*value, kept.as_ref(), lane));
             }
             let Some(made) = ops.iter().map(|op| this.b.clone_op(*op, &mut mapping)).last() else { return Ok(()) };
             let results = made.results().into_iter().zip(op.results());
             let results = results.filter(|(_, of)| of.has_uses()).map(|(result, _)| result);
             for (result, kept) in results.zip(&outputs) {
-                for (number, (ty, slot)) in kept.parts.iter().enumerate() {
-                    let scalar = part(this.b, result, number, *ty);
-                    this.store_lane(scalar, *slot, lane);
-                }
+                this.store_kept(result, kept, lane);
             }
             Ok(())
         })?;
         for (result, kept) in asked.into_iter().zip(outputs) {
-            let vectors: Vec<_> = kept.parts.iter().map(|(ty, slot)| self.load_lanes(*ty, *slot)).collect();
+            let vectors = self.load_kept(&kept);
             match self.shape(result) {
                 Shape::Varying => self.set(result, Row::Vectors(vectors)),
                 _ => return Err(format!("{} gives the same in all lanes", op.name())),
@@ -159,7 +148,36 @@ impl<'c> Emitter<'c, '_> {
         spec.result(bits.ty()).build().result(0)
     }
 
-    fn store_lanes(&mut self, vectors: &[Value<'c>]) -> Kept<'c> {
+    /// A value's vectors in memory, if it has some.
+    pub fn kept_vectors(&mut self, value: Value<'c>) -> Option<Kept<'c>> {
+        match self.known.get(&value) {
+            Some(Row::Vectors(vectors)) => Some(self.store_lanes(&vectors.clone())),
+            _ => None,
+        }
+    }
+
+    /// What a value is in a lane, that is in memory if it is kept there.
+    pub fn lane_of_value(&self, value: Value<'c>, kept: Option<&Kept<'c>>, lane: Value<'c>) -> Value<'c> {
+        match kept {
+            Some(kept) => self.lane_of_kept(value.ty(), kept, lane),
+            None => self.of_lane(value, lane),
+        }
+    }
+
+    /// Puts what a lane has to the others.
+    pub fn store_kept(&self, value: Value<'c>, kept: &Kept<'c>, lane: Value<'c>) {
+        for (number, (ty, slot)) in kept.parts.iter().enumerate() {
+            self.store_lane(part(self.b, value, number, *ty), *slot, lane);
+        }
+    }
+
+    /// The vectors of what is kept.
+    pub fn load_kept(&self, kept: &Kept<'c>) -> Vec<Value<'c>> {
+        kept.parts.iter().map(|(ty, slot)| self.load_lanes(*ty, *slot)).collect()
+    }
+
+    /// Vectors in memory.
+    pub fn store_lanes(&mut self, vectors: &[Value<'c>]) -> Kept<'c> {
         let ctx = self.b.ctx();
         let mut parts = Vec::new();
         for vector in vectors {
@@ -209,7 +227,7 @@ impl<'c> Emitter<'c, '_> {
         self.b.op("llvm.store").operands(&[raw, address]).attr("ordering", ctx.i64_attr(0)).build();
     }
 
-    fn lane_of_kept(&self, ty: Type<'c>, kept: &Kept<'c>, lane: Value<'c>) -> Value<'c> {
+    pub fn lane_of_kept(&self, ty: Type<'c>, kept: &Kept<'c>, lane: Value<'c>) -> Value<'c> {
         let ctx = self.b.ctx();
         let load = |(ty, slot): &(Type<'c>, Value<'c>)| {
             let cell = cell_type(ctx, *ty);

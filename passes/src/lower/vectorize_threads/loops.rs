@@ -6,6 +6,7 @@
 //! scf.for %i = %first + lane to %n step %s { A }   ->   scf.for %i0 = %first to %n - 15 step %s { A }
 //!                                                       scf.while any(%i < %n) { A, masked }
 //! ```
+//! or lane by lane (`last_round.rs`).
 
 use mlir_bridge::ir::{Op, Type, Value};
 
@@ -87,7 +88,10 @@ impl<'c> Emitter<'c, '_> {
         }
         let mut rows = self.plain_for(op, [first, end, step], inits, Some(first))?;
         let next = rows.pop().ok_or("a loop without its next number")?;
-        self.masked_for(op, Some((next, rows)))
+        match self.ends_by_lane(op, linear) {
+            true => self.last_round(op, linear, next, &rows),
+            false => self.masked_for(op, Some((next, rows))),
+        }
     }
 
     /// `value - amount`, or the least number if that is less.
@@ -266,14 +270,14 @@ impl<'c> Emitter<'c, '_> {
 
 /// What lanes take with them when they leave a loop, each in its own round: vectors beside what the loop carries, for the results that are
 /// used.
-struct Left<'c> {
+pub struct Left<'c> {
     /// For each result: whether it is used, and its vectors' types.
     used: Vec<bool>,
     types: Vec<Type<'c>>,
 }
 
 impl<'c> Left<'c> {
-    fn new(emitter: &Emitter<'c, '_>, results: &[Value<'c>]) -> Self {
+    pub fn new(emitter: &Emitter<'c, '_>, results: &[Value<'c>]) -> Self {
         let used: Vec<_> = results.iter().map(|result| result.has_uses()).collect();
         let kept = results.iter().zip(&used).filter(|(_, used)| **used);
         let types = kept.flat_map(|(result, _)| emitter.vector_types(result.ty())).collect();
@@ -281,7 +285,7 @@ impl<'c> Left<'c> {
     }
 
     /// The vectors of the used ones among `values`.
-    fn first(&self, emitter: &Emitter<'c, '_>, values: &[Value<'c>]) -> Vec<Value<'c>> {
+    pub fn first(&self, emitter: &Emitter<'c, '_>, values: &[Value<'c>]) -> Vec<Value<'c>> {
         let used = values.iter().zip(&self.used).filter(|(_, used)| **used);
         used.flat_map(|(value, _)| emitter.vectors(*value)).collect()
     }
@@ -299,7 +303,7 @@ impl<'c> Left<'c> {
     }
 
     /// What stands for all results of `op`; for those that nobody uses, anything.
-    fn of(&self, made: &[Value<'c>], op: Op<'c>) -> Vec<Value<'c>> {
+    pub fn of(&self, made: &[Value<'c>], op: Op<'c>) -> Vec<Value<'c>> {
         let mut made = made.iter().copied();
         let mut all = Vec::new();
         for (result, used) in op.results().into_iter().zip(&self.used) {

@@ -203,6 +203,7 @@ impl<'c> Nest<'c> {
                 lanes,
                 register_bits: self.machine.register_bits,
                 early: Default::default(),
+                beside: false,
             };
             let (costs, fits) =
                 (estimate.of(self.parallel), estimate.fits_registers(self.parallel, self.machine.registers));

@@ -108,7 +108,8 @@ fn pays(with: Costs, without: Costs) -> bool {
 fn costs(parallel: Op<'_>, lanes: u32, machine: Machine) -> Costs {
     let shapes = Shapes::new(parallel, lanes, &[], Taking::AlongAll);
     let early = Default::default();
-    let found = Estimate { shapes: &shapes, lanes, register_bits: machine.register_bits, early }.of(parallel);
+    let found =
+        Estimate { shapes: &shapes, lanes, register_bits: machine.register_bits, early, beside: false }.of(parallel);
     if shapes.often_fails() { Costs { row: found.row.max(found.alone), ..found } } else { found }
 }
 
@@ -297,12 +298,17 @@ fn fold<'c>(ops: Vec<Op<'c>>) {
     }
 }
 
-fn folded(name: &str, a: Option<i64>, b: Option<i64>) -> Option<i64> {
+/// What an operation gives of numbers with a sign, but for the bits above its width.
+pub fn folded(name: &str, a: Option<i64>, b: Option<i64>) -> Option<i64> {
+    let positive = |number: &i64| *number > 0;
     match name {
         "llvm.add" | "arith.addi" => Some(a?.wrapping_add(b?)),
         "llvm.sub" | "arith.subi" => Some(a?.wrapping_sub(b?)),
         "llvm.mul" | "arith.muli" => Some(a?.wrapping_mul(b?)),
         "llvm.and" | "arith.andi" => Some(a? & b?),
+        "llvm.sdiv" | "arith.divsi" | "llvm.udiv" | "arith.divui" => {
+            Some(a.filter(|number| *number >= 0)? / b.filter(positive)?)
+        }
         "llvm.shl" | "arith.shli" => Some(a? << b.filter(|amount| (0..64).contains(amount))?),
         "llvm.lshr" | "arith.shrui" | "llvm.ashr" | "arith.shrsi" => {
             Some(a.filter(|number| *number >= 0)? >> b.filter(|amount| (0..64).contains(amount))?)

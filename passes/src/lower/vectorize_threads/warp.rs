@@ -20,7 +20,10 @@ use super::{
     machine::WARP,
     shapes::Shape,
 };
-use crate::{analysis::facts::constant, lower::stack::cell_type};
+use crate::{
+    analysis::facts::{constant, width},
+    lower::stack::cell_type,
+};
 
 /// Distances over which programs shuffle.
 const USUAL: [i64; 5] = [1, 2, 4, 8, 16];
@@ -30,6 +33,26 @@ struct Source<'c> {
     lane: Value<'c>,
     /// Whether it is within range; else the lane is the reader's own.
     ok: Value<'c>,
+}
+
+/// A half of a number of 64 bits.
+struct Half<'c> {
+    whole: Value<'c>,
+    high: bool,
+}
+
+impl<'c> Half<'c> {
+    fn of(value: Value<'c>) -> Option<Self> {
+        let is_64 = |value: Value<'c>| width(value.ty()) == Some(64) && !value.ty().is_index();
+        let op = value.defining_op().filter(|op| matches!(op.name(), "llvm.trunc" | "arith.trunci"))?;
+        let whole = op.operand(0);
+        (width(value.ty()) == Some(32) && is_64(whole)).then_some(())?;
+        let shift = whole.defining_op().filter(|op| matches!(op.name(), "llvm.lshr" | "arith.shrui"));
+        match shift.filter(|shift| constant(shift.operand(1)) == Some(32)) {
+            Some(shift) => Some(Self { whole: shift.operand(0), high: true }),
+            None => Some(Self { whole, high: false }),
+        }
+    }
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -161,7 +184,7 @@ impl<'c> Emitter<'c, '_> {
         clamp: i64,
     ) -> Emitted<Value<'c>> {
         if let Some(offset) = constant(shuffle.offset()) {
-            return Ok(self.fixed(shuffle.kind(), vector, offset, clamp));
+            return Ok(self.fixed_half(shuffle, vector, offset, clamp));
         }
         if !self.shapes.is_uniform(shuffle.offset()) {
             return Ok(self.through_memory(shuffle.op(), vector, source.lane));
@@ -183,6 +206,19 @@ impl<'c> Emitter<'c, '_> {
             })?;
         }
         Ok(made.result(0))
+    }
+
+    /// A permutation that is known, of `vector`. Numbers of 64 bits are shuffled in halves: where it is one, both are of one permutation.
+    fn fixed_half(&self, shuffle: &Shuffle<'c>, vector: Value<'c>, offset: i64, clamp: i64) -> Value<'c> {
+        let half = Half::of(shuffle.value()).and_then(|half| match self.known.get(&half.whole) {
+            Some(Row::Vectors(vectors)) => Some((half, vectors[0])),
+            _ => None,
+        });
+        let Some((half, whole)) = half else { return self.fixed(shuffle.kind(), vector, offset, clamp) };
+        let moved = self.fixed(shuffle.kind(), whole, offset, clamp);
+        let i64 = self.b.ctx().int(64);
+        let wanted = if half.high { self.b.arith("shrui", moved, self.splat_int(i64, 32)) } else { moved };
+        self.lanewise("arith.trunci", &[wanted], self.b.ctx().int(32))
     }
 
     /// A permutation that is known.

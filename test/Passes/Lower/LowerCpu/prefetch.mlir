@@ -332,3 +332,99 @@ llvm.func @__regrain_launch.do_not_fetch_for_little(%args: !llvm.ptr, %gx: i32, 
   }
   llvm.return %e : i32
 }
+
+// A round that gathers fetches what the rows behind read, where the next round reads far from there.
+// CHECK-LABEL: llvm.func @__regrain_block.beside(
+// CHECK: llvm.intr.masked.load %[[AT:[^,]*]],
+// CHECK: %[[BESIDE:.*]] = llvm.getelementptr %[[AT]][512] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: "llvm.intr.prefetch"(%[[BESIDE]])
+// CHECK-NOT: "llvm.intr.prefetch"
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @beside(%p: !llvm.ptr, %n: i32)
+llvm.func @__regrain_launch.beside(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @beside} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %more = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %slots = llvm.load %more : !llvm.ptr -> !llvm.ptr
+  %n = llvm.load %slots {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @beside grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %zero = llvm.mlir.constant(0 : i32) : i32
+        %one = llvm.mlir.constant(1 : i32) : i32
+        %t = arith.index_cast %x : index to i32
+        %w = llvm.sext %t : i32 to i64
+        %la = llvm.getelementptr %p[%w] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        %length = llvm.load %la : !llvm.ptr -> i32
+        %r = scf.for %q = %zero to %length step %one iter_args(%sum = %zero) -> (i32) : i32 {
+          %row = llvm.mul %q, %n : i32
+          %place = llvm.add %row, %t overflow<nsw> : i32
+          %wide = llvm.sext %place : i32 to i64
+          %a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+          %v = llvm.load %a : !llvm.ptr -> i32
+          %far = llvm.sext %v : i32 to i64
+          %from = llvm.getelementptr %p[%far] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+          %f = llvm.load %from : !llvm.ptr -> i32
+          %total = llvm.add %sum, %f : i32
+          scf.yield %total : i32
+        }
+        %o = llvm.getelementptr %p[%w] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        llvm.store %r, %o : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// Where it reads near it a processor looks ahead by itself.
+// CHECK-LABEL: llvm.func @__regrain_block.do_not_fetch_beside(
+// CHECK-NOT: "llvm.intr.prefetch"
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @do_not_fetch_beside(%p: !llvm.ptr, %n: i32)
+llvm.func @__regrain_launch.do_not_fetch_beside(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @do_not_fetch_beside} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %more = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %slots = llvm.load %more : !llvm.ptr -> !llvm.ptr
+  %n = llvm.load %slots {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @do_not_fetch_beside grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %zero = llvm.mlir.constant(0 : i32) : i32
+        %one = llvm.mlir.constant(1 : i32) : i32
+        %t = arith.index_cast %x : index to i32
+        %w = llvm.sext %t : i32 to i64
+        %la = llvm.getelementptr %p[%w] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        %length = llvm.load %la : !llvm.ptr -> i32
+        %r = scf.for %q = %zero to %length step %one iter_args(%sum = %zero) -> (i32) : i32 {
+          %row = llvm.mul %q, %one : i32
+          %place = llvm.add %row, %t overflow<nsw> : i32
+          %wide = llvm.sext %place : i32 to i64
+          %a = llvm.getelementptr %p[%wide] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+          %v = llvm.load %a : !llvm.ptr -> i32
+          %far = llvm.sext %v : i32 to i64
+          %from = llvm.getelementptr %p[%far] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+          %f = llvm.load %from : !llvm.ptr -> i32
+          %total = llvm.add %sum, %f : i32
+          scf.yield %total : i32
+        }
+        %o = llvm.getelementptr %p[%w] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+        llvm.store %r, %o : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
