@@ -30,6 +30,7 @@
 //! read by columns), and kernels that keep another tile.
 
 mod block;
+mod exchange;
 mod rewrite;
 mod sums;
 mod thread;
@@ -64,6 +65,7 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     for wrapper in GpuWrapper::all(module) {
         let (Some(grid), Some(parallel)) = (wrapper.grid_loop(), wrapper.block_loop()) else { continue };
         let kernel = wrapper.kernel().unwrap_or_default();
+        exchange::undo(grid, parallel);
         match Undone::of(grid, parallel) {
             Ok(undone) => {
                 debug!(target: PASS.name, "{kernel} goes without its tiles");

@@ -185,14 +185,14 @@ fn together<'a>(accesses: impl Iterator<Item = (&'a Even, u64)>) -> Vec<(Even, i
 }
 
 /// What is the same for all threads of an address.
-struct Hoisted<'c> {
+pub(super) struct Hoisted<'c> {
     base: Value<'c>,
     /// In each direction what a step adds, if anything.
     steps: Vec<Option<Value<'c>>>,
 }
 
 impl<'c> Hoisted<'c> {
-    fn of(sums: &mut Emitter<'_, 'c>, at: &Even) -> Option<Self> {
+    pub fn of(sums: &mut Emitter<'_, 'c>, at: &Even) -> Option<Self> {
         let mut steps = Vec::new();
         for step in &at.steps {
             steps.push(if step.is_zero() { None } else { Some(sums.sum(step)?) });
@@ -200,9 +200,8 @@ impl<'c> Hoisted<'c> {
         Some(Self { base: sums.sum(&at.base)?, steps })
     }
 
-    /// Lets a load read at the address.
-    fn replace(&self, load: Op<'c>, instead: &Instead<'c>, place: &[Option<Value<'c>>]) {
-        let b = Builder::before(load);
+    /// Bytes to the address of a place.
+    pub fn address(&self, b: Builder<'c>, place: &[Option<Value<'c>>]) -> Value<'c> {
         let i64 = b.ctx().int(64);
         let mut at = self.base;
         for (step, number) in self.steps.iter().zip(place) {
@@ -215,6 +214,13 @@ impl<'c> Hoisted<'c> {
                 at = b.arith("addi", at, b.arith("muli", number, *step));
             }
         }
+        at
+    }
+
+    /// Lets a load read at the address.
+    fn replace(&self, load: Op<'c>, instead: &Instead<'c>, place: &[Option<Value<'c>>]) {
+        let b = Builder::before(load);
+        let at = self.address(b, place);
         let spec = b.op("llvm.load").operands(&[b.llvm_byte_at(instead.root, at)]).result(load.result(0).ty());
         let read = spec.attr("alignment", b.ctx().i64_attr(instead.alignment)).build();
         load.replace_with(&[read.result(0)]);
