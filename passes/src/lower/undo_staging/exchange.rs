@@ -11,12 +11,16 @@
 //! scf.for %i = 0 to 15 { llvm.store %items[%i], %out[%first + %x * 15 + %i] }
 //! regrain.barrier(%x, %y, %z)
 //! ```
-//! On a GPU neighbouring threads have to write neighbouring memory. A row of threads on a CPU writes a few lines as well whose elements it has:
+//! So is what threads read only to hand it to others, where nobody reads the tile later before it is written again (`exchange/later.rs`).
+//!
+//! On a GPU neighbouring threads have to access neighbouring memory. A row of threads on a CPU accesses a few lines as well, all of whose elements it has or needs:
 //! the tile was one more copy of everything, and the barrier kept a thread's items in memory.
 //!
 //! All threads are looked at: what one takes some thread of the same barrier has put, each element is put and taken once, and where it
 //! goes is as far from where it lay for all of them. Declined: what threads put that does not lie one thread behind the other, threads that
 //! do not all come, tiles that are read later, and output that others may access in the phases around.
+
+mod later;
 
 use std::collections::HashMap;
 
@@ -32,7 +36,7 @@ use super::{
 use crate::{
     analysis::{
         accesses::{Access, MemoryAnalysis, Who},
-        addresses::{Address, steps},
+        addresses::steps,
         constants::constant,
         loops::Counting,
         objects::{Kind, escapes, object_of, root},
@@ -112,6 +116,8 @@ struct Exchange<'c> {
     put: Part<'c>,
     take: Part<'c>,
     load: Op<'c>,
+    /// What a copy is put of, where it is; else what is taken goes out.
+    source: Option<Op<'c>>,
     /// Only threads of a warp wait for each other.
     of_warp: bool,
 }
@@ -134,10 +140,13 @@ impl<'c> Exchange<'c> {
         let take = Part::of(take).filter(|_| met)?;
         let loads: Vec<_> = take.looped.body().ops().into_iter().filter(|op| op.is("llvm.load")).collect();
         let [load] = loads[..] else { return None };
-        let stored = take.store.operand(0);
-        let whole = stored == load.result(0) && stored.ty() == put.store.operand(0).ty();
-        let fits = whole && root(load.operand(0)) == put.tile() && object_of(take.tile()) != Some(Kind::Shared);
-        fits.then_some(Self { put, take, load, of_warp })
+        let (value, stored) = (put.store.operand(0), take.store.operand(0));
+        let is_far = |pointer: Value<'c>| !matches!(object_of(root(pointer)), Some(Kind::Shared | Kind::Local));
+        let goes_out = stored == load.result(0) && is_far(take.store.operand(1));
+        let is_copied = |op: &Op<'c>| op.is("llvm.load") && op.parent() == Some(put.looped) && is_far(op.operand(0));
+        let source = value.defining_op().filter(is_copied).filter(|_| !goes_out);
+        let whole = value.ty() == load.result(0).ty() && root(load.operand(0)) == put.tile();
+        (whole && (goes_out || source.is_some())).then_some(Self { put, take, load, source, of_warp })
     }
 
     /// Whether all threads come to it, once.
@@ -146,33 +155,45 @@ impl<'c> Exchange<'c> {
         around.find(|op| *op == parallel || !op.is("scf.if") || !memory.is_fixed(op.operand(0))) == Some(parallel)
     }
 
-    /// Whether nobody else accesses the output in the phases around, and nobody reads the tile later.
+    /// The loop that accesses memory elsewhere, and where.
+    fn far(&self) -> (Part<'c>, Value<'c>) {
+        match self.source {
+            Some(load) => (self.put, load.operand(0)),
+            None => (self.take, self.take.store.operand(1)),
+        }
+    }
+
+    /// Whether nobody else accesses the memory elsewhere in the phases around, and nobody reads the tile later.
     fn is_alone(&self, memory: &MemoryAnalysis<'c>, parallel: Op<'c>) -> bool {
         let effects = [self.put.looped, self.take.looped].map(|op| memory.effects(op));
-        let Some(out) = effects[1].writes().next() else { return false };
-        let meets = |access: &Access<'c>| [Who::Same, Who::Other].iter().any(|who| memory.may_meet(out, access, *who));
+        let (part, pointer) = self.far();
+        let far = memory.effects(part.looped);
+        let address = memory.offsets.address(pointer);
+        let is_it =
+            |access: &&Access<'c>| access.writes == self.source.is_none() && access.address.root == address.root;
+        let Some(far) = far.accesses.iter().find(is_it) else { return false };
+        let meets = |access: &Access<'c>| {
+            (access.writes || far.writes)
+                && [Who::Same, Who::Other].iter().any(|who| memory.may_meet(far, access, *who))
+        };
         let is_apart = |op: Op<'c>| {
             let effects = memory.effects(op);
             !effects.unknown && !effects.accesses.iter().any(meets)
         };
-        let all_of_tile = Access { address: Address { root: self.put.tile(), offset: None }, ..out.clone() };
-        let reads_tile = |op: Op<'c>| {
-            let effects = memory.effects(op);
-            effects.unknown || effects.reads().any(|read| memory.may_meet(read, &all_of_tile, Who::Other))
-        };
         let is_barrier = |op: Op<'c>| op.is(Barrier::NAME) && is_plain(op);
         let before = steps_from(self.put.looped, parallel, Op::prev);
         let after = steps_from(self.take.looped, parallel, Op::next);
-        let plain = effects.iter().all(|effects| !effects.unknown);
-        let mut own = effects.iter().flat_map(|effects| effects.reads());
-        plain
+        let is_far =
+            |access: &Access<'c>| access.writes && self.source.is_none() && access.address.root == far.address.root;
+        let mut own = effects.iter().flat_map(|effects| effects.accesses.iter()).filter(|access| !is_far(access));
+        let is_read_only = self.source.is_some();
+        effects.iter().all(|effects| !effects.unknown)
             && !own.any(meets)
-            && before.into_iter().take_while(|op| !is_barrier(*op)).all(is_apart)
+            && (is_read_only || before.into_iter().take_while(|op| !is_barrier(*op)).all(is_apart))
             && after.iter().copied().take_while(|op| !is_barrier(*op)).all(is_apart)
-            && !after.into_iter().any(reads_tile)
     }
 
-    /// Where each thread would store what it puts.
+    /// Where each thread would store what it puts, or load what it takes.
     fn direct(
         &self,
         memory: &MemoryAnalysis<'c>,
@@ -181,13 +202,12 @@ impl<'c> Exchange<'c> {
         shape: [i64; 3],
     ) -> Option<Direct<'c>> {
         let threads = shape.iter().product::<i64>();
-        if threads * self.put.rounds.max(self.take.rounds) > MOST
-            || self.put.rounds * threads != self.take.rounds * threads
-        {
+        if threads * self.put.rounds.max(self.take.rounds) > MOST {
             return None;
         }
         let mut thread = Thread::new(parallel, grid);
-        for address in [self.put.store.operand(1), self.load.operand(0), self.take.store.operand(1)] {
+        let (far_part, far) = self.far();
+        for address in [self.put.store.operand(1), self.load.operand(0), far] {
             self.share(memory, &mut thread, address);
         }
         let lanes = parallel.find_named(LaneId::NAME);
@@ -199,28 +219,33 @@ impl<'c> Exchange<'c> {
                 thread.set(lane.result(0), Known::Number(Sum::constant((number % WARP).into())));
             }
             let group = if self.of_warp { number / WARP } else { 0 };
-            for round in 0..self.put.rounds {
-                enter(&mut thread, self.put, round);
-                let (_, at) = thread.address(self.put.store.operand(1))?;
-                let at = at.as_constant()?;
-                points.push((thread.place.clone(), at));
-                put.insert(at, group).is_none().then_some(())?;
-                thread.leave();
-            }
-            for round in 0..self.take.rounds {
-                enter(&mut thread, self.take, round);
-                let (_, from) = thread.address(self.load.operand(0))?;
-                let (object, to) = thread.address(self.take.store.operand(1))?;
-                let from = from.as_constant()?;
-                taken.insert(from, group).is_none().then_some(())?;
-                let by = to.plus(&Sum::constant(from), &-1);
-                (*target.get_or_insert(object) == object && *distance.get_or_insert_with(|| by.clone()) == by)
-                    .then_some(())?;
-                thread.leave();
+            for (part, near, elements) in
+                [(self.put, self.put.store.operand(1), &mut put), (self.take, self.load.operand(0), &mut taken)]
+            {
+                for round in 0..part.rounds {
+                    thread.enter(round);
+                    thread.set(part.looped.body().arg(0), Known::Number(Sum::constant(round.into())));
+                    let at = thread.address(near)?.1.as_constant()?;
+                    elements.insert(at, group).is_none().then_some(())?;
+                    if part.looped == far_part.looped {
+                        let (object, to) = thread.address(far)?;
+                        let by = to.plus(&Sum::constant(at), &-1);
+                        let alike = *target.get_or_insert(object) == object
+                            && *distance.get_or_insert_with(|| by.clone()) == by;
+                        alike.then_some(())?;
+                    } else {
+                        points.push((thread.place.clone(), at));
+                    }
+                    thread.leave();
+                }
             }
         }
         let (target, distance) = (target?, distance?);
-        let is_known = is_before(target, self.put.looped) && thread.demands.is_empty() && put == taken;
+        let is_there = match self.source {
+            Some(_) => taken.iter().all(|(at, group)| put.get(at) == Some(group)),
+            None => put == taken,
+        };
+        let is_known = is_before(target, self.put.looped) && thread.demands.is_empty() && is_there;
         let points: Vec<(Place, Sum)> =
             points.into_iter().map(|(place, at)| (place, distance.plus(&Sum::constant(at), &1))).collect();
         let at = Even::of(&points).filter(|_| is_known)?;
@@ -228,9 +253,18 @@ impl<'c> Exchange<'c> {
         let step = |number: usize| at.steps[number].as_constant();
         // One thread's elements lie side by side, those of the next one behind them.
         let alone = shape[1] == 1 && shape[2] == 1;
-        let blocked =
-            self.put.rounds > 1 && step(3) == Some(size) && step(0) == Some(size * i128::from(self.put.rounds));
-        (alone && blocked).then_some(Direct { put: self.put, take: self.take, target, at, thread })
+        let rounds = if self.source.is_some() { self.take.rounds } else { self.put.rounds };
+        let blocked = rounds > 1 && step(3) == Some(size) && step(0) == Some(size * i128::from(rounds));
+        let done = alone && blocked && self.is_not_read_later(memory, grid, parallel, threads);
+        done.then_some(Direct {
+            put: self.put,
+            take: self.take,
+            load: self.load,
+            source: self.source,
+            target,
+            at,
+            thread,
+        })
     }
 
     /// Values that all threads share and that are known before are symbols.
@@ -271,11 +305,6 @@ fn steps_from<'c>(from: Op<'c>, parallel: Op<'c>, step: impl Fn(Op<'c>) -> Optio
     found
 }
 
-fn enter<'c>(thread: &mut Thread<'c>, part: Part<'c>, round: i64) {
-    thread.enter(round);
-    thread.set(part.looped.body().arg(0), Known::Number(Sum::constant(round.into())));
-}
-
 /// Whether a value is there before an operation is.
 fn is_before(value: Value<'_>, op: Op<'_>) -> bool {
     let Some(by) = value.defining_op() else {
@@ -285,10 +314,12 @@ fn is_before(value: Value<'_>, op: Op<'_>) -> bool {
     around.any(|at| at.block() == by.block() && by != at && by.is_before(at))
 }
 
-/// Where a store goes instead.
+/// Where a store or a load goes instead.
 struct Direct<'c> {
     put: Part<'c>,
     take: Part<'c>,
+    load: Op<'c>,
+    source: Option<Op<'c>>,
     target: Value<'c>,
     at: Even,
     thread: Thread<'c>,
@@ -298,15 +329,28 @@ impl<'c> Direct<'c> {
     fn rewrite(self) -> Option<()> {
         let mut sums = Emitter::new(&self.thread.symbols, Builder::before(self.put.looped));
         let hoisted = Hoisted::of(&mut sums, &self.at)?;
-        let Self { put, take, target, .. } = self;
-        let b = Builder::before(put.store);
-        let parallel = put.looped.parent_of_name("scf.parallel");
-        let mut place: Vec<_> = parallel.map(|op| op.body().args()).unwrap_or_default().into_iter().map(Some).collect();
-        place.push(Some(put.looped.body().arg(0)));
+        let Self { put, take, load, target, .. } = self;
+        let (kept, access, gone) = match self.source {
+            Some(_) => (take, load, put),
+            None => (put, put.store, take),
+        };
+        let b = Builder::before(access);
+        let parallel = put.looped.parent_of_name("scf.parallel")?;
+        let mut place: Vec<_> = parallel.body().args().into_iter().map(Some).collect();
+        place.push(Some(kept.looped.body().arg(0)));
         let address = b.llvm_byte_at(target, hoisted.address(b, &place));
-        b.op("llvm.store").operands(&[put.store.operand(0), address]).attrs(&take.store.attrs()).build();
-        put.store.erase();
-        take.looped.erase();
+        match self.source {
+            Some(source) => {
+                let direct =
+                    b.op("llvm.load").operands(&[address]).attrs(&source.attrs()).result(load.result(0).ty()).build();
+                load.replace_with(&[direct.result(0)]);
+            }
+            None => {
+                b.op("llvm.store").operands(&[put.store.operand(0), address]).attrs(&take.store.attrs()).build();
+                put.store.erase();
+            }
+        }
+        gone.looped.erase();
         Some(())
     }
 }
