@@ -25,6 +25,9 @@
 //! problem's size hold for all threads, that no sum exceeds its width, is asked for each block, and so is that the block writes nothing of
 //! what it reads: another block that did would race with the copy too.
 //!
+//! Before, elements that threads only hand to each other on their way from memory or to it go without the tile, which may serve for something
+//! else as well (`exchange.rs`).
+//!
 //! Declined: blocks of unknown shape, other synchronisation than barriers outside of loops, tiles that are filled twice or with anything but
 //! loads, memory in which a thread has no place of its own (a tile that all threads read is reused, and read by rows where memory would be
 //! read by columns), and kernels that keep another tile.
