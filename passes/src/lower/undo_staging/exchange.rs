@@ -163,7 +163,7 @@ impl<'c> Exchange<'c> {
         }
     }
 
-    /// Whether nobody else accesses the memory elsewhere in the phases around, and nobody reads the tile later.
+    /// Whether nobody changes what is read elsewhere, or accesses what is written there, in the phases around.
     fn is_alone(&self, memory: &MemoryAnalysis<'c>, parallel: Op<'c>) -> bool {
         let effects = [self.put.looped, self.take.looped].map(|op| memory.effects(op));
         let (part, pointer) = self.far();
