@@ -3,6 +3,7 @@
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 #include "check.h"
+#include <vector>
 
 constexpr int kThreads = 96, kBlocks = 5, kItems = 7, kTile = kThreads * kItems, kTotal = kTile * kBlocks, kBins = 16;
 
@@ -106,6 +107,98 @@ __global__ void waiting(const int *in, int *out) {
     out[blockIdx.x * kTile + i * kThreads + threadIdx.x] = items[i];
 }
 
+// A warp reads by rows, hands on through shared memory what each lane is to have, and back; behind the end is what the host gives. More than
+// one turn: what was stored in the one before must not be seen.
+__global__ void exchanged(const int *in, int *out, int count, int turns) {
+  constexpr int kItems = 15, kPart = 32 * kItems;
+  __shared__ int tile[3 * kPart];
+  int lane = threadIdx.x % 32, part = threadIdx.x / 32 * kPart, items[kItems], kept = 0;
+  for (int turn = 0; turn < turns; ++turn) {
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      items[i] = -1 - turn;
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      if (part + i * 32 + lane < count)
+        items[i] = in[part + i * 32 + lane] + kept;
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      tile[part + i * 32 + lane] = items[i];
+    __syncwarp();
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      items[i] = tile[part + lane * kItems + i];
+    __syncthreads();
+    kept += items[turn];
+#pragma unroll 1
+    for (int i = 1; i < kItems; ++i)
+      items[i] += items[i - 1];
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      tile[part + lane * kItems + i] = items[i];
+    __syncwarp();
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      items[i] = tile[part + i * 32 + lane];
+#pragma unroll 1
+    for (int i = 0; i < kItems; ++i)
+      out[part + i * 32 + lane] = items[i];
+    __syncthreads();
+  }
+}
+
+// The same once, of whole parts: no lane needs another one's memory. What warps tell each other lies where the items were.
+template <int kItems> __global__ void exchanged_once(const int *in, int *out) {
+  constexpr int kPart = 32 * kItems;
+  __shared__ int tile[3 * kPart];
+  int lane = threadIdx.x % 32, part = threadIdx.x / 32 * kPart, first = blockIdx.x * 3 * kPart, items[kItems];
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    items[i] = in[first + part + i * 32 + lane];
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    tile[part + i * 32 + lane] = items[i];
+  __syncwarp();
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    items[i] = tile[part + lane * kItems + i];
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 1; i < kItems; ++i)
+    items[i] += items[i - 1];
+  if (lane == 31)
+    tile[4 + threadIdx.x / 32] = items[kItems - 1];
+  __syncthreads();
+  int others = tile[4] + tile[5] + tile[6];
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    tile[part + lane * kItems + i] = items[i] + others;
+  __syncwarp();
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    items[i] = tile[part + i * 32 + lane];
+#pragma unroll 1
+  for (int i = 0; i < kItems; ++i)
+    out[first + part + i * 32 + lane] = items[i];
+}
+
+template <int kItems> void expect_exchanged(int *in, int *out, const int *values) {
+  constexpr int kPart = 32 * kItems, kBlocks = 4;
+  for (int i = 0; i < 3 * kPart * kBlocks; ++i)
+    in[i] = values[i % kTotal];
+  exchanged_once<kItems><<<kBlocks, 96>>>(in, out);
+  OK(cudaDeviceSynchronize());
+  for (int block = 0, at = 0; block < kBlocks; ++block) {
+    std::vector<int> sums(3 * kPart);
+    for (int i = 0; i < 3 * kPart; ++i)
+      sums[i] = values[(block * 3 * kPart + i) % kTotal] + (i % kItems == 0 ? 0 : sums[i - 1]);
+    int others = sums[kPart - 1] + sums[2 * kPart - 1] + sums[3 * kPart - 1];
+    for (int i = 0; i < 3 * kPart; ++i, ++at)
+      EXPECT_AT(at, out[at], sums[i] + others);
+  }
+}
+
 int main() {
   int *in = managed<int>(kTotal), *out = managed<int>(kTotal), *counts = managed<int>(kBins), *odd = managed<int>(kBins);
   for (int i = 0; i < kTotal; ++i)
@@ -130,6 +223,29 @@ int main() {
     sum = i % kItems == 0 ? in[i] : sum + in[i];
     EXPECT_AT(i, out[i], sum);
   }
+
+  constexpr int kPart = 32 * 15, kParts = 3, kCount = kParts * kPart - 100;
+  exchanged<<<1, 32 * kParts>>>(in, out, kCount, 3);
+  OK(cudaDeviceSynchronize());
+  std::vector<int> kept(32 * kParts), part(kPart);
+  for (int turn = 0; turn < 3; ++turn)
+    for (int first = 0; first < kParts * kPart; first += kPart) {
+      for (int i = 0; i < kPart; ++i)
+        part[i] = first + i < kCount ? in[first + i] + kept[first / kPart * 32 + i % 32] : -1 - turn;
+      for (int lane = 0; lane < 32; ++lane) {
+        kept[first / kPart * 32 + lane] += part[lane * 15 + turn];
+        for (int i = 1; i < 15; ++i)
+          part[lane * 15 + i] += part[lane * 15 + i - 1];
+      }
+      for (int i = 0; turn == 2 && i < kPart; ++i)
+        EXPECT_AT(first + i, out[first + i], part[i]);
+    }
+
+  int *source = managed<int>(3 * 32 * 15 * 4), *target = managed<int>(3 * 32 * 15 * 4);
+  expect_exchanged<15>(source, target, in);
+  expect_exchanged<15>(source, source, in);
+  expect_exchanged<8>(source, target, in);
+  expect_exchanged<3>(target, source, in);
 
   counted<<<kBlocks, kThreads>>>(in, counts, odd);
   OK(cudaDeviceSynchronize());

@@ -25,12 +25,20 @@
 //! problem's size hold for all threads, that no sum exceeds its width, is asked for each block, and so is that the block writes nothing of
 //! what it reads: another block that did would race with the copy too.
 //!
-//! Declined: blocks of unknown shape, other synchronisation than barriers outside of loops, tiles that are filled twice or with anything but
+//! A loop of unknown length that all threads go through together, with barriers in its rounds, is looked at by one round that stands for all
+//! (`rounds.rs`). Of its barriers one is left: the rounds stay in order, and outside of the threads.
+//!
+//! Before, elements that threads only hand to each other on their way from memory or to it go without the tile, which may serve for something
+//! else as well (`exchange.rs`).
+//!
+//! Declined: blocks of unknown shape, other synchronisation than barriers outside of loops or in the rounds of one that counts by ones,
+//! tiles that are filled twice or with anything but
 //! loads, memory in which a thread has no place of its own (a tile that all threads read is reused, and read by rows where memory would be
 //! read by columns), and kernels that keep another tile.
 
 mod block;
 mod distances;
+mod exchange;
 mod rewrite;
 mod rounds;
 mod sums;
@@ -66,6 +74,7 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     for wrapper in GpuWrapper::all(module) {
         let (Some(grid), Some(parallel)) = (wrapper.grid_loop(), wrapper.block_loop()) else { continue };
         let kernel = wrapper.kernel().unwrap_or_default();
+        exchange::undo(grid, parallel);
         match Undone::of(grid, parallel) {
             Ok(undone) => {
                 debug!(target: PASS.name, "{kernel} goes without its tiles");

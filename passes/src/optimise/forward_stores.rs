@@ -11,11 +11,13 @@
 //! ```
 //!
 //! Across a barrier a value is known as long as no other thread of the block may write to its place in the phases on both
-//! sides. Stores that are overwritten before anyone can read them go, and so do all stores to memory of the block or the
-//! thread that nobody reads: such memory has become a register.
+//! sides. Stores that are overwritten before anyone can read them go, in a thread's own arrays by whole loops too (`unread.rs`), and so do all
+//! stores to memory of the block or the thread that nobody reads: such memory has become a register.
 //!
 //! Declines for places that the thread itself, or another across a barrier, may write to; volatile and atomic accesses are
 //! never touched, and nothing is known beyond them, beyond calls, and beyond operations of a warp.
+
+mod unread;
 
 use std::{
     cell::RefCell,
@@ -76,6 +78,7 @@ pub fn forward(target: Op<'_>) -> Forwarded {
         all.loads += forward_loads(block);
         all.stores += erase_stores(block);
         sweep(block);
+        all.stores += unread::erase_unread_items(block);
         all.stores += erase_unread(block);
     }
     debug!(target: NAME, "{all:?}");

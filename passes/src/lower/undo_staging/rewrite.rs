@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mlir_bridge::ir::{Builder, Mapping, Op, Value};
+use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 use regrain_dialects::{attributes::CONVEX, ops::Barrier};
 
 use super::{
@@ -200,7 +200,7 @@ fn range<'a, 'c>(
 }
 
 /// An address by what is the same for all threads.
-struct Hoisted<'c> {
+pub(super) struct Hoisted<'c> {
     base: Value<'c>,
     bytes: i64,
     /// In each direction what a step adds, if anything, and how many of them are more than the thread's own.
@@ -226,7 +226,8 @@ impl<'c> Hoisted<'c> {
         Some(found)
     }
 
-    fn of(sums: &mut Emitter<'_, 'c>, at: &Even, distance: &Distance) -> Option<Self> {
+    /// So far from a known one.
+    pub fn of(sums: &mut Emitter<'_, 'c>, at: &Even, distance: &Distance) -> Option<Self> {
         let mut steps = Vec::new();
         for (number, step) in at.steps.iter().enumerate() {
             let further = distance.steps.get(number).copied().unwrap_or(0);
@@ -241,6 +242,26 @@ impl<'c> Hoisted<'c> {
         Some(Self { base: sums.sum(&base)?, bytes: distance.bytes, steps, rounds })
     }
 
+    /// Bytes to the address of a place, with `product` of a number and a step.
+    pub fn address(
+        &self,
+        b: Builder<'c>,
+        place: &[Option<Value<'c>>],
+        mut product: impl FnMut(Value<'c>, Value<'c>) -> Value<'c>,
+    ) -> Value<'c> {
+        let number = |number: i64| b.const_int(b.ctx().int(64), number);
+        let steps = self.steps.iter().zip(place).filter_map(|(step, number)| Some(((*number)?, (*step)?)));
+        let rounds = self.rounds.iter().map(|(variable, step, further)| (*variable, (*step, *further)));
+        let mut at = self.base;
+        for (own, (step, further)) in steps.chain(rounds) {
+            at = b.arith("addi", at, product(own, step));
+            if further != 0 {
+                at = b.arith("addi", at, b.arith("muli", step, number(further)));
+            }
+        }
+        if self.bytes == 0 { at } else { b.arith("addi", at, number(self.bytes)) }
+    }
+
     /// Lets a value be read at the address: where it was loaded, or as a round begins to which it was handed on.
     fn replace(
         &self,
@@ -250,28 +271,10 @@ impl<'c> Hoisted<'c> {
         products: &mut Products<'c>,
     ) {
         let load = value.defining_op();
-        let first = || value.parent_block().and_then(|block| block.first_op());
-        let mut parts = Vec::new();
-        for (step, number) in self.steps.iter().zip(place) {
-            let part = (*step).zip(*number);
-            parts.extend(part.and_then(|((step, further), number)| Some((products.of(number, step)?, step, further))));
-        }
-        for (variable, step, further) in &self.rounds {
-            parts.extend(products.of(*variable, *step).map(|product| (product, *step, *further)));
-        }
-        let Some(b) = load.or_else(first).map(Builder::before) else { return };
-        let number = |number: i64| b.const_int(b.ctx().int(64), number);
-        let mut at = self.base;
-        for (product, step, further) in parts {
-            at = b.arith("addi", at, product);
-            if further != 0 {
-                at = b.arith("addi", at, b.arith("muli", step, number(further)));
-            }
-        }
-        if self.bytes != 0 {
-            at = b.arith("addi", at, number(self.bytes));
-        }
-        let spec = b.op("llvm.load").operands(&[b.llvm_byte_at(instead.root, at)]).result(value.ty());
+        let start = || value.parent_block().and_then(|block| products.behind(block));
+        let Some(b) = load.map(Builder::before).or_else(start) else { return };
+        let at = b.llvm_byte_at(instead.root, self.address(b, place, |number, step| products.of(number, step)));
+        let spec = b.op("llvm.load").operands(&[at]).result(value.ty());
         let read = spec.attr("alignment", b.ctx().i64_attr(instead.alignment)).build();
         value.replace_all_uses_with(read.result(0));
         if let Some(load) = load {
@@ -280,12 +283,25 @@ impl<'c> Hoisted<'c> {
     }
 }
 
+/// A product of a number and a step, i64.
+pub(super) fn product<'c>(b: Builder<'c>, number: Value<'c>, step: Value<'c>) -> Value<'c> {
+    let i64 = b.ctx().int(64);
+    let wide = match number.ty() {
+        ty if ty == i64 => number,
+        ty if ty.is_index() => b.index_cast(number, i64),
+        _ => b.value("arith.extsi", &[number], i64),
+    };
+    b.arith("muli", wide, step)
+}
+
 /// Products of a thread's or a round's number and a step, each made once, where the number begins.
 #[derive(Default)]
 struct Products<'c> {
     /// What became of the numbers in the version without tiles.
     numbers: HashMap<Value<'c>, Value<'c>>,
     made: Vec<Product<'c>>,
+    /// Where the products of a block end.
+    ends: HashMap<Block<'c>, Op<'c>>,
 }
 
 struct Product<'c> {
@@ -295,21 +311,23 @@ struct Product<'c> {
 }
 
 impl<'c> Products<'c> {
-    fn of(&mut self, number: Value<'c>, step: Value<'c>) -> Option<Value<'c>> {
+    fn of(&mut self, number: Value<'c>, step: Value<'c>) -> Value<'c> {
         let number = self.numbers.get(&number).copied().unwrap_or(number);
         if let Some(known) = self.made.iter().find(|known| (known.number, known.step) == (number, step)) {
-            return Some(known.value);
+            return known.value;
         }
-        let b = Builder::before(number.parent_block()?.first_op()?);
-        let i64 = b.ctx().int(64);
-        let wide = match number.ty() {
-            ty if ty == i64 => number,
-            ty if ty.is_index() => b.index_cast(number, i64),
-            _ => b.value("arith.extsi", &[number], i64),
-        };
-        let value = b.arith("muli", wide, step);
+        let block = number.parent_block().expect("a number is an argument of a block");
+        let value = product(Builder::at_start(block, number.loc()), number, step);
+        if let Some(op) = value.defining_op() {
+            self.ends.entry(block).or_insert(op);
+        }
         self.made.push(Product { number, step, value });
-        Some(value)
+        value
+    }
+
+    /// Where what needs the products of a block may begin.
+    fn behind(&self, block: Block<'c>) -> Option<Builder<'c>> {
+        self.ends.get(&block).map(|op| Builder::after(*op)).or_else(|| block.first_op().map(Builder::before))
     }
 
     /// The products of the rounds of a loop, with the steps.

@@ -111,7 +111,7 @@ pub fn kernel(name: &str, k: &Kernel, tile: &Tile) -> String {
     } else {
         lines.extend(tile.edges());
     }
-    if tile.march.as_ref().is_some_and(|march| march.handed_on) && !overlapped && tile.fill % 3 == 0 {
+    if tile.march.as_ref().is_some_and(|march| march.handed_on) && !overlapped && tile.fill.is_multiple_of(3) {
         lines.push(format!("tile[ty + {up}][tx + {left}] = here;"));
     }
     lines.push("__syncthreads();".to_owned());
