@@ -111,7 +111,7 @@ impl<'c> Undone<'c> {
         Builder::before(inside[0].1).clone_op(self.parallel, &mut mapping);
         self.parallel.move_before(inside[1].1);
         let mut products = Products::default();
-        for op in self.together() {
+        for op in rounds::all_together(self.parallel) {
             let variable = op.body().arg(0);
             products.numbers.extend(mapping.get(variable).map(|made| (variable, made)));
         }
@@ -138,7 +138,7 @@ impl<'c> Undone<'c> {
                 take_branch(op, *truth);
             }
         }
-        for op in self.together() {
+        for op in rounds::all_together(self.parallel) {
             if let Some(made) = mapping.get_op(op) {
                 let args = op.body().args();
                 let is_read = |number: usize| self.instead.iter().any(|instead| instead.value == args[1 + number]);
@@ -146,12 +146,6 @@ impl<'c> Undone<'c> {
             }
         }
         Some(versions)
-    }
-
-    /// The loops that the threads go through together.
-    fn together(&self) -> Vec<Op<'c>> {
-        let ops = self.parallel.body().ops().into_iter();
-        ops.filter(|op| rounds::is_together(*op, self.parallel)).collect()
     }
 }
 
@@ -340,7 +334,7 @@ impl<'c> Products<'c> {
 /// Leaves no barriers but one at the end of each round that threads go through together: what a round writes another one may read, and
 /// threads that went through all rounds one by one would read far apart what they now read side by side.
 fn part_rounds(parallel: Op<'_>) {
-    let loops: Vec<_> = parallel.body().ops().into_iter().filter(|op| rounds::is_together(*op, parallel)).collect();
+    let loops = rounds::all_together(parallel);
     parallel.find_named(Barrier::NAME).into_iter().for_each(Op::erase);
     for op in loops {
         Barrier::create(Builder::before_terminator(op.body(), op.loc()), &parallel.body().args());

@@ -18,6 +18,7 @@ use regrain_dialects::ops::Barrier;
 
 use super::{
     block::Accesses,
+    rewrite::product,
     sums::{Place, Sum},
     thread::{Copy, Known},
 };
@@ -37,6 +38,11 @@ pub fn is_together<'c>(op: Op<'c>, parallel: Op<'c>) -> bool {
         && op.body().ops().into_iter().any(|inside| inside.is(Barrier::NAME))
 }
 
+/// The loops that the threads of a block go through together.
+pub fn all_together(parallel: Op<'_>) -> Vec<Op<'_>> {
+    parallel.body().ops().into_iter().filter(|op| is_together(*op, parallel)).collect()
+}
+
 /// Lets a loop hand on no more what `is_read` now, which nobody uses any more, but `products` of the round with numbers that all rounds have
 /// in common: each round adds to them.
 pub fn hand_on<'c>(op: Op<'c>, is_read: impl Fn(usize) -> bool, products: &[(Value<'c>, Value<'c>)]) {
@@ -47,12 +53,7 @@ pub fn hand_on<'c>(op: Op<'c>, is_read: impl Fn(usize) -> bool, products: &[(Val
     let before = Builder::before(op);
     let inits = op.operands().split_off(3);
     let mut first = kept(inits.clone());
-    let low = match counting.lower.ty() {
-        ty if ty.is_index() => before.index_cast(counting.lower, before.ctx().int(64)),
-        ty if ty == before.ctx().int(64) => counting.lower,
-        _ => before.value("arith.extsi", &[counting.lower], before.ctx().int(64)),
-    };
-    first.extend(products.iter().map(|(_, step)| before.arith("muli", low, *step)));
+    first.extend(products.iter().map(|(_, step)| product(before, counting.lower, *step)));
     let made = before.scf_for(counting.lower, counting.upper, counting.step, &first);
     for (name, attr) in op.discardable_attrs() {
         made.set_attr(name, attr);
@@ -69,8 +70,8 @@ pub fn hand_on<'c>(op: Op<'c>, is_read: impl Fn(usize) -> bool, products: &[(Val
         args.push(if is_read(number) { init } else { old.next().unwrap_or(init) });
     }
     end.erase();
-    for ((product, _), now) in products.iter().zip(new) {
-        product.replace_all_uses_with(*now);
+    for ((made, _), now) in products.iter().zip(new) {
+        made.replace_all_uses_with(*now);
     }
     op.body().inline_before(made.body().first_op().unwrap_or(next), &args);
     for (old, new) in kept(op.results()).into_iter().zip(made.results()) {
@@ -115,10 +116,10 @@ impl<'c> Accesses<'c> {
     fn grown(&mut self, op: Op<'c>, number: usize, value: Value<'c>, since: &Sum) -> Option<Sum> {
         let next = op.body().terminator()?.operand(number).defining_op()?;
         let is_exact = is_nsw(next) || width(value.ty())? == 64;
-        let is_sum = matches!(next.name(), "llvm.add" | "arith.addi") && is_exact;
-        let step = if next.operand(0) == value { next.operand(1) } else { next.operand(0) };
-        let takes = is_sum && next.operands().contains(&value) && is_outside(step, op);
-        let step = self.thread.sum(step).filter(|_| takes)?;
+        let sum = Some(next).filter(|next| matches!(next.name(), "llvm.add" | "arith.addi") && is_exact)?;
+        let own = sum.operands().into_iter().position(|operand| operand == value)?;
+        let step = Some(sum.operand(1 - own)).filter(|step| is_outside(*step, op))?;
+        let step = self.thread.sum(step)?;
         Some(self.thread.sum(op.operand(3 + number))?.plus(&step.times(since), &1))
     }
 

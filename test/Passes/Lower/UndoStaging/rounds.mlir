@@ -85,7 +85,8 @@ llvm.func @marched(%p: !llvm.ptr, %gx: i32) {
   llvm.return
 }
 
-// What the round before loaded is two planes further, and what is handed to the first round is not: nothing is known of it.
+// What the round before loaded is two planes further, and what is handed to the first round is not: nothing is known of it. A number
+// that is not added to is none that grows.
 // CHECK-LABEL: llvm.func @elsewhere
 // CHECK-NOT: llvm.ptrtoint
 // CHECK: llvm.return
@@ -116,7 +117,8 @@ llvm.func @elsewhere(%p: !llvm.ptr, %gx: i32) {
         %own = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
         %mirror = llvm.sub %c63, %t overflow<nsw> : i64
         %other = llvm.getelementptr %tile[%mirror] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
-        %r:2 = scf.for %round = %zero to %planes step %one iter_args(%at = %first, %v = %a) -> (i64, f32) : i32 {
+        %r:3 = scf.for %round = %zero to %planes step %one
+            iter_args(%at = %first, %v = %a, %flag = %zero) -> (i64, f32, i32) : i32 {
           llvm.store %v, %own : f32, !llvm.ptr<3>
           regrain.barrier(%x, %y, %z)
           %u = llvm.load %other : !llvm.ptr<3> -> f32
@@ -128,7 +130,7 @@ llvm.func @elsewhere(%p: !llvm.ptr, %gx: i32) {
           %pn = llvm.getelementptr %in[%ahead] : (!llvm.ptr, i64) -> !llvm.ptr, f32
           %n = llvm.load %pn {alignment = 4 : i64} : !llvm.ptr -> f32
           %there = llvm.add %at, %plane : i64
-          scf.yield %there, %n : i64, f32
+          scf.yield %there, %n, %one : i64, f32, i32
         }
         scf.reduce
       }
