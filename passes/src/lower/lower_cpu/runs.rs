@@ -40,8 +40,8 @@ use crate::lower::vectorize_threads::is_ordinary;
 
 /// The most rounds of a loop of a thread.
 const MOST_ROUNDS: i64 = 32;
-/// Bytes that one round may touch for the next, if each access touched its own: half of what caches of a core hold, which are 512 KiB and
-/// more, as accesses to the same memory are counted several times.
+/// Bytes that one round may touch for the next, each access counted as memory of its own: what the second cache of a core holds at least, of
+/// which a stencil then takes a part, as many of its accesses are to the same memory.
 const KEPT: u64 = 512 << 10;
 
 /// Threads in x of a loop that [`merge`] made one of many blocks.
