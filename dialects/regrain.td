@@ -104,6 +104,7 @@ def Regrain_Dialect : Dialect {
     | `regrain.taken_by_row` | `llvm.func` | unit | whoever runs its thread loop asks for each row |
     | `regrain.together` | `scf.if` | unit | the threads of a block meet inside of it, so all of them take it or none, but for those that have ended |
     | `regrain.convex` | `scf.if` | unit | what the `arith.ori` of the condition joins, each for itself, holds for all blocks between two along x for which it holds |
+    | `regrain.of_blocks` | an operation with one result, `scf.if` | i64, at least 1 | shared memory of so many blocks that go together; the choice between them and one block |
     | `regrain.asm_attributes` | `llvm.inline_asm` | text | attributes of the call that MLIR has no place for |
     | `regrain.grid_constant` | an argument of `llvm.func` | unit | a `__grid_constant__` parameter |
   }];
@@ -260,6 +261,23 @@ def Regrain_DynamicSharedOp : Regrain_Op<"dynamic_shared", []> {
   let assemblyFormat = [{
     $bytes (`align` $alignment^)? attr-dict `:` type($bytes) `->` type($pointer)
   }];
+  let hasVerifier = 1;
+}
+
+def Regrain_TakeBlocksOp : Regrain_Op<"take_blocks", [Regrain_Fence]> {
+  let summary = "Several blocks that follow one another in x run as one";
+  let description = [{
+    Whether `count` blocks, from the one of the grid loop's iteration on along x, are left to whoever runs
+    it, and `allowed` holds. If so they are taken: the iteration stands for all of them, and those behind
+    it have been run. Stands inside a grid loop and outside of its block loop.
+
+    ```mlir
+    %many = regrain.take_blocks 8 if %fits
+    ```
+  }];
+  let arguments = (ins I64Attr:$count, I1:$allowed);
+  let results = (outs I1:$taken);
+  let assemblyFormat = "$count `if` $allowed attr-dict";
   let hasVerifier = 1;
 }
 

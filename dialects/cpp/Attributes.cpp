@@ -108,6 +108,7 @@ constexpr Row rows[] = {
     {"regrain.taken_by_row", OnFunction, Holds::Nothing},
     {"regrain.together", OnIf, Holds::Nothing},
     {"regrain.convex", OnIf, Holds::Nothing},
+    {"regrain.of_blocks", OnValue | OnIf, Holds::Positive},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
 };

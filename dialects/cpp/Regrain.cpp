@@ -120,6 +120,12 @@ LogicalResult DynamicSharedOp::verify() {
   return verifyInGridLoop(*this);
 }
 
+LogicalResult TakeBlocksOp::verify() {
+  if (getCount() < 2)
+    return emitOpError("takes ") << static_cast<int64_t>(getCount()) << " blocks, expected at least 2";
+  return verifyInGridLoop(*this);
+}
+
 LogicalResult AlternativesOp::verify() {
   if (getChoices().empty())
     return emitOpError("has no regions, expected at least 1");

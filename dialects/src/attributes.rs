@@ -87,6 +87,8 @@ pub const TOGETHER: &str = "regrain.together";
 /// On a condition about a block: what its `ori` joins, each for itself, holds for all blocks between two of a row of the grid for which
 /// it holds.
 pub const CONVEX: &str = "regrain.convex";
+/// On shared memory of several blocks that go together, and on the choice between them and one block: how many.
+pub const OF_BLOCKS: &str = "regrain.of_blocks";
 
 /// All names, those that the bridge alone uses included.
 pub const ALL: &[&str] = &[
@@ -127,6 +129,7 @@ pub const ALL: &[&str] = &[
     TAKEN_BY_ROW,
     TOGETHER,
     CONVEX,
+    OF_BLOCKS,
     "regrain.asm_attributes",
     "regrain.grid_constant",
 ];

@@ -53,11 +53,15 @@ pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,\
 /// Block loops split at their barriers, where that is proven right. Threads that do what others do go before: what a thread keeps
 /// from one loop to the next would make a difference between them. What they all load is loaded before, so that later passes see
 /// what it decides as the same in all. Tiles are looked for while barriers are the program's own: loops that go outside of the threads get
-/// some. Loops go in parts while the arrays that they add to are each an object, for a processor with so many vector registers.
-pub fn split(registers: u32) -> String {
+/// some; what is left of them may be in lanes of blocks. Loops go in parts while the arrays that they add to are each an object, for a
+/// processor with such vector registers.
+pub fn split(registers: VectorRegisters) -> String {
+    let VectorRegisters { bits, count } = registers;
+    let lanes = bits / 32;
     format!(
-        "regrain-drop-votes,regrain-merge-redundant-threads,regrain-share-loads,regrain-undo-staging,regrain-carry-atomics,regrain-interchange-strides,\
-         regrain-access-in-order,regrain-accumulate-in-parts{{registers={registers}}},regrain-split-barriers"
+        "regrain-drop-votes,regrain-merge-redundant-threads,regrain-share-loads,regrain-undo-staging,\
+         regrain-vectorize-blocks{{lanes={lanes}}},regrain-carry-atomics,regrain-interchange-strides,\
+         regrain-access-in-order,regrain-accumulate-in-parts{{registers={count}}},regrain-split-barriers"
     )
 }
 

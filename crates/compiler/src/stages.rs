@@ -72,7 +72,7 @@ impl Stages<'_> {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;
             self.show("optimized", module);
-            run(module_op(module), &pipelines::split(registers.count))?;
+            run(module_op(module), &pipelines::split(registers))?;
             self.show("split", module);
             let only = self.survey.only.iter();
             let lowered = run(module_op(module), &pipelines::to_blocks(registers, report, only));

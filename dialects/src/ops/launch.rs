@@ -174,6 +174,31 @@ impl<'c> DynamicShared<'c> {
 }
 
 view!(
+    /// `regrain.take_blocks`.
+    TakeBlocks, "regrain.take_blocks"
+);
+
+impl<'c> TakeBlocks<'c> {
+    pub fn create(b: Builder<'c>, count: u32, allowed: Value<'c>) -> Self {
+        let spec = b.op(Self::NAME).operands(&[allowed]).attr("count", b.ctx().i64_attr(count.into()));
+        Self(spec.result(b.ctx().int(1)).build())
+    }
+
+    /// How many blocks run as one.
+    pub fn count(self) -> u32 {
+        self.0.attr("count").and_then(Attr::as_int).and_then(|count| count.try_into().ok()).unwrap_or(1)
+    }
+
+    pub fn allowed(self) -> Value<'c> {
+        self.0.operand(0)
+    }
+
+    pub fn taken(self) -> Value<'c> {
+        self.0.result(0)
+    }
+}
+
+view!(
     /// `regrain.alternatives`.
     Alternatives, "regrain.alternatives"
 );

@@ -9,7 +9,7 @@ use mlir_bridge::{
 };
 pub use regrain_dialects::attributes::{KEPT, ORIGINAL};
 use regrain_dialects::{
-    attributes::{EPILOGUE, factors},
+    attributes::{EPILOGUE, OF_BLOCKS, factors},
     ops::{GpuWrapper, Shared, is_shared_memory, is_synchronising},
 };
 pub use regrain_tuning::grain::{Factors, balance};
@@ -91,7 +91,8 @@ fn is_whole(nest: Op<'_>, sizes: &[Value<'_>]) -> bool {
 
 /// Bytes of static shared memory that the blocks of a launch have.
 pub fn static_shared_bytes(wrapper: Op<'_>) -> i64 {
-    let total = Shared::all(wrapper).into_iter().fold(0, |total: u64, shared| {
+    let own = Shared::all(wrapper).into_iter().filter(|shared| !shared.op().has_attr(OF_BLOCKS));
+    let total = own.fold(0, |total: u64, shared| {
         let (size, natural) = shared.memory_type().layout(wrapper);
         let alignment = shared.alignment().map_or(natural, |alignment| alignment as u64).max(1);
         total.next_multiple_of(alignment) + size

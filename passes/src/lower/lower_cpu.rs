@@ -28,6 +28,7 @@
 mod address_spaces;
 mod along;
 mod atomics;
+mod choose;
 mod clamps;
 mod failures;
 mod fold_rows;
@@ -38,7 +39,9 @@ mod runs;
 mod selected;
 mod side_by_side;
 mod state;
+mod taken;
 mod thread_loops;
+mod transpose;
 mod waiting;
 
 use std::collections::{HashMap, HashSet};
@@ -150,8 +153,8 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             timing::measure(timing::KERNELS, &symbol, || {
-                let runs = how.runs && rows;
-                make_block((module, operations), launch, wrapper, (&symbol, runs), |function| {
+                let of_block = How { runs: how.runs && rows, ..how };
+                make_block((module, operations), launch, wrapper, (&symbol, of_block), |function| {
                     // Operations of warps were left whole for rows.
                     let whole = rows || function.contains(vectorize_threads::is_of_warp);
                     if !whole {
@@ -281,7 +284,7 @@ fn make_block<'c>(
     (module, operations): (Op<'c>, &dyn DeviceOperations),
     launch: Op<'c>,
     wrapper: Op<'c>,
-    (symbol, runs): (&str, bool),
+    (symbol, how): (&str, How),
     vectorise: impl Fn(Op<'c>) -> Result<(), vectorize_threads::Apart>,
 ) -> Result<(), String> {
     let function = empty_function(module, symbol);
@@ -298,7 +301,7 @@ fn make_block<'c>(
         merge_redundant_threads::merge(parallel);
     }
     drop_unused_size(function, operations);
-    let runs = runs && runs::merge(module, function);
+    let runs = how.runs && runs::merge(module, function);
     atomics::of_block(function);
     answer_shared(function);
     place_shared(module, function);
@@ -312,10 +315,13 @@ fn make_block<'c>(
         // Blocks that go as one have no phases, but loops around what they were cut into.
         let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         vectorise(function).map_err(|why| why.to_string())?;
+        let expected = transpose::transpose(function);
+        choose::choose(function, &expected, how.machine.register_bits);
         prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);
     }
+    taken::ask(module, function);
     Ok(())
 }
 

@@ -40,4 +40,4 @@ fn take_row(b: Builder<'_>) -> Op<'_> {
     b.scf_if(b.cmpi("ne", mine, b.const_i32(0)), &[], false)
 }
 
-crate::table::passes! { drop_votes, merge_redundant_threads, share_loads, carry_atomics, interchange_strides, access_in_order, accumulate_in_parts, undo_staging, split_barriers, vectorize_threads, lower_cpu, outline_kernels, scope_debug_info }
+crate::table::passes! { drop_votes, merge_redundant_threads, share_loads, carry_atomics, interchange_strides, access_in_order, accumulate_in_parts, undo_staging, vectorize_blocks, split_barriers, vectorize_threads, lower_cpu, outline_kernels, scope_debug_info }

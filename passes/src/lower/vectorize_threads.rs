@@ -67,7 +67,10 @@ use mlir_bridge::{
 };
 
 use crate::analysis::{facts::constant, loops::Counting};
-use regrain_dialects::ops::{is_barrier, is_lane_or_warp};
+use regrain_dialects::{
+    attributes::OF_BLOCKS,
+    ops::{is_barrier, is_lane_or_warp},
+};
 
 pub use apart::Apart;
 use apart::NAME;
@@ -78,6 +81,7 @@ pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, n
 pub use nest::FEWEST;
 use nest::Nest;
 use own_memory::make_room;
+pub use parts::{extract, transposed};
 pub use steps::doubles;
 pub use sums::reduction;
 
@@ -106,6 +110,9 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     for parallel in root.find_named("scf.parallel").into_iter().filter(|parallel| !runs_one_thread(*parallel)) {
         let function = parallel.parent_of_name("llvm.func").unwrap_or(root);
         let writes_back = *writes_back.entry(function).or_insert_with(|| guard::writes_in_one_loop(function));
+        // Which of the versions is cheaper is asked when both are made (`lower_cpu/choose.rs`).
+        let of_blocks = parallel.parent_of_name("scf.if").is_some_and(|choice| is_of_blocks(choice, parallel));
+        let machine = Machine { cost_model: machine.cost_model && !of_blocks, ..machine };
         for parallel in steps::versions(parallel, machine) {
             // The loop may be another one afterwards.
             let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
@@ -122,6 +129,18 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
     }
     make_room(root);
     Ok(())
+}
+
+/// Whether a loop is in the version of a choice in which several blocks go together.
+fn is_of_blocks(choice: Op<'_>, parallel: Op<'_>) -> bool {
+    let mut at = Some(choice);
+    while let Some(choice) = at {
+        if choice.has_attr(OF_BLOCKS) {
+            return choice.region(0).blocks().into_iter().flat_map(|block| block.ops()).any(|op| op.is_ancestor_of(parallel));
+        }
+        at = choice.parent_of_name("scf.if");
+    }
+    false
 }
 
 /// Whether a loop is of one thread, which there is no row of and nothing to say about.

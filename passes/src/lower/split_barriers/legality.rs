@@ -3,7 +3,7 @@
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
 use regrain_dialects::ops::{
-    Barrier, BarrierReduce, GpuWrapper, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising,
+    Barrier, BarrierReduce, GpuWrapper, TakeBlocks, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising,
 };
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
@@ -93,6 +93,7 @@ fn beside(wrapper: Op<'_>, loops: &Loops<'_>) -> Result<(), Refusal> {
             || *op == loops.grid
             || op.is_terminator()
             || is_shared_memory(*op)
+            || TakeBlocks::is(*op)
             || op.is_memory_effect_free()
             || op.is("llvm.load") && is_ordinary(*op) && loops.grid.is_ancestor_of(*op)
     };

@@ -13,7 +13,7 @@ use mlir_bridge::ir::{Attr, Op, Type, Value};
 use super::{
     emit::Emitter,
     memory::kept_attrs,
-    parts::extract,
+    parts::{extract, transposed},
     tile_groups::{Group, Member},
 };
 
@@ -142,7 +142,7 @@ impl<'c> Emitter<'c, '_> {
                     });
                     self.joined(&lanes.collect::<Vec<_>>())
                 });
-                let vectors = self.transposed(rows.collect());
+                let vectors = transposed(self.b, rows.collect());
                 for (element, vector) in vectors.into_iter().enumerate() {
                     let number = Self::column_of(group, column, width as i64, element as i64);
                     self.store_column(vector, self.column_from(columns, group, number, lane));
@@ -164,7 +164,7 @@ impl<'c> Emitter<'c, '_> {
                     let number = Self::column_of(group, column, width as i64, element);
                     self.load_column(self.column_from(columns, group, number, first), ty)
                 });
-                let rows = self.transposed(vectors.collect());
+                let rows = transposed(self.b, vectors.collect());
                 for (lane, pointer) in pointers.iter().enumerate() {
                     let (row, square) = (rows[lane % width], lane / width * width);
                     let own: Vec<_> = (square as i32..).take(width).collect();
@@ -175,33 +175,6 @@ impl<'c> Emitter<'c, '_> {
                 }
             }
         }
-    }
-
-    /// The squares of as many vectors as each is wide, a power of two, the other way round; they lie side by side in the vectors, so that a
-    /// permutation is one of all of them, and where they are small one within the parts of a register.
-    pub fn transposed(&self, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
-        let (width, lanes) =
-            (rows.len(), rows.first().and_then(|row| row.ty().vector_parts()).map_or(0, |parts| parts.1 as usize));
-        let mut distance = 1;
-        while distance < width {
-            let pick = |upper: bool| {
-                let from = |at: usize| match (upper, at & distance != 0) {
-                    (false, false) => at,
-                    (false, true) => (at ^ distance) + lanes,
-                    (true, false) => at | distance,
-                    (true, true) => at + lanes,
-                };
-                (0..lanes).map(|at| from(at) as i32).collect::<Vec<_>>()
-            };
-            let (low, high) = (pick(false), pick(true));
-            for at in (0..width).filter(|at| at & distance == 0) {
-                let (first, second) = (rows[at], rows[at + distance]);
-                rows[at] = self.shuffled(first, second, &low);
-                rows[at + distance] = self.shuffled(first, second, &high);
-            }
-            distance *= 2;
-        }
-        rows
     }
 }
 

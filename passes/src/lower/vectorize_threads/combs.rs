@@ -12,6 +12,7 @@ use super::{
     classify::is_ordinary,
     emit::Emitter,
     memory::{MOST_APART, kept_attrs, lies_as_array},
+    parts::transposed,
     shapes::Shapes,
 };
 use crate::analysis::addresses::Offsets;
@@ -95,7 +96,7 @@ impl<'c> Emitter<'c, '_> {
             });
             self.joined(&lanes.collect::<Vec<_>>())
         });
-        let vectors = self.transposed(rows.collect());
+        let vectors = transposed(self.b, rows.collect());
         self.tile.combed.extend(comb.loads.into_iter().zip(vectors));
         self.tile.combed.remove(&load)
     }

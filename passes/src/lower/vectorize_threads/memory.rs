@@ -17,6 +17,7 @@ use super::{
     classify::{is_ordinary, lane_types},
     emit::{Emitted, Emitter, Row},
     own_memory,
+    parts::shuffled,
     shapes::Shape,
     sums::reduction,
     ways::Way,
@@ -279,10 +280,7 @@ impl<'c> Emitter<'c, '_> {
 
     /// The lanes of two vectors with these numbers.
     pub fn shuffled(&self, first: Value<'c>, second: Value<'c>, lanes: &[i32]) -> Value<'c> {
-        let (element, _) = first.ty().vector_parts().expect("a vector");
-        let spec = self.b.op("llvm.shufflevector").operands(&[first, second]);
-        let result = self.b.ctx().vector(element, lanes.len() as u32);
-        spec.attr("mask", self.b.ctx().i32_array_attr(lanes)).result(result).build().result(0)
+        shuffled(self.b, first, second, lanes)
     }
 
     /// The addresses of all lanes, some bytes further on.

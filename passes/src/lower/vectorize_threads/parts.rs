@@ -46,3 +46,38 @@ pub fn assemble<'c>(b: Builder<'c>, ty: Type<'c>, parts: &[Value<'c>]) -> Value<
     }
     made
 }
+
+/// The lanes of two vectors with these numbers.
+pub fn shuffled<'c>(b: Builder<'c>, first: Value<'c>, second: Value<'c>, lanes: &[i32]) -> Value<'c> {
+    let (element, _) = first.ty().vector_parts().expect("a vector");
+    let spec = b.op("llvm.shufflevector").operands(&[first, second]);
+    let result = b.ctx().vector(element, lanes.len() as u32);
+    spec.attr("mask", b.ctx().i32_array_attr(lanes)).result(result).build().result(0)
+}
+
+/// The squares of as many vectors as each is wide, a power of two, the other way round; they lie side by side in the vectors, so that a
+/// permutation is one of all of them, and where they are small one within the parts of a register.
+pub fn transposed<'c>(b: Builder<'c>, mut rows: Vec<Value<'c>>) -> Vec<Value<'c>> {
+    let (width, lanes) =
+        (rows.len(), rows.first().and_then(|row| row.ty().vector_parts()).map_or(0, |parts| parts.1 as usize));
+    let mut distance = 1;
+    while distance < width {
+        let pick = |upper: bool| {
+            let from = |at: usize| match (upper, at & distance != 0) {
+                (false, false) => at,
+                (false, true) => (at ^ distance) + lanes,
+                (true, false) => at | distance,
+                (true, true) => at + lanes,
+            };
+            (0..lanes).map(|at| from(at) as i32).collect::<Vec<_>>()
+        };
+        let (low, high) = (pick(false), pick(true));
+        for at in (0..width).filter(|at| at & distance == 0) {
+            let (first, second) = (rows[at], rows[at + distance]);
+            rows[at] = shuffled(b, first, second, &low);
+            rows[at + distance] = shuffled(b, first, second, &high);
+        }
+        distance *= 2;
+    }
+    rows
+}

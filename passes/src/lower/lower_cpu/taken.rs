@@ -1,0 +1,34 @@
+//! Several blocks in one call: the runtime says how many are left along x, and is told how many were run.
+//!
+//! ```mlir
+//! %many = regrain.take_blocks 8 if %fits
+//! ```
+//! becomes
+//! ```mlir
+//! %left = llvm.load %available : !llvm.ptr -> i32
+//! %enough = arith.cmpi uge, %left, %c8
+//! %many = arith.andi %enough, %fits
+//! llvm.store (arith.select %many, %c8, %c1), %taken
+//! ```
+
+use mlir_bridge::ir::{Builder, Op};
+use regrain_dialects::ops::TakeBlocks;
+
+use super::state::{Field, field};
+
+/// Lets a block function take the blocks that it can run as one.
+pub fn ask<'c>(module: Op<'c>, function: Op<'c>) {
+    for take in TakeBlocks::all(function) {
+        let b = Builder::before(take.op());
+        let i32 = b.ctx().int(32);
+        let unordered = b.ctx().i64_attr(0);
+        let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
+        let left = load.attr("ordering", unordered).build().result(0);
+        let count = b.const_i32(take.count().cast_signed());
+        let taken = b.arith("andi", b.cmpi("uge", left, count), take.allowed());
+        let number = b.value("arith.select", &[taken, count, b.const_i32(1)], i32);
+        let store = b.op("llvm.store").operands(&[number, field(module, b, Field::Taken)]);
+        store.attr("ordering", unordered).build();
+        take.op().replace_with(&[taken]);
+    }
+}

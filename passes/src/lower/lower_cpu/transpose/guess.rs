@@ -1,0 +1,101 @@
+//! What a number is as a sum, by its form alone: a guess, as nothing says that it does not wrap.
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Attr, Op, Value};
+
+use crate::analysis::{addresses, facts::constant};
+
+/// How deep numbers are looked through.
+const DEPTH: u32 = 24;
+
+/// A constant, and multiples of values.
+#[derive(Clone, Default)]
+pub struct Guess<'c> {
+    pub constant: i64,
+    pub terms: HashMap<Value<'c>, i64>,
+    /// Whether something is subtracted: what wraps might then cancel out.
+    pub falls: bool,
+}
+
+impl<'c> Guess<'c> {
+    fn plus(mut self, other: &Self, factor: i64) -> Self {
+        self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
+        for (value, times) in &other.terms {
+            let own = self.terms.entry(*value).or_default();
+            *own = own.wrapping_add(times.wrapping_mul(factor));
+        }
+        self.terms.retain(|_, times| *times != 0);
+        self.falls |= other.falls || factor < 0 && !other.terms.is_empty();
+        self
+    }
+}
+
+/// Guesses about the numbers of a function.
+#[derive(Default)]
+pub struct Guesses<'c> {
+    /// Constant vectors, the first one of each value.
+    constants: Vec<(Attr<'c>, Value<'c>)>,
+}
+
+impl<'c> Guesses<'c> {
+    /// What a number, an address, or each lane of a vector of them is.
+    pub fn of(&mut self, value: Value<'c>) -> Guess<'c> {
+        self.within(value, DEPTH)
+    }
+
+    fn within(&mut self, value: Value<'c>, depth: u32) -> Guess<'c> {
+        if let Some(number) = constant(value) {
+            return Guess { constant: number, ..Guess::default() };
+        }
+        let sum = value.defining_op().filter(|_| depth > 0).and_then(|op| self.sum(op, depth - 1));
+        sum.unwrap_or_else(|| Guess { terms: HashMap::from([(self.leaf(value), 1)]), ..Guess::default() })
+    }
+
+    fn sum(&mut self, op: Op<'c>, depth: u32) -> Option<Guess<'c>> {
+        let mut operand = |number: usize| self.within(op.operand(number), depth);
+        match op.name() {
+            "arith.addi" | "llvm.add" => Some(operand(0).plus(&operand(1), 1)),
+            "arith.subi" | "llvm.sub" => Some(operand(0).plus(&operand(1), -1)),
+            "arith.muli" | "llvm.mul" => {
+                let (first, second) = (operand(0), operand(1));
+                let factor = |guess: &Guess<'c>| guess.terms.is_empty().then_some(guess.constant);
+                match (factor(&first), factor(&second)) {
+                    (_, Some(times)) => Some(Guess::default().plus(&first, times)),
+                    (Some(times), _) => Some(Guess::default().plus(&second, times)),
+                    _ => None,
+                }
+            }
+            "arith.shli" | "llvm.shl" => {
+                let bits = operand(1);
+                let bits = bits.terms.is_empty().then_some(bits.constant).filter(|bits| (0..63).contains(bits))?;
+                Some(Guess::default().plus(&operand(0), 1 << bits))
+            }
+            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui" | "arith.trunci" | "llvm.sext"
+            | "llvm.zext" | "llvm.trunc" | "vector.broadcast" | "llvm.addrspacecast" => Some(operand(0)),
+            "llvm.getelementptr" => {
+                let steps = addresses::steps(op)?;
+                let mut sum = self.within(op.operand(0), depth);
+                sum.constant = sum.constant.wrapping_add(steps.bytes);
+                for (index, stride) in steps.indices {
+                    sum = sum.plus(&self.within(index, depth), stride);
+                }
+                Some(sum)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value itself, or an equal constant vector that was met before.
+    fn leaf(&mut self, value: Value<'c>) -> Value<'c> {
+        let attr = value.defining_op().filter(|op| op.is("arith.constant")).and_then(|op| op.attr("value"));
+        let Some(attr) = attr else { return value };
+        match self.constants.iter().find(|(known, _)| *known == attr) {
+            Some((_, first)) => *first,
+            None => {
+                self.constants.push((attr, value));
+                value
+            }
+        }
+    }
+}
