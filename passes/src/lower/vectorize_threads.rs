@@ -136,7 +136,12 @@ fn is_of_blocks(choice: Op<'_>, parallel: Op<'_>) -> bool {
     let mut at = Some(choice);
     while let Some(choice) = at {
         if choice.has_attr(OF_BLOCKS) {
-            return choice.region(0).blocks().into_iter().flat_map(|block| block.ops()).any(|op| op.is_ancestor_of(parallel));
+            return choice
+                .region(0)
+                .blocks()
+                .into_iter()
+                .flat_map(|block| block.ops())
+                .any(|op| op.is_ancestor_of(parallel));
         }
         at = choice.parent_of_name("scf.if");
     }

@@ -29,7 +29,8 @@ const SAVING: u64 = 3;
 pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, register_bits: u32) {
     for choice in function.find_all(|op| op.is("scf.if") && op.has_attr(OF_BLOCKS)) {
         let lanes = attributes::count(choice, OF_BLOCKS).unwrap_or(1);
-        let cost = |branch: usize| Cost { expected, register_bits: register_bits.into() }.of(choice.region(branch).entry());
+        let cost =
+            |branch: usize| Cost { expected, register_bits: register_bits.into() }.of(choice.region(branch).entry());
         let (together, alone) = (cost(0), cost(1).saturating_mul(lanes));
         debug!(target: PASS.name, "{lanes} blocks together take {together} operations, one after another {alone}");
         if together.saturating_mul(SAVING) <= alone {
@@ -58,7 +59,8 @@ impl<'c> Cost<'c, '_> {
     }
 
     fn operation(&self, op: Op<'c>) -> u64 {
-        let regions = || op.regions().into_iter().filter(|region| !region.is_empty()).map(|region| self.of(region.entry()));
+        let regions =
+            || op.regions().into_iter().filter(|region| !region.is_empty()).map(|region| self.of(region.entry()));
         match op.name() {
             "scf.for" => rounds(op, [0, 1, 2]).saturating_mul(1 + regions().sum::<u64>()),
             "scf.parallel" => {
@@ -81,7 +83,8 @@ impl<'c> Cost<'c, '_> {
             let bits = value.ty().vector_parts().map_or(0, |_| 8 * value.ty().layout(op).0);
             bits.div_ceil(self.register_bits).max(1)
         };
-        let width = types.count().min(1) as u64 * op.results().into_iter().chain(op.operands()).map(registers).max().unwrap_or(1);
+        let width = types.count().min(1) as u64
+            * op.results().into_iter().chain(op.operands()).map(registers).max().unwrap_or(1);
         match op.name() {
             name if name.ends_with("constant") || name.ends_with("poison") => 0,
             "scf.yield" | "scf.reduce" | "arith.index_cast" | "arith.index_castui" | "vector.broadcast" => 0,

@@ -20,7 +20,11 @@
 //! keeps its order where that may matter: nothing else of the device's memory is accessed between the accesses that go together. How
 //! far addresses go from row to row is guessed by their form, and asked for at run time.
 //!
-//! Declined: rows that are not all of x, or with control flow, or of a number that is no multiple of the lanes.
+//! Conditions are asked for too, that all lanes of all rows take their first branch: guards against the end of an array hold for all
+//! blocks but the last.
+//!
+//! Declined: rows that are not all of x, or with loops, or of a number that is no multiple of the lanes, and conditions that depend on
+//! what is loaded.
 
 mod guess;
 
@@ -51,7 +55,55 @@ struct Rows<'c> {
     asked: Option<Value<'c>>,
     row: Op<'c>,
     lanes: usize,
+    /// What a row does where its conditions hold.
+    taken: Taken<'c>,
+    /// What addresses and conditions are computed of.
+    first: HashSet<Op<'c>>,
     families: Vec<Family<'c>>,
+}
+
+/// The operations of a row where all its conditions hold, in order; an `scf.if` stands behind those of its first branch.
+#[derive(Default)]
+struct Taken<'c> {
+    ops: Vec<Op<'c>>,
+    /// Conditions of the whole row, and masks of its lanes.
+    conditions: Vec<Value<'c>>,
+}
+
+impl<'c> Taken<'c> {
+    fn add(&mut self, block: Block<'c>) -> Option<()> {
+        for op in block.ops().into_iter().filter(|op| !op.is_terminator()) {
+            if op.is("scf.if") {
+                let condition = op.operand(0);
+                // Where any lane takes a branch, all are asked for.
+                let any = condition.defining_op().filter(|op| op.is("llvm.intr.vector.reduce.or"));
+                self.conditions.push(any.map_or(condition, |any| any.operand(0)));
+                self.add(op.region(0).entry())?;
+            } else if op.num_regions() > 0 {
+                return None;
+            }
+            self.ops.push(op);
+        }
+        Some(())
+    }
+
+    /// What the addresses of accesses and the conditions are computed of, if that is known before anything is accessed.
+    fn known_first(&self, families: &[Family<'c>]) -> Option<HashSet<Op<'c>>> {
+        let members = families.iter().flat_map(|family| &family.members);
+        let mut wanted: Vec<_> =
+            members.map(|(member, _)| pointers(*member)).chain(self.conditions.iter().copied()).collect();
+        let mut found = HashSet::new();
+        while let Some(value) = wanted.pop() {
+            let inside = value.defining_op().filter(|op| self.ops.contains(op));
+            if let Some(op) = inside.filter(|op| found.insert(*op)) {
+                if op.num_regions() > 0 || !op.is_pure() {
+                    return None;
+                }
+                wanted.extend(op.operands());
+            }
+        }
+        Some(found)
+    }
 }
 
 /// Accesses of a row whose addresses differ by constants, in order.
@@ -82,12 +134,14 @@ impl<'c> Rows<'c> {
         let nothing_left = |op: &Op<'c>| plain(op) || is_rest(*op, row, lanes);
         let step = i64::try_from(lanes).ok()?;
         let whole = constant(counting.upper).is_some_and(|rows| rows % step == 0);
-        let ops = ops(row.body());
-        if !whole || ops.len() > LARGEST || ops.iter().any(|op| op.num_regions() > 0) || !all[place + 1..].iter().all(nothing_left) {
+        let mut taken = Taken::default();
+        taken.add(row.body())?;
+        if !whole || taken.ops.len() > LARGEST || !all[place + 1..].iter().all(nothing_left) {
             return None;
         }
-        let families = families(&ops, along, lanes);
-        (!families.is_empty()).then_some(Self { along, before, asked, row, lanes, families })
+        let families = families(&taken, along, lanes);
+        let first = taken.known_first(&families)?;
+        (!families.is_empty()).then_some(Self { along, before, asked, row, lanes, taken, first, families })
     }
 
     fn rewrite(&self) -> Op<'c> {
@@ -115,24 +169,9 @@ impl<'c> Rows<'c> {
         versions
     }
 
-    /// What addresses are computed of.
-    fn addresses(&self) -> HashSet<Op<'c>> {
-        let members = self.families.iter().flat_map(|family| &family.members);
-        let mut wanted: Vec<_> = members.map(|(member, _)| pointers(*member)).collect();
-        let mut found = HashSet::new();
-        while let Some(value) = wanted.pop() {
-            let inside = value.defining_op().filter(|op| op.parent() == Some(self.row));
-            if let Some(op) = inside.filter(|op| found.insert(*op)) {
-                wanted.extend(op.operands());
-            }
-        }
-        found
-    }
-
     /// Whether the addresses of each family follow one another from row to row and from member to member, in all lanes.
     fn follow(&self, b: Builder<'c>, copies: &mut [Mapping<'c>]) -> Value<'c> {
-        let addresses = self.addresses();
-        let computed = self.row.body().ops().into_iter().filter(|op| addresses.contains(op));
+        let computed = self.taken.ops.iter().copied().filter(|op| self.first.contains(op));
         for op in self.before.iter().copied().chain(computed) {
             for mapping in copies.iter_mut() {
                 b.clone_op(op, mapping);
@@ -141,6 +180,15 @@ impl<'c> Rows<'c> {
         let mut all = b.const_int(b.ctx().int(1), 1);
         for (asked, copy) in copies.iter().filter_map(|copy| Some((self.asked?, copy))) {
             all = b.arith("andi", all, copy.get_or_self(asked));
+        }
+        for condition in &self.taken.conditions {
+            let rows = copies.iter().map(|copy| copy.get_or_self(*condition));
+            let Some(rows) = rows.reduce(|rows, row| b.arith("andi", rows, row)) else { continue };
+            let holds = match rows.ty().vector_parts() {
+                Some(_) => b.value("llvm.intr.vector.reduce.and", &[rows], b.ctx().int(1)),
+                None => rows,
+            };
+            all = b.arith("andi", all, holds);
         }
         for family in &self.families {
             let number = |member: Op<'c>, copy: &Mapping<'c>| {
@@ -157,7 +205,11 @@ impl<'c> Rows<'c> {
                         continue;
                     }
                     let bytes = b.const_int(b.ctx().int(64), distance + family.advance * row);
-                    let bytes = if first.ty() == bytes.ty() { bytes } else { b.value("vector.broadcast", &[bytes], first.ty()) };
+                    let bytes = if first.ty() == bytes.ty() {
+                        bytes
+                    } else {
+                        b.value("vector.broadcast", &[bytes], first.ty())
+                    };
                     let other = b.arith("xori", number(*member, copy), b.arith("addi", first, bytes));
                     differ = Some(differ.map_or(other, |differ| b.arith("ori", differ, other)));
                 }
@@ -175,9 +227,14 @@ impl<'c> Rows<'c> {
 
     /// The rows of a round, their accesses by squares.
     fn squares(&self, b: Builder<'c>, mut copies: Vec<Mapping<'c>>) {
-        let addresses = self.addresses();
-        for op in self.row.body().ops() {
-            if op.is_terminator() || addresses.contains(&op) {
+        for op in self.taken.ops.iter().copied().filter(|op| !self.first.contains(op)) {
+            if op.is("scf.if") {
+                let given = op.region(0).entry().terminator().map(Op::operands).unwrap_or_default();
+                for copy in &mut copies {
+                    for (result, value) in op.results().into_iter().zip(&given) {
+                        copy.map(result, copy.get_or_self(*value));
+                    }
+                }
                 continue;
             }
             let member = |family: &&Family<'c>| family.members.iter().any(|(member, _)| *member == op);
@@ -275,15 +332,15 @@ impl<'c> Family<'c> {
         match op.name() {
             "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => self.stores && !is_own(op.operand(0)),
             "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => !is_own(op.operand(1)),
+            // What is behind it stands before it.
+            "scf.if" => false,
             _ => !op.is_memory_effect_free(),
         }
     }
 
     fn fills_squares(&self, lanes: usize) -> bool {
         let places = self.places(lanes);
-        let follow = |square: &[(i64, usize, usize)]| {
-            square.windows(2).all(|pair| pair[1].0 - pair[0].0 == self.size)
-        };
+        let follow = |square: &[(i64, usize, usize)]| square.windows(2).all(|pair| pair[1].0 - pair[0].0 == self.size);
         let distinct = places.windows(2).all(|pair| pair[0].0 < pair[1].0);
         distinct && places.chunks(lanes).all(|square| square.len() == lanes && follow(square))
     }
@@ -347,12 +404,12 @@ fn is_rest(op: Op<'_>, row: Op<'_>, lanes: usize) -> bool {
 }
 
 /// The gathers and scatters of a row that can go by squares.
-fn families<'c>(ops: &[Op<'c>], along: Op<'c>, lanes: usize) -> Vec<Family<'c>> {
-    let mut guesses = Guesses::default();
+fn families<'c>(taken: &Taken<'c>, along: Op<'c>, lanes: usize) -> Vec<Family<'c>> {
+    let mut guesses = Guesses::of_taken(&taken.conditions);
     let mut open: Vec<(Guess<'c>, Family<'c>)> = Vec::new();
     let mut done = Vec::new();
-    for op in ops {
-        let access = Access::of(*op, lanes);
+    for op in &taken.ops {
+        let access = Access::of(*op, lanes, &taken.conditions);
         let guess = access.map(|_| guesses.of(pointers(*op)));
         let joins = |(other, family): &(Guess<'c>, Family<'c>)| match (access, &guess) {
             (Some(access), Some(guess)) => other.terms == guess.terms && family.is_like(access),
@@ -391,10 +448,11 @@ struct Access<'c> {
 }
 
 impl<'c> Access<'c> {
-    fn of(op: Op<'c>, lanes: usize) -> Option<Self> {
+    fn of(op: Op<'c>, lanes: usize, conditions: &[Value<'c>]) -> Option<Self> {
         let stores = op.is("llvm.intr.masked.scatter");
         let is_access = stores || op.is("llvm.intr.masked.gather");
-        if !is_access || !all_take_part(op.operand(usize::from(stores) + 1)) {
+        let take_part = |mask: Value<'c>| conditions.contains(&mask) || all_take_part(mask);
+        if !is_access || !take_part(op.operand(usize::from(stores) + 1)) {
             return None;
         }
         let ty = if stores { op.operand(0).ty() } else { op.result(0).ty() };

@@ -32,13 +32,18 @@ impl<'c> Guess<'c> {
 }
 
 /// Guesses about the numbers of a function.
-#[derive(Default)]
-pub struct Guesses<'c> {
+pub struct Guesses<'a, 'c> {
     /// Constant vectors, the first one of each value.
     constants: Vec<(Attr<'c>, Value<'c>)>,
+    /// Conditions that are taken to hold.
+    taken: &'a [Value<'c>],
 }
 
-impl<'c> Guesses<'c> {
+impl<'a, 'c> Guesses<'a, 'c> {
+    pub fn of_taken(taken: &'a [Value<'c>]) -> Self {
+        Self { constants: Vec::new(), taken }
+    }
+
     /// What a number, an address, or each lane of a vector of them is.
     pub fn of(&mut self, value: Value<'c>) -> Guess<'c> {
         self.within(value, DEPTH)
@@ -53,6 +58,7 @@ impl<'c> Guesses<'c> {
     }
 
     fn sum(&mut self, op: Op<'c>, depth: u32) -> Option<Guess<'c>> {
+        let taken = self.taken;
         let mut operand = |number: usize| self.within(op.operand(number), depth);
         match op.name() {
             "arith.addi" | "llvm.add" => Some(operand(0).plus(&operand(1), 1)),
@@ -71,8 +77,9 @@ impl<'c> Guesses<'c> {
                 let bits = bits.terms.is_empty().then_some(bits.constant).filter(|bits| (0..63).contains(bits))?;
                 Some(Guess::default().plus(&operand(0), 1 << bits))
             }
-            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui" | "arith.trunci" | "llvm.sext"
-            | "llvm.zext" | "llvm.trunc" | "vector.broadcast" | "llvm.addrspacecast" => Some(operand(0)),
+            "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui" | "arith.trunci"
+            | "llvm.sext" | "llvm.zext" | "llvm.trunc" | "vector.broadcast" | "llvm.addrspacecast" => Some(operand(0)),
+            "llvm.select" | "arith.select" if taken.contains(&op.operand(0)) => Some(operand(1)),
             "llvm.getelementptr" => {
                 let steps = addresses::steps(op)?;
                 let mut sum = self.within(op.operand(0), depth);
