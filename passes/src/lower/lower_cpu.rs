@@ -316,7 +316,7 @@ fn make_block<'c>(
         let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         vectorise(function).map_err(|why| why.to_string())?;
         let expected = transpose::transpose(function);
-        choose::choose(function, &expected, how.machine.register_bits);
+        choose::choose(function, &expected, how.machine);
         prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);

@@ -82,6 +82,7 @@ pub use nest::FEWEST;
 use nest::Nest;
 use own_memory::make_room;
 pub use parts::{extract, transposed};
+pub use report::blocks_together;
 pub use steps::doubles;
 pub use sums::reduction;
 

@@ -10,7 +10,10 @@ use regrain_dialects::{attributes, attributes::OF_BLOCKS, ops::TakeBlocks};
 use tracing::debug;
 
 use super::PASS;
-use crate::analysis::{facts::constant, loops::Counting};
+use crate::{
+    analysis::{facts::constant, loops::Counting},
+    lower::vectorize_threads::{Machine, blocks_together},
+};
 
 /// Threads that a loop of unknown bounds is taken to be of, and rounds of one that no thread loop is.
 const THREADS: u64 = 64;
@@ -26,14 +29,17 @@ const CALL: u64 = 10;
 const SAVING: u64 = 3;
 
 /// Leaves the cheaper version of each choice; of the conditions `expected` it is taken that they hold.
-pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, register_bits: u32) {
+pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine) {
     for choice in function.find_all(|op| op.is("scf.if") && op.has_attr(OF_BLOCKS)) {
         let lanes = attributes::count(choice, OF_BLOCKS).unwrap_or(1);
         let cost =
-            |branch: usize| Cost { expected, register_bits: register_bits.into() }.of(choice.region(branch).entry());
+            |branch: usize| Cost { expected, register_bits: machine.register_bits.into() }.of(choice.region(branch).entry());
         let (together, alone) = (cost(0), cost(1).saturating_mul(lanes));
         debug!(target: PASS.name, "{lanes} blocks together take {together} operations, one after another {alone}");
         if together.saturating_mul(SAVING) <= alone {
+            if machine.report {
+                blocks_together(choice, lanes);
+            }
             continue;
         }
         let taken = choice.operand(0).defining_op().and_then(TakeBlocks::cast);

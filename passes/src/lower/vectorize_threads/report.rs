@@ -56,6 +56,14 @@ impl<'c> About<'c> {
     }
 }
 
+/// Says of a choice that blocks go together in it.
+pub fn blocks_together(choice: Op<'_>, lanes: u64) {
+    let about = About::of(choice);
+    for class in ["", "-analysis"] {
+        about.say(&format!("{lanes} blocks go together, each as a lane"), class, &[]);
+    }
+}
+
 /// Says of a thread loop that its threads go in rows, and how their accesses are made. `shapes` are those of its whole rows.
 pub fn together<'c>(parallel: Op<'c>, lanes: u32, shapes: &Shapes<'c>) {
     let about = About::of(parallel);
