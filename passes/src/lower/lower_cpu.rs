@@ -65,6 +65,8 @@ use regrain_targets::device_language::{self, thread_ops::asks_for_shared};
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 use regrain_targets::target::{BlockFunction, KernelFacts};
 
+use transpose::BlockMemory;
+
 use crate::{
     analysis::{facts::constant, functions, objects::is_shared},
     coarsen::coarsening::static_shared_bytes,
@@ -314,8 +316,9 @@ fn make_block<'c>(
     for function in waiting.into_iter().chain([function]) {
         // Blocks that go as one have no phases, but loops around what they were cut into.
         let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
+        let memory = BlockMemory::of(function);
         vectorise(function).map_err(|why| why.to_string())?;
-        let expected = transpose::transpose(function);
+        let expected = transpose::transpose(function, &memory);
         choose::choose(function, &expected, how.machine);
         prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);

@@ -119,6 +119,12 @@ impl<'c> Together<'c> {
         }
         let memory = grid.body().ops().into_iter().filter(|op| is_shared_memory(*op));
         let tiles = memory.map(Tile::of).collect::<Result<Vec<_>, _>>()?;
+        // There is one dynamic shared memory, whatever names it.
+        let mut dynamic = tiles.iter().filter(|tile| tile.is_dynamic()).map(Tile::element);
+        let first = dynamic.next();
+        if dynamic.any(|element| Some(element) != first) {
+            return Err("dynamic shared memory is accessed in elements of several sizes".into());
+        }
         let bytes: i64 = tiles.iter().map(|tile| tile.bytes(grid)).sum();
         if tiles.is_empty() || bytes * i64::from(lanes) > MOST_SHARED {
             return Err(format!("it has {bytes} bytes of shared memory"));

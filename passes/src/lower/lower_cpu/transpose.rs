@@ -31,10 +31,14 @@ mod guess;
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
+use regrain_dialects::attributes::REUSED;
 
 use crate::{
-    analysis::{facts::constant, loops::Counting, objects::root},
-    lower::vectorize_threads::{extract, transposed},
+    analysis::{facts::constant, loops::Counting, objects::{escapes, root}},
+    lower::{
+        DYNAMIC_SHARED,
+        vectorize_threads::{extract, is_ordinary, transposed},
+    },
 };
 use guess::{Guess, Guesses};
 
@@ -42,9 +46,52 @@ use guess::{Guess, Guesses};
 const LARGEST: usize = 120;
 
 /// Transposes what the rows of a function access, when rows have been made; gives the conditions under which it does.
-pub fn transpose(function: Op<'_>) -> HashSet<Op<'_>> {
-    let found: Vec<_> = function.find_named("scf.for").into_iter().filter_map(Rows::of).collect();
+pub fn transpose<'c>(function: Op<'c>, memory: &BlockMemory<'c>) -> HashSet<Op<'c>> {
+    let found: Vec<_> = function.find_named("scf.for").into_iter().filter_map(|along| Rows::of(along, memory)).collect();
     found.iter().map(Rows::rewrite).collect()
+}
+
+/// The memory of a block, in which each thread's part is its own or ordered by barriers: all on the stack but what threads, or later their
+/// rows, use one after the other.
+pub struct BlockMemory<'c> {
+    objects: HashSet<Value<'c>>,
+    /// Whether dynamic shared memory is known by its name alone.
+    dynamic: bool,
+}
+
+impl<'c> BlockMemory<'c> {
+    /// To be asked before rows are made.
+    pub fn of(function: Op<'c>) -> Self {
+        let kept = |op: &Op<'c>| !op.has_attr(REUSED) && op.parent() == Some(function) && !escapes(op.result(0));
+        let objects = function.find_named("llvm.alloca").into_iter().filter(kept).map(|op| op.result(0)).collect();
+        let mut names = function.find_named("llvm.mlir.addressof").into_iter().filter(|op| is_dynamic(*op));
+        Self { objects, dynamic: !names.any(|op| escapes(op.result(0))) }
+    }
+
+    /// Whether an address is in it, where no address from elsewhere points to.
+    fn holds(&self, address: Value<'c>) -> bool {
+        let root = root(address);
+        self.objects.contains(&root) || self.dynamic && root.defining_op().is_some_and(is_dynamic)
+    }
+
+    /// Whether rows may go through an operation one after the other, or all at a time.
+    fn may_interleave(&self, op: Op<'c>) -> bool {
+        let known = |address: Value<'c>| {
+            self.holds(address) || root(address).defining_op().is_none_or(|op| !op.is("llvm.alloca"))
+        };
+        match op.name() {
+            "llvm.load" | "llvm.store" if !is_ordinary(op) || op.has_attr("volatile_") => false,
+            "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => known(op.operand(0)),
+            "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => known(op.operand(1)),
+            "llvm.alloca" => false,
+            _ => op.num_regions() == 0 && op.is_memory_effect_free(),
+        }
+    }
+}
+
+/// Whether an operation names dynamic shared memory.
+fn is_dynamic(op: Op<'_>) -> bool {
+    op.is("llvm.mlir.addressof") && op.attr("global_name").and_then(Attr::as_symbol) == Some(DYNAMIC_SHARED)
 }
 
 /// A loop over rows of which each is all of x.
@@ -71,15 +118,15 @@ struct Taken<'c> {
 }
 
 impl<'c> Taken<'c> {
-    fn add(&mut self, block: Block<'c>) -> Option<()> {
+    fn add(&mut self, block: Block<'c>, memory: &BlockMemory<'c>) -> Option<()> {
         for op in block.ops().into_iter().filter(|op| !op.is_terminator()) {
             if op.is("scf.if") {
                 let condition = op.operand(0);
                 // Where any lane takes a branch, all are asked for.
                 let any = condition.defining_op().filter(|op| op.is("llvm.intr.vector.reduce.or"));
                 self.conditions.push(any.map_or(condition, |any| any.operand(0)));
-                self.add(op.region(0).entry())?;
-            } else if op.num_regions() > 0 {
+                self.add(op.region(0).entry(), memory)?;
+            } else if !memory.may_interleave(op) {
                 return None;
             }
             self.ops.push(op);
@@ -120,7 +167,7 @@ struct Family<'c> {
 }
 
 impl<'c> Rows<'c> {
-    fn of(along: Op<'c>) -> Option<Self> {
+    fn of(along: Op<'c>, memory: &BlockMemory<'c>) -> Option<Self> {
         let counting = Counting::of(along).filter(Counting::is_plain)?;
         let ops = |block: Block<'c>| block.ops().into_iter().filter(|op| !op.is_terminator()).collect::<Vec<_>>();
         let all = ops(along.body());
@@ -135,11 +182,11 @@ impl<'c> Rows<'c> {
         let step = i64::try_from(lanes).ok()?;
         let whole = constant(counting.upper).is_some_and(|rows| rows % step == 0);
         let mut taken = Taken::default();
-        taken.add(row.body())?;
+        taken.add(row.body(), memory)?;
         if !whole || taken.ops.len() > LARGEST || !all[place + 1..].iter().all(nothing_left) {
             return None;
         }
-        let families = families(&taken, along, lanes);
+        let families = families(&taken, along, lanes, memory);
         let first = taken.known_first(&families)?;
         (!families.is_empty()).then_some(Self { along, before, asked, row, lanes, taken, first, families })
     }
@@ -328,10 +375,10 @@ impl<'c> Family<'c> {
     }
 
     /// Whether the members may not be brought together across an operation.
-    fn may_meet(&self, op: Op<'c>) -> bool {
+    fn may_meet(&self, op: Op<'c>, memory: &BlockMemory<'c>) -> bool {
         match op.name() {
-            "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => self.stores && !is_own(op.operand(0)),
-            "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => !is_own(op.operand(1)),
+            "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => self.stores && !memory.holds(op.operand(0)),
+            "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => !memory.holds(op.operand(1)),
             // What is behind it stands before it.
             "scf.if" => false,
             _ => !op.is_memory_effect_free(),
@@ -344,11 +391,6 @@ impl<'c> Family<'c> {
         let distinct = places.windows(2).all(|pair| pair[0].0 < pair[1].0);
         distinct && places.chunks(lanes).all(|square| square.len() == lanes && follow(square))
     }
-}
-
-/// Whether memory is the block's own, which no address from elsewhere points to.
-fn is_own(address: Value<'_>) -> bool {
-    root(address).defining_op().is_some_and(|op| matches!(op.name(), "llvm.alloca" | "llvm.mlir.addressof"))
 }
 
 /// The pointers of a gather or scatter.
@@ -404,19 +446,23 @@ fn is_rest(op: Op<'_>, row: Op<'_>, lanes: usize) -> bool {
 }
 
 /// The gathers and scatters of a row that can go by squares.
-fn families<'c>(taken: &Taken<'c>, along: Op<'c>, lanes: usize) -> Vec<Family<'c>> {
+fn families<'c>(taken: &Taken<'c>, along: Op<'c>, lanes: usize, memory: &BlockMemory<'c>) -> Vec<Family<'c>> {
     let mut guesses = Guesses::of_taken(&taken.conditions);
     let mut open: Vec<(Guess<'c>, Family<'c>)> = Vec::new();
     let mut done = Vec::new();
     for op in &taken.ops {
-        let access = Access::of(*op, lanes, &taken.conditions);
+        let elsewhere = |access: &Access<'c>| {
+            let root = root(access.address).defining_op();
+            !memory.holds(access.address) && root.is_none_or(|op| !op.is("llvm.alloca") && !is_dynamic(op))
+        };
+        let access = Access::of(*op, lanes, &taken.conditions).filter(elsewhere);
         let guess = access.map(|_| guesses.of(pointers(*op)));
         let joins = |(other, family): &(Guess<'c>, Family<'c>)| match (access, &guess) {
             (Some(access), Some(guess)) => other.terms == guess.terms && family.is_like(access),
             _ => false,
         };
         let (own, others): (Vec<_>, Vec<_>) = open.into_iter().partition(joins);
-        let (met, kept): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, family)| family.may_meet(*op));
+        let (met, kept): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, family)| family.may_meet(*op, memory));
         done.extend(met);
         open = kept;
         let (Some(access), Some(guess)) = (access, guess) else { continue };

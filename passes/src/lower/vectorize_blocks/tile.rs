@@ -64,6 +64,15 @@ impl<'c> Tile<'c> {
         self.op.result(0)
     }
 
+    pub fn is_dynamic(&self) -> bool {
+        DynamicShared::is(self.op)
+    }
+
+    /// The size of an element, in bytes.
+    pub fn element(&self) -> u64 {
+        self.element
+    }
+
     /// Bytes of one block, if they are constant.
     pub fn bytes(&self, at: Op<'c>) -> i64 {
         Shared::cast(self.op).map_or(0, |shared| shared.memory_type().layout(at).0.cast_signed())
