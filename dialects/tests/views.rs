@@ -7,7 +7,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
-    Shared, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
+    Shared, Shuffle, ShuffleKind, TakeBlocks, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
     thread_loop, yield_results,
 };
 use regrain_dialects::{LaunchBounds, attributes};
@@ -52,6 +52,7 @@ fn launch_reads_back() {
     let memory = b.ctx().parse_type("!llvm.array<4 x f32>").unwrap();
     let tile = Shared::create(b, memory, Some(16), Some("tile"));
     let dynamic = DynamicShared::create(b, wrapper.shared_bytes().unwrap(), Some(128));
+    let many = TakeBlocks::create(b, 8, b.const_int(b.ctx().int(1), 1));
     let barrier = Barrier::create(inner, &ivs);
     assert!(root.verify(), "{root}");
     assert_eq!(wrapper.kernel(), Some("k"));
@@ -61,6 +62,7 @@ fn launch_reads_back() {
     assert_eq!(thread_loop(barrier.op()), wrapper.block_loop());
     assert_eq!((tile.memory_type(), tile.alignment(), tile.name()), (memory, Some(16), Some("tile")));
     assert_eq!((dynamic.bytes(), dynamic.alignment()), (wrapper.shared_bytes().unwrap(), Some(128)));
+    assert_eq!((many.count(), many.allowed().ty(), many.taken().ty()), (8, b.ctx().int(1), b.ctx().int(1)));
     assert!(GpuWrapper::cast(grid).is_none());
 }
 

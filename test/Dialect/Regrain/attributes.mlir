@@ -36,6 +36,9 @@ func.func @host(%n: index, %p: !llvm.ptr, %one: i32) {
   // CHECK: } {regrain.convex}
   scf.if %d {
   } {regrain.convex}
+  // CHECK: } {regrain.of_blocks = 8 : i64}
+  scf.if %d {
+  } {regrain.of_blocks = 8 : i64}
   // CHECK: llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"}
   llvm.inline_asm has_side_effects {regrain.asm_attributes = "nounwind"} "nop", "" : () -> ()
   // CHECK: regrain.gpu_wrapper {{.*}} attributes {regrain.kept, regrain.not_split = "it may wait", regrain.original}

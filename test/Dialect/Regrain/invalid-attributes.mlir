@@ -261,6 +261,15 @@ func.func @convex(%p: !llvm.ptr) {
 
 // -----
 
+func.func @of_blocks(%n: i1) {
+  // expected-error @below {{attribute 'regrain.of_blocks' is 0 : i64, expected}}
+  scf.if %n {
+  } {regrain.of_blocks = 0 : i64}
+  return
+}
+
+// -----
+
 func.func @asm(%p: !llvm.ptr) {
   // expected-error @below {{attribute 'regrain.asm_attributes' stands on 'llvm.load', expected 'llvm.inline_asm'}}
   %a = llvm.load %p {regrain.asm_attributes = "nounwind"} : !llvm.ptr -> i32

@@ -204,6 +204,24 @@ func.func @dynamic_shared_outside(%n: index) {
 
 // -----
 
+func.func @one_block(%n: i1) {
+  // expected-error @+1 {{'regrain.take_blocks' op takes 1 blocks, expected at least 2}}
+  %0 = regrain.take_blocks 1 if %n
+  return
+}
+
+// -----
+
+func.func @blocks_outside(%n: index, %b: i1) {
+  %0 = regrain.gpu_wrapper grid(%n, %n, %n) block(%n, %n, %n) {
+    // expected-error @+1 {{'regrain.take_blocks' op is inside 0 parallel loops of its gpu_wrapper, expected 1, the grid loop}}
+    %1 = regrain.take_blocks 8 if %b
+  }
+  return
+}
+
+// -----
+
 func.func @dynamic_shared_alignment(%n: i64) {
   // expected-error @+1 {{'regrain.dynamic_shared' op alignment is 0, expected a power of two}}
   %0 = regrain.dynamic_shared %n align 0 : i64 -> !llvm.ptr<3>

@@ -19,6 +19,10 @@ func.func @launch(%gx: index, %n: index, %stream: !llvm.ptr, %bytes: i64) -> i32
       %named = regrain.shared "tile" align 16 : f32 -> !llvm.ptr<3>
       // CHECK: regrain.dynamic_shared %[[B]] align 128 : i64 -> !llvm.ptr<3>
       %dyn = regrain.dynamic_shared %bytes align 128 : i64 -> !llvm.ptr<3>
+      // CHECK: %[[FITS:.*]] = arith.cmpi ult
+      // CHECK: regrain.take_blocks 8 if %[[FITS]]
+      %fits = arith.cmpi ult, %bytes, %bytes : i64
+      %many = regrain.take_blocks 8 if %fits
       // CHECK: scf.parallel (%[[X:.*]], %[[Y:.*]], %[[Z:.*]]) =
       scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
         // CHECK: regrain.barrier(%[[X]], %[[Y]], %[[Z]])
