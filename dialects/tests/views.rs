@@ -7,8 +7,8 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
-    Shared, Shuffle, ShuffleKind, TakeBlocks, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind, is_synchronising,
-    thread_loop, yield_results,
+    Shared, Shuffle, ShuffleKind, TakeBlocks, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind,
+    is_synchronising, thread_loop, yield_results,
 };
 use regrain_dialects::{LaunchBounds, attributes};
 

@@ -96,7 +96,7 @@ mod launch;
 mod sync;
 mod warp;
 
-pub use launch::{Alternatives, DynamicShared, TakeBlocks, GpuWrapper, Shared, Yield, yield_results};
+pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, TakeBlocks, Yield, yield_results};
 pub use sync::{Barrier, BarrierReduce, ReduceKind};
 pub use warp::{
     ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,

@@ -62,7 +62,11 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-vectorize-blocks",
     summary: "let blocks go through a kernel together, as lanes of vectors",
     anchor: Anchor::Module,
-    options: &[PassOption { name: "lanes", default: "8", description: "how many blocks go together" }],
+    options: &[PassOption {
+        name: "lanes",
+        default: "8",
+        description: "how many blocks go together: numbers of 32 bits in a register; half of them where memory is shared in 64 bits",
+    }],
     dialects: &["regrain", "llvm", "scf", "arith"],
     run,
 };
@@ -126,6 +130,7 @@ impl<'c> Together<'c> {
             return Err("dynamic shared memory is accessed in elements of several sizes".into());
         }
         let bytes: i64 = tiles.iter().map(|tile| tile.bytes(grid)).sum();
+        let lanes = if tiles.iter().any(|tile| tile.element() > 4) { (lanes / 2).max(2) } else { lanes };
         if tiles.is_empty() || bytes * i64::from(lanes) > MOST_SHARED {
             return Err(format!("it has {bytes} bytes of shared memory"));
         }

@@ -11,7 +11,7 @@ use tracing::debug;
 
 use super::PASS;
 use crate::{
-    analysis::{facts::constant, loops::Counting},
+    analysis::facts::constant,
     lower::vectorize_threads::{Machine, blocks_together},
 };
 
@@ -32,8 +32,9 @@ const SAVING: u64 = 3;
 pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine) {
     for choice in function.find_all(|op| op.is("scf.if") && op.has_attr(OF_BLOCKS)) {
         let lanes = attributes::count(choice, OF_BLOCKS).unwrap_or(1);
-        let cost =
-            |branch: usize| Cost { expected, register_bits: machine.register_bits.into() }.of(choice.region(branch).entry());
+        let cost = |branch: usize| {
+            Cost { expected, register_bits: machine.register_bits.into() }.of(choice.region(branch).entry())
+        };
         let (together, alone) = (cost(0), cost(1).saturating_mul(lanes));
         debug!(target: PASS.name, "{lanes} blocks together take {together} operations, one after another {alone}");
         if together.saturating_mul(SAVING) <= alone {
@@ -112,9 +113,8 @@ fn rounds(op: Op<'_>, [lower, upper, step]: [usize; 3]) -> u64 {
     let step = constant(op.operand(step)).unwrap_or(1).max(1);
     match (chosen(lower), chosen(upper)) {
         (Some(lower), Some(upper)) => upper.saturating_sub(lower).max(0).cast_unsigned().div_ceil(step.cast_unsigned()),
-        _ if Counting::of(op).is_some_and(|counting| counting.rounds().is_none()) && is_of_threads(op) => {
-            THREADS.div_ceil(step.cast_unsigned())
-        }
+        // What begins at a number that is not known are the few that are left over.
+        (Some(_), None) if is_of_threads(op) => THREADS.div_ceil(step.cast_unsigned()),
         _ => ROUNDS,
     }
 }

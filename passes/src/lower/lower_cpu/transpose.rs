@@ -34,7 +34,11 @@ use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
 use regrain_dialects::attributes::REUSED;
 
 use crate::{
-    analysis::{facts::constant, loops::Counting, objects::{escapes, root}},
+    analysis::{
+        facts::constant,
+        loops::Counting,
+        objects::{escapes, root},
+    },
     lower::{
         DYNAMIC_SHARED,
         vectorize_threads::{extract, is_ordinary, transposed},
@@ -47,7 +51,8 @@ const LARGEST: usize = 120;
 
 /// Transposes what the rows of a function access, when rows have been made; gives the conditions under which it does.
 pub fn transpose<'c>(function: Op<'c>, memory: &BlockMemory<'c>) -> HashSet<Op<'c>> {
-    let found: Vec<_> = function.find_named("scf.for").into_iter().filter_map(|along| Rows::of(along, memory)).collect();
+    let found: Vec<_> =
+        function.find_named("scf.for").into_iter().filter_map(|along| Rows::of(along, memory)).collect();
     found.iter().map(Rows::rewrite).collect()
 }
 
@@ -377,7 +382,9 @@ impl<'c> Family<'c> {
     /// Whether the members may not be brought together across an operation.
     fn may_meet(&self, op: Op<'c>, memory: &BlockMemory<'c>) -> bool {
         match op.name() {
-            "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => self.stores && !memory.holds(op.operand(0)),
+            "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => {
+                self.stores && !memory.holds(op.operand(0))
+            }
             "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => !memory.holds(op.operand(1)),
             // What is behind it stands before it.
             "scf.if" => false,
