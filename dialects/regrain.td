@@ -104,6 +104,7 @@ def Regrain_Dialect : Dialect {
     | `regrain.taken_by_row` | `llvm.func` | unit | whoever runs its thread loop asks for each row |
     | `regrain.together` | `scf.if` | unit | the threads of a block meet inside of it, so all of them take it or none, but for those that have ended |
     | `regrain.convex` | `scf.if` | unit | what the `arith.ori` of the condition joins, each for itself, holds for all blocks between two along x for which it holds |
+    | `regrain.rows` | `scf.for` | unit | the loop over the rows of a block's threads, between two barriers: its rounds may run in any order |
     | `regrain.of_blocks` | an operation with one result, `scf.if` | i64, at least 1 | shared memory of so many blocks that go together; the choice between them and one block |
     | `regrain.asm_attributes` | `llvm.inline_asm` | text | attributes of the call that MLIR has no place for |
     | `regrain.grid_constant` | an argument of `llvm.func` | unit | a `__grid_constant__` parameter |

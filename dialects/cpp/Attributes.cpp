@@ -31,6 +31,7 @@ enum On : unsigned {
   /// An argument of a function.
   OnArgument = 128,
   OnIf = 256,
+  OnFor = 512,
 };
 
 /// Values that an attribute may have.
@@ -108,6 +109,7 @@ constexpr Row rows[] = {
     {"regrain.taken_by_row", OnFunction, Holds::Nothing},
     {"regrain.together", OnIf, Holds::Nothing},
     {"regrain.convex", OnIf, Holds::Nothing},
+    {"regrain.rows", OnFor, Holds::Nothing},
     {"regrain.of_blocks", OnValue | OnIf, Holds::Positive},
     {"regrain.asm_attributes", OnAssembly, Holds::Text},
     {"regrain.grid_constant", OnArgument, Holds::Nothing},
@@ -136,7 +138,8 @@ static bool stands(Operation *op, unsigned on) {
          (on & OnValue && op->getNumResults() == 1) ||
          (on & OnLoad && op->getName().getStringRef().ends_with(".load")) ||
          (on & OnAlloca && isa<LLVM::AllocaOp>(op)) ||
-         (on & OnIf && isa<scf::IfOp>(op)) || (on & OnAssembly && isa<LLVM::InlineAsmOp>(op));
+         (on & OnIf && isa<scf::IfOp>(op)) || (on & OnFor && isa<scf::ForOp>(op)) ||
+         (on & OnAssembly && isa<LLVM::InlineAsmOp>(op));
 }
 
 /// What the attribute may stand on, for messages.
@@ -160,6 +163,10 @@ static StringRef describeOn(unsigned on) {
     return "'llvm.alloca'";
   case OnIf:
     return "'scf.if'";
+  case OnFor:
+    return "'scf.for'";
+  case OnValue | OnIf:
+    return "an operation with one result or 'scf.if'";
   case OnAssembly:
     return "'llvm.inline_asm'";
   default:

@@ -87,6 +87,8 @@ pub const TOGETHER: &str = "regrain.together";
 /// On a condition about a block: what its `ori` joins, each for itself, holds for all blocks between two of a row of the grid for which
 /// it holds.
 pub const CONVEX: &str = "regrain.convex";
+/// On a loop over the rows of a block's threads, between two barriers: its rounds may run in any order.
+pub const ROWS: &str = "regrain.rows";
 /// On shared memory of several blocks that go together, and on the choice between them and one block: how many.
 pub const OF_BLOCKS: &str = "regrain.of_blocks";
 
@@ -129,6 +131,7 @@ pub const ALL: &[&str] = &[
     TAKEN_BY_ROW,
     TOGETHER,
     CONVEX,
+    ROWS,
     OF_BLOCKS,
     "regrain.asm_attributes",
     "regrain.grid_constant",

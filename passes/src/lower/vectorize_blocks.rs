@@ -213,7 +213,8 @@ fn own_operations<'c>(grid: Op<'c>, parallel: Op<'c>) -> Result<Vec<Op<'c>>, Str
     let mut own = Vec::new();
     for op in grid.body().ops() {
         let simple = op == parallel || op.is_terminator() || is_shared_memory(op) || op.is_pure();
-        if !simple && !(op.is("llvm.load") && is_ordinary(op) && !op.has_attr("volatile_")) {
+        let loads = op.is("llvm.load") && is_ordinary(op) && !op.has_attr("volatile_");
+        if !(simple || loads) {
             return Err(format!("{op:?} is done for the block"));
         }
         let differs = op.operands().iter().any(|operand| differ.contains(operand));

@@ -36,6 +36,9 @@ func.func @host(%n: index, %p: !llvm.ptr, %one: i32) {
   // CHECK: } {regrain.convex}
   scf.if %d {
   } {regrain.convex}
+  // CHECK: } {regrain.rows}
+  scf.for %r = %n to %n step %n {
+  } {regrain.rows}
   // CHECK: } {regrain.of_blocks = 8 : i64}
   scf.if %d {
   } {regrain.of_blocks = 8 : i64}

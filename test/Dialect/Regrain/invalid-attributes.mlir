@@ -270,6 +270,24 @@ func.func @of_blocks(%n: i1) {
 
 // -----
 
+func.func @blocks_of_nothing(%n: index) {
+  // expected-error @below {{attribute 'regrain.of_blocks' stands on 'scf.for', expected an operation with one result or 'scf.if'}}
+  scf.for %i = %n to %n step %n {
+  } {regrain.of_blocks = 8 : i64}
+  return
+}
+
+// -----
+
+func.func @rows(%n: i1) {
+  // expected-error @below {{attribute 'regrain.rows' stands on 'scf.if', expected 'scf.for'}}
+  scf.if %n {
+  } {regrain.rows}
+  return
+}
+
+// -----
+
 func.func @asm(%p: !llvm.ptr) {
   // expected-error @below {{attribute 'regrain.asm_attributes' stands on 'llvm.load', expected 'llvm.inline_asm'}}
   %a = llvm.load %p {regrain.asm_attributes = "nounwind"} : !llvm.ptr -> i32

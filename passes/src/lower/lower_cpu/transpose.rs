@@ -31,7 +31,7 @@ mod guess;
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
-use regrain_dialects::attributes::REUSED;
+use regrain_dialects::attributes::{REUSED, ROWS};
 
 use crate::{
     analysis::{
@@ -163,6 +163,7 @@ struct Family<'c> {
     stores: bool,
     element: Type<'c>,
     size: i64,
+    alignment: i64,
     /// From row to row, in bytes.
     advance: i64,
     /// Whether a wrap in any row can be told by the last one: no sum has parts that fall while others rise.
@@ -173,7 +174,7 @@ struct Family<'c> {
 
 impl<'c> Rows<'c> {
     fn of(along: Op<'c>, memory: &BlockMemory<'c>) -> Option<Self> {
-        let counting = Counting::of(along).filter(Counting::is_plain)?;
+        let counting = Counting::of(along).filter(|counting| counting.is_plain() && along.has_attr(ROWS))?;
         let ops = |block: Block<'c>| block.ops().into_iter().filter(|op| !op.is_terminator()).collect::<Vec<_>>();
         let all = ops(along.body());
         let place = all.iter().position(|op| op.is("scf.for"))?;
@@ -191,7 +192,7 @@ impl<'c> Rows<'c> {
         if !whole || taken.ops.len() > LARGEST || !all[place + 1..].iter().all(nothing_left) {
             return None;
         }
-        let families = families(&taken, along, lanes, memory);
+        let families = families(&taken, [along, row], lanes, memory);
         let first = taken.known_first(&families)?;
         (!families.is_empty()).then_some(Self { along, before, asked, row, lanes, taken, first, families })
     }
@@ -314,7 +315,7 @@ impl<'c> Rows<'c> {
         for square in places.chunks(self.lanes) {
             let rows = bases.iter().map(|base| {
                 let spec = b.op("llvm.load").operands(&[moved(b, *base, square[0].0)]);
-                let spec = spec.attr("alignment", ctx.i64_attr(family.size)).attr("ordering", ctx.i64_attr(0));
+                let spec = spec.attr("alignment", ctx.i64_attr(family.alignment)).attr("ordering", ctx.i64_attr(0));
                 spec.result(ty).build().result(0)
             });
             let columns = transposed(b, rows.collect());
@@ -336,7 +337,7 @@ impl<'c> Rows<'c> {
             let rows = transposed(b, columns.collect());
             for (base, row) in bases.iter().zip(rows) {
                 let spec = b.op("llvm.store").operands(&[row, moved(b, *base, square[0].0)]);
-                spec.attr("alignment", ctx.i64_attr(family.size)).attr("ordering", ctx.i64_attr(0)).build();
+                spec.attr("alignment", ctx.i64_attr(family.alignment)).attr("ordering", ctx.i64_attr(0)).build();
             }
         }
     }
@@ -453,8 +454,13 @@ fn is_rest(op: Op<'_>, row: Op<'_>, lanes: usize) -> bool {
 }
 
 /// The gathers and scatters of a row that can go by squares.
-fn families<'c>(taken: &Taken<'c>, along: Op<'c>, lanes: usize, memory: &BlockMemory<'c>) -> Vec<Family<'c>> {
-    let mut guesses = Guesses::of_taken(&taken.conditions);
+fn families<'c>(
+    taken: &Taken<'c>,
+    [along, row]: [Op<'c>; 2],
+    lanes: usize,
+    memory: &BlockMemory<'c>,
+) -> Vec<Family<'c>> {
+    let mut guesses = Guesses::new(&taken.conditions, along, row);
     let mut open: Vec<(Guess<'c>, Family<'c>)> = Vec::new();
     let mut done = Vec::new();
     for op in &taken.ops {
@@ -477,13 +483,15 @@ fn families<'c>(taken: &Taken<'c>, along: Op<'c>, lanes: usize, memory: &BlockMe
             Some((first, mut family)) => {
                 family.members.push((*op, guess.constant.wrapping_sub(first.constant)));
                 family.rises &= !guess.falls;
+                family.alignment = family.alignment.min(op.attr("alignment").and_then(Attr::as_int).unwrap_or(1));
                 open.push((first, family));
             }
             None => {
                 let advance = guess.terms.get(&along.body().arg(0)).copied().unwrap_or(0);
                 let size = access.element.layout(*op).0.cast_signed();
                 let (stores, element, rises) = (access.stores, access.element, !guess.falls);
-                let family = Family { stores, element, size, advance, rises, members: vec![(*op, 0)] };
+                let alignment = op.attr("alignment").and_then(Attr::as_int).unwrap_or(1).min(size);
+                let family = Family { stores, element, size, alignment, advance, rises, members: vec![(*op, 0)] };
                 open.push((guess, family));
             }
         }

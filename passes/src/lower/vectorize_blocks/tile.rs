@@ -127,7 +127,7 @@ fn element_type(address: Op<'_>) -> Option<Type<'_>> {
 fn is_in_elements(address: Op<'_>, element: u64) -> bool {
     let Some(ty) = element_type(address).filter(|ty| widened(*ty, 2).is_some()) else { return false };
     let leaf = leaf(ty).layout(address).0;
-    if element > 0 && leaf % element == 0 {
+    if element > 0 && leaf.is_multiple_of(element) {
         return true;
     }
     let raw = address.attr("rawConstantIndices").and_then(|raw| raw.as_i32_array());

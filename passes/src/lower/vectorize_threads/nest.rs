@@ -5,7 +5,7 @@ mod rest;
 use std::collections::HashMap;
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
-use regrain_dialects::attributes::REUSED;
+use regrain_dialects::attributes::{REUSED, ROWS};
 
 use rest::Rest;
 
@@ -278,6 +278,9 @@ impl<'c> Nest<'c> {
             Builder::at_end(made.body(), b.loc).scf_yield(&[]);
             b = Builder::before_terminator(made.body(), b.loc);
             ivs.insert(0, made.body().arg(0));
+            if axis == 1 {
+                made.set_attr(ROWS, b.ctx().unit_attr());
+            }
             nest = nest.or(Some(made));
         }
         let along_all = asked::of_all_rows(b, self.parallel, shapes, &ivs);

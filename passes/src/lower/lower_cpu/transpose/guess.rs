@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use mlir_bridge::ir::{Attr, Op, Value};
 
-use crate::analysis::{addresses, facts::constant};
+use crate::analysis::{addresses, counted_loop::is_outside, facts::constant};
 
+/// The largest factor of what only rises: what wraps at 32 bits, so many times, is no multiple of 2 to the 64.
+const LARGEST: i64 = 1 << 20;
 /// How deep numbers are looked through.
 const DEPTH: u32 = 24;
 
@@ -14,7 +16,8 @@ const DEPTH: u32 = 24;
 pub struct Guess<'c> {
     pub constant: i64,
     pub terms: HashMap<Value<'c>, i64>,
-    /// Whether something is subtracted: what wraps might then cancel out.
+    /// Whether it may fall from one round of the loop to the next, or in parts rise while others fall, so that what wraps in some round might
+    /// not be seen in a later one.
     pub falls: bool,
 }
 
@@ -26,7 +29,7 @@ impl<'c> Guess<'c> {
             *own = own.wrapping_add(times.wrapping_mul(factor));
         }
         self.terms.retain(|_, times| *times != 0);
-        self.falls |= other.falls || factor < 0 && !other.terms.is_empty();
+        self.falls |= other.falls || !(0..=LARGEST).contains(&factor) && !other.terms.is_empty();
         self
     }
 }
@@ -37,11 +40,15 @@ pub struct Guesses<'a, 'c> {
     constants: Vec<(Attr<'c>, Value<'c>)>,
     /// Conditions that are taken to hold.
     taken: &'a [Value<'c>],
+    /// The loop, and the one in it that runs once.
+    along: Op<'c>,
+    row: Op<'c>,
 }
 
 impl<'a, 'c> Guesses<'a, 'c> {
-    pub fn of_taken(taken: &'a [Value<'c>]) -> Self {
-        Self { constants: Vec::new(), taken }
+    /// Those about the rounds of `along`, in each of which `row` runs once.
+    pub fn new(taken: &'a [Value<'c>], along: Op<'c>, row: Op<'c>) -> Self {
+        Self { constants: Vec::new(), taken, along, row }
     }
 
     /// What a number, an address, or each lane of a vector of them is.
@@ -54,7 +61,12 @@ impl<'a, 'c> Guesses<'a, 'c> {
             return Guess { constant: number, ..Guess::default() };
         }
         let sum = value.defining_op().filter(|_| depth > 0).and_then(|op| self.sum(op, depth - 1));
-        sum.unwrap_or_else(|| Guess { terms: HashMap::from([(self.leaf(value), 1)]), ..Guess::default() })
+        sum.unwrap_or_else(|| {
+            let steady = is_outside(value, self.along)
+                || [self.along, self.row].iter().any(|op| op.body().arg(0) == value)
+                || value.defining_op().is_some_and(|op| op.is("arith.constant"));
+            Guess { constant: 0, terms: HashMap::from([(self.leaf(value), 1)]), falls: !steady }
+        })
     }
 
     fn sum(&mut self, op: Op<'c>, depth: u32) -> Option<Guess<'c>> {
