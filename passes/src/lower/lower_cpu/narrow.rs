@@ -80,7 +80,7 @@ fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
 }
 
 /// The conditions that all hold where `condition` does.
-fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
+pub fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
     match Parts::of(condition, true) {
         Parts::Both(parts) => parts.into_iter().flat_map(conjuncts).collect(),
         _ => vec![condition],
@@ -186,7 +186,7 @@ fn used_outside(user: Op<'_>, group: &[Op<'_>]) -> bool {
 }
 
 /// The memory that threads use one after the other in which an address may lie.
-fn roots(value: Value<'_>) -> Option<Value<'_>> {
+pub fn roots(value: Value<'_>) -> Option<Value<'_>> {
     let mut at = value;
     while let Some(op) = at.defining_op() {
         match op.name() {
