@@ -21,7 +21,7 @@
 
 use mlir_bridge::ir::{Block, Builder, Mapping, Op, Value};
 
-use super::narrow::{conjuncts, roots};
+use super::narrow::{conjuncts, index, roots};
 use crate::{
     analysis::{
         counted_loop::is_outside,
@@ -40,9 +40,8 @@ use crate::{
 const DEPTH: u32 = 16;
 /// The fewest threads: of fewer a row goes through all at once.
 const FEWEST: i64 = 8;
-/// The most threads of a block; their numbers fit into so many bits.
+/// The most threads of a block.
 const MOST: i64 = 1024;
-const BITS: u32 = 16;
 
 /// Makes rounds that pick a thread for that thread alone, in the thread loops of a block function.
 pub fn pick(function: Op<'_>) {
@@ -172,31 +171,10 @@ impl<'c> Picking<'c> {
         let op = condition.defining_op().filter(|op| matches!(op.name(), "llvm.icmp" | "arith.cmpi"))?;
         let equal = op.attr("predicate")?.as_int()? == 0;
         let pairs = [(op.operand(0), op.operand(1)), (op.operand(1), op.operand(0))];
-        let fits = |(own, number): &(Value<'c>, Value<'c>)| self.is_thread(*own) && self.is_shared(*number, DEPTH);
+        let fits = |(own, number): &(Value<'c>, Value<'c>)| {
+            index(self.parallel, *own) == Some(0) && self.is_shared(*number, DEPTH)
+        };
         pairs.into_iter().find(fits).filter(|_| equal).map(|(_, number)| number)
-    }
-
-    /// Whether a value is the thread's number in x.
-    fn is_thread(&self, value: Value<'c>) -> bool {
-        let mut at = value;
-        while let Some(op) = at.defining_op() {
-            let casts = matches!(
-                op.name(),
-                "arith.index_cast"
-                    | "arith.index_castui"
-                    | "llvm.trunc"
-                    | "llvm.sext"
-                    | "llvm.zext"
-                    | "arith.trunci"
-                    | "arith.extsi"
-                    | "arith.extui"
-            );
-            if !casts || at.ty().int_width().is_some_and(|bits| bits < BITS) {
-                return false;
-            }
-            at = op.operand(0);
-        }
-        at == self.parallel.body().arg(0)
     }
 
     /// Whether threads that are not picked carry on what they have.
@@ -283,9 +261,9 @@ impl<'c> Picking<'c> {
         }
         let number = computed(b, self.parallel, pick.number, &mut known);
         b = enter(b, b.cmpi("ult", number, b.const_int(number.ty(), self.threads)));
-        let index = b.ctx().index();
-        let thread = if number.ty() == index { number } else { b.index_castui(number, index) };
-        let mut own = self.numbered(b, [thread, b.const_index(0), b.const_index(0)]);
+        let wide = b.ctx().index();
+        let thread = if number.ty() == wide { number } else { b.index_castui(number, wide) };
+        let mut own = self.numbered([thread, b.const_index(0), b.const_index(0)]);
         for branch in &self.around {
             let taken = computed(b, self.parallel, branch.operand(0), &mut own);
             b = enter(b, taken);
@@ -313,7 +291,7 @@ impl<'c> Picking<'c> {
         let made = b.scf_parallel(&operands[..3], &operands[3..6], &operands[6..9]);
         let numbers = made.body().args();
         let mut b = Builder::before_terminator(made.body(), b.loc);
-        let mut own = self.numbered(b, [numbers[0], numbers[1], numbers[2]]);
+        let mut own = self.numbered([numbers[0], numbers[1], numbers[2]]);
         for branch in &self.around {
             let taken = computed(b, self.parallel, branch.operand(0), &mut own);
             let end = Builder::at_end(b.scf_if(taken, &[], false).body(), b.loc).scf_yield(&[]);
@@ -329,7 +307,8 @@ impl<'c> Picking<'c> {
         }
     }
 
-    fn numbered(&self, _b: Builder<'c>, numbers: [Value<'c>; 3]) -> Mapping<'c> {
+    /// The thread with such numbers.
+    fn numbered(&self, numbers: [Value<'c>; 3]) -> Mapping<'c> {
         let mut own = Mapping::new();
         own.map_all(&self.parallel.body().args(), &numbers);
         own
