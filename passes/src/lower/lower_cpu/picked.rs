@@ -71,6 +71,8 @@ struct Picking<'c> {
 struct Pick<'c> {
     branch: Op<'c>,
     number: Value<'c>,
+    /// Whether nothing else decides, so that the number is known whenever the branch is met.
+    alone: bool,
 }
 
 /// What threads hand on in memory.
@@ -160,7 +162,7 @@ impl<'c> Picking<'c> {
             return None;
         }
         match conjuncts(branch.operand(0)).into_iter().find_map(|condition| self.number(condition)) {
-            Some(number) => Some(Pick { branch, number }),
+            Some(number) => Some(Pick { branch, number, alone: self.number(branch.operand(0)).is_some() }),
             None if self.is_shared(branch.operand(0), DEPTH) => self.picks(branch.region(0).entry()),
             None => None,
         }
@@ -259,7 +261,10 @@ impl<'c> Picking<'c> {
             let taken = computed(b, self.parallel, branch.operand(0), &mut known);
             b = enter(b, taken);
         }
-        let number = computed(b, self.parallel, pick.number, &mut known);
+        let mut number = computed(b, self.parallel, pick.number, &mut known);
+        if !pick.alone && number.ty().int_width().is_some() {
+            number = b.value("llvm.freeze", &[number], number.ty());
+        }
         b = enter(b, b.cmpi("ult", number, b.const_int(number.ty(), self.threads)));
         let wide = b.ctx().index();
         let thread = if number.ty() == wide { number } else { b.index_castui(number, wide) };
