@@ -34,6 +34,7 @@ mod failures;
 mod fold_rows;
 mod grid_blocks;
 mod narrow;
+mod picked;
 mod prefetch;
 mod runs;
 mod selected;
@@ -309,6 +310,7 @@ fn make_block<'c>(
     place_shared(module, function);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
+    picked::pick(function);
     narrow::narrow(function);
     let waiting = waiting::outline(module, function, operations)?;
     clamps::specialise(function, runs);

@@ -31,7 +31,7 @@ mod flatten;
 mod grid;
 mod inductions;
 mod legality;
-mod memory;
+pub mod memory;
 mod plan;
 mod remembered;
 mod scoped;

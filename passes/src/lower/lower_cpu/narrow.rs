@@ -32,6 +32,8 @@ use regrain_dialects::attributes::REUSED;
 
 /// How far a bound is followed.
 const DEPTH: u32 = 8;
+/// Numbers of threads fit into so many bits, signed or not.
+const BITS: u32 = 16;
 
 /// The threads that can take a branch.
 #[derive(Clone, Copy)]
@@ -80,7 +82,7 @@ fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
 }
 
 /// The conditions that all hold where `condition` does.
-fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
+pub fn conjuncts(condition: Value<'_>) -> Vec<Value<'_>> {
     match Parts::of(condition, true) {
         Parts::Both(parts) => parts.into_iter().flat_map(conjuncts).collect(),
         _ => vec![condition],
@@ -111,16 +113,26 @@ fn compared<'c>(parallel: Op<'c>, condition: Value<'c>) -> Option<Selection<'c>>
 }
 
 /// The dimension whose number a value is.
-fn index<'c>(parallel: Op<'c>, value: Value<'c>) -> Option<usize> {
+pub fn index<'c>(parallel: Op<'c>, value: Value<'c>) -> Option<usize> {
     let mut at = value;
     while let Some(op) = at.defining_op() {
-        match op.name() {
-            "arith.index_cast" | "arith.index_castui" | "llvm.trunc" | "llvm.sext" | "llvm.zext" | "arith.trunci"
-            | "arith.extsi" | "arith.extui" => at = op.operand(0),
-            _ => return None,
+        let casts = matches!(
+            op.name(),
+            "arith.index_cast"
+                | "arith.index_castui"
+                | "llvm.trunc"
+                | "llvm.sext"
+                | "llvm.zext"
+                | "arith.trunci"
+                | "arith.extsi"
+                | "arith.extui"
+        );
+        // A narrower number is the same for several threads.
+        if !casts || at.ty().int_width().is_some_and(|bits| bits < BITS) {
+            return None;
         }
+        at = op.operand(0);
     }
-    // Numbers of threads fit into 16 bits, so that no cast changes them.
     parallel.body().args().into_iter().position(|iv| iv == at)
 }
 
@@ -186,7 +198,7 @@ fn used_outside(user: Op<'_>, group: &[Op<'_>]) -> bool {
 }
 
 /// The memory that threads use one after the other in which an address may lie.
-fn roots(value: Value<'_>) -> Option<Value<'_>> {
+pub fn roots(value: Value<'_>) -> Option<Value<'_>> {
     let mut at = value;
     while let Some(op) = at.defining_op() {
         match op.name() {

@@ -68,8 +68,8 @@ fn flatten_one(op: Op<'_>) {
 fn guard<'c>(op: Op<'c>, effects: &[Op<'c>]) {
     let (b, condition) = (Builder::before(op), op.operand(0));
     let alone = |op: &Op<'c>| {
-        let empty = op.region(1).first_block().is_none_or(|block| block.ops().len() == 1);
-        op.is("scf.if") && op.num_results() == 0 && empty
+        let empty = || op.region(1).first_block().is_none_or(|block| block.ops().len() == 1);
+        op.is("scf.if") && op.num_results() == 0 && empty()
     };
     if let [only] = effects
         && alone(only)

@@ -125,6 +125,11 @@ impl<'c> Emitter<'c, '_> {
         worth && largest <= LARGEST_COPY && (by_scalars || sizes.len() < 2 || others <= LARGEST_SPECULATION)
     }
 
+    /// Whether a loop may be made twice, with and without a mask.
+    pub fn may_copy(&self, op: Op<'c>) -> bool {
+        size(op.body()) <= LARGEST_COPY && self.depth <= DEEPEST_COPY
+    }
+
     /// A branch that is taken by all lanes, which `whole` says if it is there, runs without a mask.
     fn doubled_branch(
         &mut self,

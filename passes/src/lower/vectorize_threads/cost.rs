@@ -16,6 +16,7 @@ use super::{
     classify::{Kind, divides, is_scalar, kind, lane_types},
     combs::Comb,
     division::Division,
+    loops::ends_in_turn,
     machine::{GATHERED, SCATTERED},
     memory::MOST_APART,
     own_memory::root,
@@ -261,7 +262,7 @@ impl<'c> Estimate<'c, '_> {
         let even = bounds.iter().all(|bound| self.shapes.of(*bound) != Shape::Varying);
         let rounds =
             Counting::of(op).and_then(|counting| counting.rounds()).and_then(|rounds| u64::try_from(rounds).ok());
-        let several = masked || !together;
+        let several = masked || !together && ends_in_turn(self.shapes, op, masked).is_none();
         let plan = even.then(|| Plan::of(self.shapes, op, self.lanes, self.register_bits, several)).flatten();
         self.early.borrow_mut().extend(plan.iter().flat_map(Plan::costs));
         let mut body = self.block(op.body(), several);

@@ -6,7 +6,11 @@
 //! scf.for %i = %first + lane to %n step %s { A }   ->   scf.for %i0 = %first to %n - 15 step %s { A }
 //!                                                       scf.while any(%i < %n) { A, masked }
 //! ```
-//! or lane by lane (`last_round.rs`).
+//! or lane by lane (`last_round.rs`). So does one whose lanes begin with the same number and end one after the other, while all are within:
+//! ```mlir
+//! scf.for %i = %first to %n + lane { A }   ->   scf.for %i = %first to %n { A }
+//!                                               scf.while any(%i < %n + lane) { A, masked }
+//! ```
 
 use mlir_bridge::ir::{Op, Type, Value};
 
@@ -14,7 +18,7 @@ use super::{
     classify::lane_types,
     control::terminator,
     emit::{Emitted, Emitter, Row},
-    shapes::Shape,
+    shapes::{Linear, Shape, Shapes},
     tiles::Plan,
 };
 use crate::analysis::facts::width;
@@ -129,11 +133,16 @@ impl<'c> Emitter<'c, '_> {
         let made = self.b.scf_while(&inits, &types);
         let before = made.region(0).entry();
         let mask = self.mask;
+        // A number that is the same in all lanes wraps in none while one is left: those that have left stay out by it.
+        let together = self.shapes.is_uniform(args[0]);
         self.within(before, mask, |this| {
             let rows = before.args();
             this.bind(&args[..1], &rows[..1]);
             let inside = this.compare(predicate, this.lane_vector(args[0]), bound);
-            let live = this.both(rows[rows.len() - 1], inside);
+            let live = match together {
+                true => this.and_mask(inside),
+                false => this.both(rows[rows.len() - 1], inside),
+            };
             let any = this.any(live);
             let mut passed = rows.clone();
             passed.pop();
@@ -164,9 +173,25 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    /// The rounds that all lanes make which begin with the same number, if they go by tiles; gives what comes next.
+    /// The rounds that all lanes make which begin with the same number, if they go by tiles or end one after the other; gives what comes next.
     fn common_rounds(&mut self, op: Op<'c>, carried: Vec<Value<'c>>) -> Emitted<(Vec<Value<'c>>, Vec<Value<'c>>)> {
         let number = op.body().arg(0);
+        if let Some(linear) = ends_in_turn(self.shapes, op, self.mask.is_some()).filter(|_| self.may_copy(op)) {
+            let [low, bound, step] = [0, 1, 2].map(|index| self.scalar(op.operand(index)));
+            let least = match linear.stride > 0 {
+                true => bound,
+                false => {
+                    self.b.arith("addi", bound, self.b.const_int(bound.ty(), linear.stride * i64::from(self.lanes - 1)))
+                }
+            };
+            let (first, carried) = match Plan::of(self.shapes, op, self.lanes, self.register_bits, true) {
+                Some(plan) => self.tiled_rounds(op, &plan, [low, least, step], carried)?,
+                None => (low, carried),
+            };
+            let mut rows = self.plain_for(op, [first, least, step], carried, Some(first))?;
+            let next = rows.pop().ok_or("a loop without its next number")?;
+            return Ok((vec![next], rows));
+        }
         let plan = Plan::of(self.shapes, op, self.lanes, self.register_bits, true);
         let together = self.shapes.is_uniform(number) && !op.operand(1).ty().is_index();
         let Some(plan) = plan.filter(|_| together) else { return Ok((self.as_row(op.operand(0), number), carried)) };
@@ -265,6 +290,18 @@ impl<'c> Emitter<'c, '_> {
         let made = made.results();
         self.bind(&op.results(), &results.of(&made[forwarded..made.len() - 1], op));
         Ok(())
+    }
+}
+
+/// How the lanes' bounds follow one another in a loop that all begin with the same number, where no wrap lies between two of them; some take no
+/// part if it is `masked`.
+pub fn ends_in_turn<'c>(shapes: &Shapes<'c>, op: Op<'c>, masked: bool) -> Option<Linear> {
+    let bound = shapes.of(op.operand(1));
+    let ordered = if op.has_attr("unsignedCmp") { bound.is_unsigned() } else { bound.is_signed() };
+    let known = ordered && !(masked && bound.is_of_live()) && shapes.all_uniform(&[op.operand(0), op.operand(2)]);
+    match bound {
+        Shape::Linear(linear) if known && shapes.is_uniform(op.body().arg(0)) => Some(linear),
+        _ => None,
     }
 }
 

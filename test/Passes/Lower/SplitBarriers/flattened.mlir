@@ -76,3 +76,41 @@ func.func @loads(%p: !llvm.ptr, %g: index, %low: i32) {
   }
   func.return
 }
+
+// The effect of a branch may be one store, which has no branches of its own to ask for.
+// CHECK-LABEL: func.func @marks
+func.func @marks(%p: !llvm.ptr, %g: index, %low: i32, %high: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = arith.constant 64 : index
+  %false = arith.constant false
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        // CHECK: %[[LEFT:.*]] = llvm.icmp "sgt"
+        // CHECK-NEXT: scf.if %[[LEFT]] {
+        // CHECK-NEXT: llvm.store
+        // CHECK-NEXT: }
+        %t = arith.index_cast %x : index to i32
+        %left = llvm.icmp "sgt" %t, %low : i32
+        %marked = scf.if %left -> (i1) {
+          %right = llvm.icmp "slt" %t, %high : i32
+          llvm.store %t, %p : i32, !llvm.ptr
+          scf.yield %right : i1
+        } else {
+          scf.yield %false : i1
+        }
+        regrain.barrier(%x, %y, %z)
+        // CHECK: scf.parallel
+        // CHECK: %[[AGAIN:.*]] = arith.select %{{.*}} : i1
+        // CHECK: scf.if %[[AGAIN]]
+        scf.if %marked {
+          llvm.store %t, %p : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}

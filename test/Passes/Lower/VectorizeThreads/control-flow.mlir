@@ -143,3 +143,40 @@ llvm.func @collatz(%out: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Lanes that begin with the same number leave one after the other: while all are in there is no mask, and then the number says who is left.
+// CHECK-LABEL: llvm.func @triangle
+// CHECK: %[[ALL:.*]]:2 = scf.for %{{.*}} to %[[LEAST:[^ ]*]] step {{.*}} -> (vector<8xf32>, i32)
+// CHECK-NOT: select
+// CHECK: scf.yield
+// CHECK: %[[BOUNDS:.*]] = vector.broadcast %[[LEAST]]
+// CHECK-NEXT: %[[BOUND:.*]] = arith.addi %[[BOUNDS]]
+// CHECK: scf.while (%{{.*}} = %[[ALL]]#1, %{{.*}} = %[[ALL]]#0
+// CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %{{.*}}, %[[BOUND]] : vector<8xi32>
+// CHECK-NEXT: %[[ANY:.*]] = "llvm.intr.vector.reduce.or"(%[[INSIDE]])
+// CHECK-NEXT: scf.condition(%[[ANY]]) {{.*}}, %[[INSIDE]] :
+// CHECK: llvm.return
+llvm.func @triangle(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+    %t = arith.index_cast %x : index to i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %none = llvm.mlir.constant(0.0 : f32) : f32
+    %own = llvm.sitofp %t : i32 to f32
+    %r = scf.for %i = %zero to %t step %one iter_args(%s = %none) -> (f32) : i32 {
+      %a = llvm.getelementptr %p[%i] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+      %v = llvm.load %a : !llvm.ptr -> f32
+      %part = llvm.fmul %v, %own : f32
+      %sum = llvm.fadd %s, %part : f32
+      scf.yield %sum : f32
+    }
+    %u = llvm.sext %t : i32 to i64
+    %o = llvm.getelementptr %q[%u] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    llvm.store %r, %o : f32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
