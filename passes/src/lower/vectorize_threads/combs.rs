@@ -138,8 +138,8 @@ impl<'c> Emitter<'c, '_> {
                 self.store_comb(&comb);
             }
         } else {
-            let comb = Comb::of(self.shapes, self.lanes, store).filter(|_| self.mask.is_none());
-            let Some(comb) = comb else { return false };
+            let alone = |comb: &Comb<'c>| self.mask.is_none() && !comb.accesses.iter().any(|op| self.is_in_tile(*op));
+            let Some(comb) = Comb::of(self.shapes, self.lanes, store).filter(alone) else { return false };
             let later = || comb.accesses.iter().copied().filter(|op| *op != store);
             let last = later().reduce(|one, other| if one.is_before(other) { other } else { one });
             self.tile.combing.extend(later().map(|op| (op, (Some(op) == last).then_some(store))));
