@@ -5,21 +5,32 @@
 #include "check.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 template <class V, int N> struct Fields {
   V at[N];
 };
 
-// Each thread writes all fields, from the last to the first.
+template <class V, int N, int... K>
+__device__ static void fill(Fields<V, N> &out, V v, std::integer_sequence<int, K...>) {
+  ((out.at[N - 1 - K] = V(v + V(N - 1 - K))), ...);
+}
+
+// Each thread writes all fields, from the last to the first; so many structures, far from each other or side by side.
 template <class V, int N> __global__ void all(const V *in, Fields<V, N> *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  V v = in[i];
-#pragma unroll
-  for (int k = N - 1; k >= 0; --k)
-    out[i].at[k] = V(v + V(k));
+  if (i < n)
+    fill(out[i], in[i], std::make_integer_sequence<int, N>());
+}
+template <class V, int N> __global__ void whole(const V *in, Fields<V, N> *out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  fill(out[i], in[i], std::make_integer_sequence<int, N>());
+}
+template <class V, int N> __global__ void rounds(const V *in, Fields<V, N> *out, int n, int many, int step, int far) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < many; ++k)
+    fill(out[i * step + k * far], V(in[i] + V(k)), std::make_integer_sequence<int, N>());
 }
 
 // All but one; a place that is written twice; one field that the thread reads in between, maybe of the structure it writes.
@@ -50,17 +61,33 @@ __global__ void shifted(const int *in, int *out, int n) {
 }
 
 template <class V, int N> static void test_all(int n) {
+  const int many = 5;
   V *in = managed<V>(n);
-  auto *out = managed<Fields<V, N>>(n + 1);
+  auto *out = managed<Fields<V, N>>(n * many + 1);
+  auto check = [&](int count, int step, int far) {
+    finish_kernel();
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < count; ++k)
+        for (int field = 0; field < N; ++field)
+          EXPECT(out[i * step + k * far].at[field] == V(V(V(i * 7) + V(k)) + V(field)));
+    EXPECT(out[n * count].at[0] == V(99));
+    for (int i = 0; i <= n * many; ++i)
+      out[i].at[0] = V(99);
+  };
   for (int i = 0; i < n; ++i)
     in[i] = V(i * 7);
-  out[n].at[0] = V(99);
+  for (int i = 0; i <= n * many; ++i)
+    out[i].at[0] = V(99);
   all<V, N><<<(n + 63) / 64, 64>>>(in, out, n);
-  finish_kernel();
-  for (int i = 0; i < n; ++i)
-    for (int k = 0; k < N; ++k)
-      EXPECT(out[i].at[k] == V(V(i * 7) + V(k)));
-  EXPECT(out[n].at[0] == V(99));
+  check(1, 1, 0);
+  if (n % 64 != 0)
+    return;
+  whole<V, N><<<n / 64, 64>>>(in, out);
+  check(1, 1, 0);
+  rounds<V, N><<<n / 64, 64>>>(in, out, n, many, 1, n);
+  check(many, 1, n);
+  rounds<V, N><<<n / 64, 64>>>(in, out, n, many, many, 1);
+  check(many, many, 1);
 }
 
 template <class V> static void test_some(int n) {
