@@ -188,6 +188,36 @@ __global__ void volume(const float *a, const float *b, float *out, int nx, int n
     out[i] = sum;
 }
 
+// What a thread finds of a tile lies in another one until it is stored, with a structure of four numbers: three guards alike, a barrier between each.
+struct Four {
+  float north, south, west, own;
+};
+__global__ void guarded(const float *in, Four *four, float *out, int rows, int cols) {
+  __shared__ float tile[T][T], found[T][T], above[T];
+  int tx = threadIdx.x, ty = threadIdx.y, col = blockIdx.x * T + tx, row = blockIdx.y * T + ty;
+  bool here = row < rows && col < cols;
+  size_t i = size_t(row) * cols + col;
+  if (here) {
+    tile[ty][tx] = in[i];
+    if (ty == 0)
+      above[tx] = in[row > 0 ? i - cols : i];
+  }
+  __syncthreads();
+  Four d = {};
+  if (here) {
+    d.own = tile[ty][tx];
+    d.north = (ty == 0 ? above[tx] : tile[ty - 1][tx]) - d.own;
+    d.south = ty < T - 1 && row + 1 < rows ? tile[ty + 1][tx] - d.own : 0;
+    d.west = tx > 0 ? tile[ty][tx - 1] - d.own : 0;
+    found[ty][tx] = d.north + 2 * d.south + 3 * d.west;
+  }
+  __syncthreads();
+  if (here) {
+    four[i] = d;
+    out[i] = found[ty][tx];
+  }
+}
+
 static uint64_t state = 1;
 static int number(int most) {
   state = state * 6364136223846793005 + 1442695040888963407;
@@ -282,10 +312,31 @@ template <int R> static void test_line(int blocks, int rest, int apart) {
   same("line", to, want);
 }
 
+static void test_guarded(int rows, int cols) {
+  size_t n = size_t(rows) * cols;
+  float *in = managed<float>(n), *out = managed<float>(n);
+  Four *four = managed<Four>(n);
+  auto a = numbers(in, n);
+  guarded<<<pieces(cols, rows, T, T), dim3(T, T)>>>(in, four, out, rows, cols);
+  finish_kernel();
+  std::vector<float> want(n), fields(4 * n);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; ++c) {
+      size_t i = size_t(r) * cols + c;
+      float north = r > 0 ? a[i - cols] - a[i] : 0, west = c % T ? a[i - 1] - a[i] : 0;
+      float south = r % T < T - 1 && r + 1 < rows ? a[i + cols] - a[i] : 0;
+      want[i] = north + 2 * south + 3 * west;
+      fields[4 * i] = north, fields[4 * i + 1] = south, fields[4 * i + 2] = west, fields[4 * i + 3] = a[i];
+    }
+  same("guarded", out, want);
+  same("fields", &four->north, fields);
+}
+
 int main() {
   for (auto [rows, cols] : {std::pair(1, 1), {16, 16}, {48, 160}, {50, 163}, {15, 200}, {200, 15}, {33, 1}, {1, 300}}) {
     test_clamped<float>(rows, cols);
     test_filtered(rows, cols);
+    test_guarded(rows, cols);
     for (int pitch : {cols, cols + 5})
       test_padded(rows, cols, pitch);
   }

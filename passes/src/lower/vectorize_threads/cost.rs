@@ -164,12 +164,13 @@ impl<'c> Estimate<'c, '_> {
         if let Some(cost) = self.early.borrow().get(&op) {
             return *cost;
         }
-        if kind(op) == Kind::Load
+        if matches!(kind(op), Kind::Load | Kind::Store)
             && !masked
             && let Some(comb) = Comb::of(self.shapes, self.lanes, op)
         {
-            let cost = comb.cost(self.parts(op.result(0).ty()));
-            self.early.borrow_mut().extend(comb.loads.into_iter().map(|load| (load, cost)));
+            let ty = if kind(op) == Kind::Load { op.result(0).ty() } else { op.operand(0).ty() };
+            let cost = comb.cost(self.parts(ty));
+            self.early.borrow_mut().extend(comb.accesses.into_iter().map(|access| (access, cost)));
             return cost;
         }
         match kind(op) {

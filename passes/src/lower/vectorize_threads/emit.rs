@@ -43,6 +43,8 @@ pub struct Tile<'c> {
     pub kept: Vec<Row<'c>>,
     /// Vectors of loads that were made together with an earlier one.
     pub combed: HashMap<Op<'c>, Value<'c>>,
+    /// Stores of combs that are still to come; the last one, which makes all, with the first.
+    pub combing: HashMap<Op<'c>, Option<Op<'c>>>,
     /// Stores that an earlier one waits for, each with both of them, the one of the lower address first.
     pub waiting: HashMap<Op<'c>, [Op<'c>; 2]>,
 }

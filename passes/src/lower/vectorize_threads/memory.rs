@@ -300,6 +300,9 @@ impl<'c> Emitter<'c, '_> {
             self.tile.waiting.insert(second, pair);
             return Ok(());
         }
+        if self.store_in_comb(op) {
+            return Ok(());
+        }
         let (value, address) = (op.operand(0), op.operand(1));
         if self.shapes.is_uniform(value) && self.shapes.is_uniform(address) {
             self.shapes.report.note(op, Way::Uniform);

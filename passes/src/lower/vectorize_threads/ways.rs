@@ -16,7 +16,7 @@ pub enum Way {
     Reversed,
     /// Each thread's of several rounds at once, transposed.
     Tiled,
-    /// With other loads, which together read all that lies between the threads.
+    /// With others, which together read or write all that lies between the threads.
     Transposed,
     /// From elements near one another, permuted.
     Permuted,
