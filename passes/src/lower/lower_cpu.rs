@@ -317,11 +317,12 @@ fn make_block<'c>(
     selected::bound(function);
     for function in waiting.into_iter().chain([function]) {
         // Blocks that go as one have no phases, but loops around what they were cut into.
-        let phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
+        let mut phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         let memory = BlockMemory::of(function);
         vectorise(function).map_err(|why| why.to_string())?;
         let expected = transpose::transpose(function, &memory);
-        choose::choose(function, &expected, how.machine);
+        let gone = choose::choose(function, &expected, how.machine);
+        phases.retain(|phase| !gone.contains(phase));
         prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);
         function.remove_attr(TAKEN_BY_ROW);

@@ -28,8 +28,10 @@ const CALL: u64 = 10;
 /// scans of 1024 numbers, as people write them, a sixth of the operations took half of the time (AMD EPYC, Zen 3).
 const SAVING: u64 = 3;
 
-/// Leaves the cheaper version of each choice; of the conditions `expected` it is taken that they hold.
-pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine) {
+/// Leaves the cheaper version of each choice, and gives the operations that are gone; of the conditions `expected` it is taken that they
+/// hold.
+pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine) -> HashSet<Op<'c>> {
+    let mut gone = HashSet::new();
     for choice in function.find_all(|op| op.is("scf.if") && op.has_attr(OF_BLOCKS)) {
         let lanes = attributes::count(choice, OF_BLOCKS).unwrap_or(1);
         let cost = |branch: usize| {
@@ -44,6 +46,7 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
             continue;
         }
         let taken = choice.operand(0).defining_op().and_then(TakeBlocks::cast);
+        gone.extend(choice.region(0).entry().ops().into_iter().flat_map(|op| op.find_all(|_| true)));
         if let Some(end) = choice.region(1).entry().terminator() {
             end.erase();
         }
@@ -53,6 +56,7 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
             taken.op().erase();
         }
     }
+    gone
 }
 
 struct Cost<'c, 'e> {
