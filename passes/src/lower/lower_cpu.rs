@@ -30,6 +30,7 @@ mod along;
 mod atomics;
 mod choose;
 mod clamps;
+mod columns;
 mod failures;
 mod fold_rows;
 mod grid_blocks;
@@ -43,6 +44,7 @@ mod state;
 mod taken;
 mod thread_loops;
 mod transpose;
+mod trees;
 mod waiting;
 
 use std::collections::{HashMap, HashSet};
@@ -163,6 +165,7 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
                     if !whole {
                         return Ok(());
                     }
+                    columns::serialise(function);
                     side_by_side::join(module, function, how.machine.register_bits);
                     vectorize_threads::vectorise(function, how.machine)
                 })

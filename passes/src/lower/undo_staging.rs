@@ -33,8 +33,8 @@
 //!
 //! Declined: blocks of unknown shape, other synchronisation than barriers outside of loops or in the rounds of one that counts by ones,
 //! tiles that are filled twice or with anything but
-//! loads, memory in which a thread has no place of its own (a tile that all threads read is reused, and read by rows where memory would be
-//! read by columns), and kernels that keep another tile.
+//! loads, memory in which a thread has no place of its own (a tile that all threads read is reused), or that neighbours along x would read
+//! in rows whose distance is known at run time, and kernels that keep another tile.
 
 mod block;
 mod distances;
@@ -116,6 +116,10 @@ impl<'c> Undone<'c> {
         }
         if !instead.iter().any(|instead| steps(instead) > 0) {
             return Err("all threads read the same".into());
+        }
+        // The tile of a transposition: its columns are in the nearest cache, which rows of memory may drive each other out of.
+        if shape[0] > 1 && instead.iter().any(|instead| !sums::parts(&instead.at.steps[0]).0.is_empty()) {
+            return Err("threads would read memory by columns".into());
         }
         let written = accesses.written().ok_or("what it writes is not followed")?;
         let demands = demands(&accesses).ok_or("too much would be asked")?;

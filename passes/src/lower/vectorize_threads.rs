@@ -75,6 +75,7 @@ use regrain_dialects::{
 pub use apart::Apart;
 use apart::NAME;
 pub use classify::{is_of_warp, is_ordinary, is_scalar};
+pub use combs::LEAST as LEAST_APART;
 use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, number};

@@ -115,7 +115,7 @@ fn worthwhile(parallel: Op<'_>) -> Option<(Op<'_>, usize)> {
 }
 
 /// Whether a thread loop only computes, loads and stores, and each thread has its memory for itself.
-fn is_plain(parallel: Op<'_>) -> bool {
+pub fn is_plain(parallel: Op<'_>) -> bool {
     let reused = |value: Value<'_>| {
         value
             .defining_op()

@@ -328,3 +328,47 @@ llvm.func @data(%p: !llvm.ptr, %gx: i32, %bx: i32) {
   }
   llvm.return
 }
+
+// Neighbours along x would read rows of memory, as far from each other as is known at run time.
+// WHY: threads would read memory by columns
+// CHECK-LABEL: llvm.func @transposed
+// CHECK-NOT: } else {
+// CHECK: llvm.return
+llvm.func @transposed(%p: !llvm.ptr, %gx: i32, %bx: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = arith.constant 16 : index
+  %g = arith.index_castui %gx : i32 to index
+  %in = llvm.load %p {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %out = llvm.load %p {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> !llvm.ptr
+  %width = llvm.load %p {regrain.kernel_arg = 2 : i64} : !llvm.ptr -> i32
+  %columns = llvm.sext %width : i32 to i64
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %b, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %tile = regrain.shared "tile" : !llvm.array<256 x f32> -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %b, %c1) step (%c1, %c1, %c1) {
+        %column = arith.index_cast %x : index to i64
+        %row = arith.index_cast %y : index to i64
+        %sixteen = llvm.mlir.constant(16 : i64) : i64
+        %above = llvm.mul %row, %sixteen overflow<nsw> : i64
+        %n = llvm.add %above, %column overflow<nsw> : i64
+        %left = llvm.mul %column, %sixteen overflow<nsw> : i64
+        %m = llvm.add %left, %row overflow<nsw> : i64
+        %far = llvm.mul %row, %columns overflow<nsw> : i64
+        %at = llvm.add %far, %column overflow<nsw> : i64
+        %from = llvm.getelementptr %in[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %own = llvm.getelementptr %tile[%n] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
+        %other = llvm.getelementptr %tile[%m] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f32
+        %to = llvm.getelementptr %out[%at] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %v = llvm.load %from {alignment = 4 : i64} : !llvm.ptr -> f32
+        llvm.store %v, %own : f32, !llvm.ptr<3>
+        regrain.barrier(%x, %y, %z)
+        %u = llvm.load %other : !llvm.ptr<3> -> f32
+        llvm.store %u, %to : f32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return
+}
