@@ -31,6 +31,7 @@ use super::{
     shapes::Shape,
     ways::Way,
 };
+use crate::analysis::facts::constant;
 
 /// The part of the lanes that are few, and the fewest lanes of a row that are more.
 const PART: u32 = 4;
@@ -43,7 +44,7 @@ impl<'c> Emitter<'c, '_> {
     pub fn may_be_of_few(&self, block: Block<'c>) -> bool {
         let fits = |op: &Op<'c>| match kind(*op) {
             Kind::Constant | Kind::Aggregate | Kind::Nothing => true,
-            Kind::Elementwise => !divides(*op),
+            Kind::Elementwise => !divides(*op) || constant(op.operand(1)).is_some_and(|by| !matches!(by, 0 | -1)),
             Kind::Load => self.goes_aside(*op, op.operand(0), op.result(0)),
             Kind::Store => self.goes_aside(*op, op.operand(1), op.operand(0)),
             _ => op.is_terminator(),
