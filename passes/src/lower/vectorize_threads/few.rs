@@ -120,7 +120,7 @@ impl<'c> Emitter<'c, '_> {
                 mapping.map(*value, this.lane_of_value(*value, kept.as_ref(), lane));
             }
             for op in &ops {
-                this.op_of_lane(*op, live, &mut mapping);
+                this.op_of_lane(*op, [live, lane], &mut mapping);
             }
             let next = b.arith("andi", rest, b.arith("addi", rest, number(-1)));
             b.scf_yield(&[next]);
@@ -128,8 +128,8 @@ impl<'c> Emitter<'c, '_> {
         })
     }
 
-    /// Makes an operation for one lane, aside where `live` does not hold.
-    fn op_of_lane(&mut self, op: Op<'c>, live: Value<'c>, mapping: &mut Mapping<'c>) {
+    /// Makes an operation for one lane, aside where it is not `live`. LLVM would make a branch of one place aside, and of none.
+    fn op_of_lane(&mut self, op: Op<'c>, [live, lane]: [Value<'c>; 2], mapping: &mut Mapping<'c>) {
         let (address, value) = match kind(op) {
             Kind::Load => (op.operand(0), op.result(0)),
             Kind::Store => (op.operand(1), op.operand(0)),
@@ -139,7 +139,9 @@ impl<'c> Emitter<'c, '_> {
                 return;
             }
         };
-        let (ctx, aside) = (self.b.ctx(), self.slots.aside(value.ty()));
+        let ctx = self.b.ctx();
+        let asides = self.slots.asides(value.ty(), self.lanes);
+        let aside = self.b.llvm_element_at(asides, value.ty(), lane);
         let pointer = self.select(live, mapping.get_or_self(address), aside);
         let alignment = op.attr("alignment").unwrap_or_else(|| ctx.i64_attr(value.ty().layout(op).1.cast_signed()));
         // What else is said of the access need not hold aside.
