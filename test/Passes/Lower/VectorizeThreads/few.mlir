@@ -3,8 +3,8 @@
 
 // A quarter of the lanes is gone through without a branch; more of them go as vectors do.
 // CHECK-LABEL: llvm.func @few
-// CHECK-DAG: %[[SLOTS:.*]] = llvm.alloca %c8_i64{{.*}} x i32
-// CHECK-DAG: %[[ASIDE:.*]] = llvm.alloca %c1_i64{{.*}} x i32
+// CHECK: %[[SLOTS:.*]] = llvm.alloca %c8_i64{{.*}} x i32
+// CHECK: %[[ASIDES:.*]] = llvm.alloca %c8_i64{{.*}} x i32
 // CHECK: %[[BITS:.*]] = llvm.bitcast %{{.*}} : vector<8xi1> to i8
 // CHECK: %[[COUNT:.*]] = llvm.intr.ctpop(%[[BITS]])
 // CHECK: %[[FEW:.*]] = arith.cmpi ule, %[[COUNT]], %c2_i8
@@ -14,6 +14,9 @@
 // CHECK: %[[LIVE:.*]] = arith.cmpi ne, %[[REST]], %c0_i8
 // CHECK: %[[SOME:.*]] = arith.ori %[[REST]], %c-128_i8
 // CHECK: "llvm.intr.cttz"(%[[SOME]])
+// CHECK: %[[LANE:.*]] = arith.extui
+// CHECK: llvm.getelementptr %[[SLOTS]][%[[LANE]]]
+// CHECK: %[[ASIDE:.*]] = llvm.getelementptr %[[ASIDES]][%[[LANE]]]
 // CHECK: %[[TO:.*]] = llvm.select %[[LIVE]], %{{.*}}, %[[ASIDE]] : i1, !llvm.ptr
 // CHECK: llvm.store %{{.*}}, %[[TO]] {alignment = 4 : i64} : i32, !llvm.ptr
 // CHECK: llvm.select %[[LIVE]]

@@ -102,8 +102,7 @@ llvm.func @do_not_write_between_lanes(%p: !llvm.ptr, %q: !llvm.ptr) {
 
 // Lanes of a mask that lie anywhere are stored without a branch for each: those that take no part store aside. (Of few lanes: few.mlir.)
 // CHECK-LABEL: llvm.func @aside
-// CHECK: llvm.alloca
-// CHECK: %[[ASIDE:.*]] = llvm.alloca
+// CHECK: %[[ASIDE:.*]] = llvm.alloca %c1_i64
 // CHECK-NOT: llvm.alloca
 // CHECK: } else {
 // CHECK: scf.if
