@@ -41,6 +41,40 @@ __global__ void known(const int *by, int count, int *small, long long *wide) {
   wide[i] = ((long long)by[i] * 2 - by[i]) / ((long long)by[(i + 7) % 256] | 1) + (long long)(unsigned)by[i] % (i + 1);
 }
 
+// A number of 32 bits times one that all threads have, as of a bin of a histogram: the product may be of any size, and negative ones are large.
+template <class N, class W> __global__ void scaled(const N *a, N scale, W by, unsigned *low, W *rest, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) {
+    low[i] = unsigned(W(a[i]) * W(scale) / by);
+    rest[i] = W(a[i]) * W(scale) % by;
+  }
+}
+
+template <class N, class W> void check_scaled() {
+  std::vector<N> edges;
+  for (int bit = 0; bit < 32; ++bit)
+    for (int more = -2; more <= 2; ++more)
+      edges.push_back(N((1ll << bit) + more)), edges.push_back(N(more - (1ll << bit)));
+  const int count = int(edges.size());
+  N *a = managed<N>(count);
+  unsigned *low = managed<unsigned>(count);
+  W *rest = managed<W>(count);
+  for (bool ordered : {false, true}) {
+    // Neighbours are of one size where they are ordered, so that rows of small ones are whole.
+    for (int i = 0; i < count; ++i)
+      a[i] = ordered ? N(i % 2 ? i * 7919 : i) : edges[i];
+    for (N scale : {N(1), N(256), N(524287), N(524288), N(-3), std::numeric_limits<N>::max()})
+      for (W by : {W(1), W(3), W(65536), W((1ll << 50) - 1), W(1ll << 50), W(-7)}) {
+        scaled<<<(count + 127) / 128, 128>>>(a, scale, by, low, rest, count);
+        finish_kernel();
+        for (int i = 0; i < count; ++i) {
+          EXPECT_AT(i, low[i], unsigned(W(a[i]) * W(scale) / by));
+          EXPECT_AT(i, rest[i], W(W(a[i]) * W(scale) % by));
+        }
+      }
+  }
+}
+
 template <class T> void check() {
   std::vector<T> edges;
   unsigned state = 1;
@@ -83,6 +117,10 @@ int main() {
   check<unsigned>();
   check<long long>();
   check<unsigned long long>();
+  check_scaled<int, long long>();
+  check_scaled<int, unsigned long long>();
+  check_scaled<unsigned, long long>();
+  check_scaled<unsigned, unsigned long long>();
   int *by = managed<int>(256), *small = managed<int>(256);
   long long *wide = managed<long long>(256);
   for (int i = 0; i < 256; ++i)

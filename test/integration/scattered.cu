@@ -1,4 +1,4 @@
-// What lanes store and add anywhere: some of them, side by side, and in loops whose rounds are far apart.
+// What lanes store and add anywhere: few or many of them, side by side, and in loops whose rounds are far apart.
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
@@ -71,6 +71,38 @@ __global__ void place(const int *where, const int *in, Pair *out, Pair *reversed
   out[i] = kept[threadIdx.x];
 }
 
+// From none of the threads to all of them store what they have computed, and what they find on their way.
+__global__ void take(const int *where, const int *in, const double *table, int *out, double *found, char *marks, int n, int rate) {
+  int i = blockIdx.x * T + threadIdx.x;
+  int key = i < n ? mixed(in[i]) : 0;
+  int to = where[i % T] + i / T * T;
+  if (i < n && key % 16 < rate) {
+    out[to] = key;
+    found[to] = table[in[i] % T];
+    marks[i] = 1;
+  }
+}
+
+static void taken(int rate, const int *where, const int *in, int blocks) {
+  int n = blocks * T - 11;
+  int *out = managed<int>(blocks * T);
+  double *table = managed<double>(T), *found = managed<double>(blocks * T);
+  char *marks = managed<char>(blocks * T);
+  for (int i = 0; i < T; ++i)
+    table[i] = i * 0.125;
+  for (int i = 0; i < blocks * T; ++i)
+    out[i] = -1, found[i] = -1, marks[i] = 0;
+  take<<<blocks, T>>>(where, in, table, out, found, marks, n, rate);
+  finish_kernel();
+  for (int i = 0; i < blocks * T; ++i) {
+    int to = i / T * T + where[i % T], key = mixed(in[i]);
+    bool stored = i < n && key % 16 < rate;
+    EXPECT_AT(i, out[to], stored ? key : -1);
+    EXPECT_AT(i, found[to], stored ? table[in[i] % T] : -1.0);
+    EXPECT_AT(i, marks[i], stored ? 1 : 0);
+  }
+}
+
 static void counts(int n, int blocks) {
   int *in = managed<int>(n), *bins = managed<int>(BINS);
   float *weights = managed<float>(BINS);
@@ -117,5 +149,7 @@ int main() {
     EXPECT_AT(i, halves[2 * to], stored ? key : -5);
     EXPECT_AT(i, halves[2 * to + 1], stored ? -key : -5);
   }
+  for (int rate : {0, 1, 2, 4, 8, 15, 16})
+    taken(rate, where, in, BLOCKS);
   return failures != 0;
 }

@@ -32,6 +32,7 @@ mod distances;
 mod divide;
 mod division;
 mod emit;
+mod few;
 mod forms;
 mod guard;
 mod guards;

@@ -220,6 +220,16 @@ impl<'c> Emitter<'c, '_> {
             self.mask = outer;
             return Ok(self.all_as_rows(&values, targets));
         }
+        if targets.is_empty() && self.may_be_of_few(block) {
+            self.of_few(block, mask, |this| this.any_side(block, mask, targets).map(|_| ()))?;
+            return Ok(Vec::new());
+        }
+        self.any_side(block, mask, targets)
+    }
+
+    /// One branch for the lanes of `mask` if there are any.
+    fn any_side(&mut self, block: Block<'c>, mask: Value<'c>, targets: &[Value<'c>]) -> Emitted<Vec<Value<'c>>> {
+        let values = terminator(block)?.operands();
         let types = self.all_row_types(targets);
         let made = self.b.scf_if(self.any(mask), &types, !types.is_empty());
         self.within(made.region(0).entry(), Some(mask), |this| {

@@ -108,7 +108,6 @@ impl<'c> Emitter<'c, '_> {
 
     /// Runs `work` with the number (i32) of each lane that takes part.
     pub fn for_each_lane(&mut self, work: impl FnOnce(&mut Self, Value<'c>) -> Emitted<()>) -> Emitted<()> {
-        let i32 = self.b.ctx().int(32);
         let Some(mask) = self.mask else {
             let [low, high, step] = [0, self.lanes as i32, 1].map(|number| self.b.const_i32(number));
             let made = self.b.scf_for(low, high, step, &[]);
@@ -128,17 +127,22 @@ impl<'c> Emitter<'c, '_> {
         let after = made.region(1).entry();
         self.within(after, None, |this| {
             let bits = after.arg(0);
-            let number = this.first_lane(bits);
-            let lane = match this.lanes {
-                32 => number,
-                lanes if lanes < 32 => this.b.value("arith.extui", &[number], i32),
-                _ => this.b.value("arith.trunci", &[number], i32),
-            };
+            let lane = this.lane_number(this.first_lane(bits));
             work(this, lane)?;
             let b = this.b;
             b.scf_yield(&[b.arith("andi", bits, b.arith("addi", bits, b.const_int(word, -1)))]);
             Ok(())
         })
+    }
+
+    /// The number (i32) of a lane, of a number as wide as a mask.
+    pub fn lane_number(&self, number: Value<'c>) -> Value<'c> {
+        let i32 = self.b.ctx().int(32);
+        match self.lanes {
+            32 => number,
+            lanes if lanes < 32 => self.b.value("arith.extui", &[number], i32),
+            _ => self.b.value("arith.trunci", &[number], i32),
+        }
     }
 
     /// The number of the lowest bit that is set; there is one.

@@ -28,7 +28,7 @@ pub const MOST_APART: i64 = 8;
 
 /// From vector registers so wide on a processor has scatters. Others store lane by lane, behind a branch for each lane of a mask, which goes
 /// differently from lane to lane: there lanes that take no part store aside.
-const SCATTERING: u32 = 512;
+pub const SCATTERING: u32 = 512;
 
 /// One scalar of an access.
 #[derive(Clone, Copy)]

@@ -100,10 +100,11 @@ llvm.func @do_not_write_between_lanes(%p: !llvm.ptr, %q: !llvm.ptr) {
   llvm.return
 }
 
-// Lanes of a mask that lie anywhere are stored without a branch for each: those that take no part store aside.
+// Lanes of a mask that lie anywhere are stored without a branch for each: those that take no part store aside. (Of few lanes: few.mlir.)
 // CHECK-LABEL: llvm.func @aside
-// CHECK: %[[ASIDE:.*]] = llvm.alloca
+// CHECK: %[[ASIDE:.*]] = llvm.alloca %c1_i64
 // CHECK-NOT: llvm.alloca
+// CHECK: } else {
 // CHECK: scf.if
 // CHECK: %[[ASIDES:.*]] = vector.broadcast %[[ASIDE]] : !llvm.ptr to vector<8x!llvm.ptr>
 // CHECK: %[[TO:.*]] = llvm.select %{{.*}}, %{{.*}}, %[[ASIDES]]

@@ -32,6 +32,24 @@ fn row(how: Division, a: i128, b: i128) -> i128 {
     }
 }
 
+/// The same of large numbers that are not negative; whether the processor rounds between a multiplication and an addition is left to it.
+fn nearest(a: i128, b: i128) -> [i128; 2] {
+    let (moved, factor) = (a as f64 + (0.5 - b as f64 * 0.5), 1.0 / b as f64);
+    let integer = |sum: f64| i128::from(sum.to_bits().wrapping_sub(ONES.to_bits()).cast_signed());
+    [integer(moved * factor + ONES), integer(moved.mul_add(factor, ONES))]
+}
+
+#[test]
+fn large_positive_integers() {
+    let small: Vec<_> = edges(64, false).into_iter().filter(|number| *number < DOUBLE).collect();
+    let near = |b: i128, a: i128| [a / b * b - 1, a / b * b, a / b * b + b - 1].map(|a| a.clamp(0, DOUBLE - 1));
+    for b in small.iter().filter(|b| **b != 0) {
+        for a in small.iter().flat_map(|a| near(*b, *a).into_iter().chain([*a])) {
+            assert_eq!(nearest(a, *b), [a / b; 2], "{a} / {b}");
+        }
+    }
+}
+
 fn check(bits: u32, signed: bool, dividends: &[i128], divisors: &[i128]) {
     let hull = |numbers: &[i128]| Range { low: numbers[0], high: numbers[numbers.len() - 1] };
     let how = Division::of_ranges(bits, signed, hull(dividends), hull(divisors)).expect("a division that rows have");
