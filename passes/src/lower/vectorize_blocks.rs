@@ -19,12 +19,16 @@
 //! lanes access in shared memory lies side by side. What they access of the device's memory lies a block apart instead; that is transposed
 //! (`lower_cpu/transpose.rs`). Which of the two versions stays is decided when both are rows (`lower_cpu/choose.rs`).
 //!
+//! A loop in which all threads go through rows of the device's memory, neighbours side by side, goes outside of the threads by a barrier in each
+//! round: what is transposed lies along the threads.
+//!
 //! Blocks do not wait for one another and may run in any order, so that several may go together; barriers are those of all.
 //!
 //! Declined: blocks of unknown shape or of three dimensions, control flow around barriers that blocks might not take alike, other
 //! operations than to load, store, compute and meet at barriers, shared memory that is accessed in elements of different sizes, or
 //! too much of it.
 
+mod rounds;
 mod tile;
 
 use std::collections::HashSet;
@@ -96,6 +100,8 @@ struct Together<'c> {
     /// Operations of the grid loop that differ from block to block, in order.
     own: Vec<Op<'c>>,
     tiles: Vec<Tile<'c>>,
+    /// Loops that go outside of the threads.
+    rounds: Vec<Op<'c>>,
 }
 
 impl<'c> Together<'c> {
@@ -134,7 +140,8 @@ impl<'c> Together<'c> {
         if tiles.is_empty() || bytes * i64::from(lanes) > MOST_SHARED {
             return Err(format!("it has {bytes} bytes of shared memory"));
         }
-        Ok(Self { grid, parallel, lanes, own, tiles })
+        let rounds = rounds::outside(parallel, lanes, &uniformity);
+        Ok(Self { grid, parallel, lanes, own, tiles, rounds })
     }
 
     fn rewrite(self) {
@@ -180,6 +187,9 @@ impl<'c> Together<'c> {
         for barrier in made.find_all(is_barrier) {
             Barrier::create(Builder::before(barrier), &threads);
             barrier.erase();
+        }
+        for round in self.rounds.iter().filter_map(|round| mapping.get_op(*round)?.body().first_op()) {
+            Barrier::create(Builder::before(round), &threads);
         }
         for tile in &self.tiles {
             tile.spread(mapping, threads[0], self.lanes);

@@ -45,9 +45,18 @@ pub unsafe fn run_whole_blocks(worker: *mut Worker, job: &Job, most: u64) -> u64
         (*tls).available = along as u32;
         (*tls).taken = 1;
         run_whole_block(worker, job);
-        if (*tls).taken > 1 && !job.kernel.runs.load(Ordering::Relaxed) {
+        let taken = (*tls).taken;
+        if taken > 1 && !job.kernel.runs.load(Ordering::Relaxed) {
             job.kernel.runs.store(true, Ordering::Relaxed);
         }
-        u64::from((*tls).taken)
+        if taken > 1 && u64::from(taken) < along {
+            let together = job.kernel.together.load(Ordering::Relaxed);
+            if together == 0 {
+                job.kernel.together.store(taken, Ordering::Relaxed);
+            } else if together > 1 && together != taken {
+                job.kernel.together.store(1, Ordering::Relaxed);
+            }
+        }
+        u64::from(taken)
     }
 }

@@ -32,6 +32,8 @@ pub struct Kernel {
     pub waits: AtomicBool,
     /// Its block forms have run several blocks in one call.
     pub runs: AtomicBool,
+    /// How many blocks these run in one call where there are more: 0 before that is known, 1 where it is not always the same.
+    pub together: AtomicU32,
     /// What its launches showed.
     pub pace: Pace,
     pub help: Help,
@@ -119,6 +121,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
             runs: AtomicBool::new(false),
+            together: AtomicU32::new(0),
             pace: Pace::default(),
             help: Help::default(),
         })

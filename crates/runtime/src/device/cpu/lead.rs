@@ -78,9 +78,9 @@ impl<'a> Lead<'a> {
         }
         let blocks = match self.guess {
             _ if self.called => self.job.next_chunk(),
-            Some(_) if self.taken == 0 => self.job.take((self.job.total / PARTS).max(1)),
+            Some(_) if self.taken == 0 => self.job.take(self.job.whole((self.job.total / PARTS).max(1))),
             Some(_) => self.job.take(self.job.total),
-            None => self.job.take(self.taken.max(1)),
+            None => self.job.take(self.job.whole(self.taken.max(1))),
         }?;
         self.taken += blocks.end - blocks.start;
         Some(blocks)
