@@ -17,7 +17,8 @@
 //! - A block form that reaches the grid-wide barrier finds its dynamic shared memory through `dynamic_shared` of the thread state:
 //!   blocks take turns on an OS thread there.
 //! - A block form may run several blocks that follow one another along x in one call: it finds in `available` how many there are, and
-//!   writes to `taken` how many it ran, which is 1 before the call.
+//!   writes to `taken` how many it ran, which is 1 before the call. One that runs so many together or one alone writes to
+//!   `available` how many that are.
 //! - Device symbols carry the prefix `__regrain_dev_`; they are internal, or with `-fgpu-rdc` visible, which makes the host's
 //!   linker the device linker.
 //! - LLVM's address spaces stay in the IR; on x86-64 and AArch64 all of them are one flat space.

@@ -9,7 +9,9 @@
 //! %enough = arith.cmpi uge, %left, %c8
 //! %many = arith.andi %enough, %fits
 //! llvm.store (arith.select %many, %c8, %c1), %taken
+//! llvm.store (arith.select %fits, %c8, %left), %available
 //! ```
+//! The last tells the runtime how many to hand out at a time.
 
 use mlir_bridge::ir::{Builder, Op};
 use regrain_dialects::ops::TakeBlocks;
@@ -22,13 +24,16 @@ pub fn ask<'c>(module: Op<'c>, function: Op<'c>) {
         let b = Builder::before(take.op());
         let i32 = b.ctx().int(32);
         let unordered = b.ctx().i64_attr(0);
-        let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
+        let available = field(module, b, Field::Available);
+        let load = b.op("llvm.load").operands(&[available]).result(i32);
         let left = load.attr("ordering", unordered).build().result(0);
         let count = b.const_i32(take.count().cast_signed());
         let taken = b.arith("andi", b.cmpi("uge", left, count), take.allowed());
         let number = b.value("arith.select", &[taken, count, b.const_i32(1)], i32);
-        let store = b.op("llvm.store").operands(&[number, field(module, b, Field::Taken)]);
-        store.attr("ordering", unordered).build();
+        let together = b.value("arith.select", &[take.allowed(), count, left], i32);
+        for (number, place) in [(number, field(module, b, Field::Taken)), (together, available)] {
+            b.op("llvm.store").operands(&[number, place]).attr("ordering", unordered).build();
+        }
         take.op().replace_with(&[taken]);
     }
 }

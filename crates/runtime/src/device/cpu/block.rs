@@ -49,13 +49,9 @@ pub unsafe fn run_whole_blocks(worker: *mut Worker, job: &Job, most: u64) -> u64
         if taken > 1 && !job.kernel.runs.load(Ordering::Relaxed) {
             job.kernel.runs.store(true, Ordering::Relaxed);
         }
-        if taken > 1 && u64::from(taken) < along {
-            let together = job.kernel.together.load(Ordering::Relaxed);
-            if together == 0 {
-                job.kernel.together.store(taken, Ordering::Relaxed);
-            } else if together > 1 && together != taken {
-                job.kernel.together.store(1, Ordering::Relaxed);
-            }
+        let together = (*tls).available;
+        if u64::from(together) != along && job.kernel.together.load(Ordering::Relaxed) != together {
+            job.kernel.together.store(together, Ordering::Relaxed);
         }
         u64::from(taken)
     }

@@ -86,12 +86,12 @@ impl Job {
         {
             self.chunk = nanoseconds.div_ceil(time.max(1)).clamp(self.chunk, most);
         }
-        if !self.chunk_is_asked {
+        if !self.chunk_is_asked && self.total >= workers * self.whole(1) {
             self.chunk = self.whole(self.chunk);
         }
     }
 
-    /// So many blocks, or a few more, so that of those that go together as one none is left over.
+    /// So many blocks, or a few more, so that none is left over of those that go together.
     pub fn whole(&self, blocks: u64) -> u64 {
         blocks.next_multiple_of(u64::from(self.kernel.together.load(Ordering::Relaxed)).max(1))
     }

@@ -32,7 +32,7 @@ pub struct Kernel {
     pub waits: AtomicBool,
     /// Its block forms have run several blocks in one call.
     pub runs: AtomicBool,
-    /// How many blocks these run in one call where there are more: 0 before that is known, 1 where it is not always the same.
+    /// How many blocks go through these together, where they have said so.
     pub together: AtomicU32,
     /// What its launches showed.
     pub pace: Pace,
