@@ -1,11 +1,12 @@
 // Blocks that go through a kernel together, each as a lane: trees over shared memory of both directions, guarded at the end of the array,
-// in grids that are and are not multiples of the lanes, and along y.
+// and diagonals of a tile that is filled row by row, in grids that are and are not multiples of the lanes, and along y.
 // RUN: %regrain -O3 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_THREADS=1 %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 #include "check.h"
 
+#include <algorithm>
 #include <vector>
 
 constexpr int kThreads = 128, kPart = 2 * kThreads;
@@ -76,6 +77,54 @@ __global__ void in_dynamic(const unsigned *in, unsigned *out, unsigned *sums, in
     out[base + t + half] = tree[padded(t + half)];
 }
 
+// Rows of a matrix are loaded in rounds of a loop, neighbours by neighbours, and stored so.
+constexpr int kSide = 16;
+__global__ void along_rows(const int *in, int *out, int width) {
+  __shared__ int cells[kSide + 1][kSide + 1];
+  __shared__ int pairs[kSide][kSide];
+  int x = threadIdx.x, first = blockIdx.x * kSide;
+  cells[0][x + 1] = x;
+  cells[x + 1][0] = -x;
+  if (x == 0)
+    cells[0][0] = 1;
+  for (int y = 0; y < kSide; ++y)
+    pairs[y][x] = in[y * width + first + x];
+  __syncthreads();
+  for (int wave = 0; wave < 2 * kSide - 1; ++wave) {
+    int y = wave - x;
+    if (y >= 0 && y < kSide)
+      cells[y + 1][x + 1] = max(cells[y][x] + pairs[y][x], max(cells[y + 1][x], cells[y][x + 1]) - 2);
+    __syncthreads();
+  }
+  for (int y = 0; y < kSide; ++y)
+    out[y * width + first + x] = cells[y + 1][x + 1];
+}
+
+void run_along_rows(int blocks) {
+  int width = blocks * kSide, n = kSide * width;
+  int *in = managed<int>(n), *out = managed<int>(n);
+  unsigned state = 7;
+  for (int i = 0; i < n; ++i)
+    in[i] = int((state = state * 1664525u + 1013904223u) >> 28) - 8;
+  along_rows<<<blocks, kSide>>>(in, out, width);
+  finish_kernel();
+  std::vector<int> cells((kSide + 1) * (kSide + 1));
+  auto at = [&](int y, int x) -> int & { return cells[y * (kSide + 1) + x]; };
+  for (int block = 0; block < blocks; ++block) {
+    for (int i = 0; i < kSide; ++i)
+      at(0, i + 1) = i, at(i + 1, 0) = -i;
+    at(0, 0) = 1;
+    for (int y = 0; y < kSide; ++y)
+      for (int x = 0; x < kSide; ++x) {
+        int i = y * width + block * kSide + x;
+        at(y + 1, x + 1) = std::max(at(y, x) + in[i], std::max(at(y + 1, x), at(y, x + 1)) - 2);
+        EXPECT_AT(i, out[i], at(y + 1, x + 1));
+      }
+  }
+  cudaFree(in);
+  cudaFree(out);
+}
+
 template <typename T> void compare(const std::vector<T> &in, const T *out, const T *sums, int part) {
   T sum = 0;
   for (size_t i = 0; i < in.size(); ++i) {
@@ -130,5 +179,7 @@ int main() {
   run<int>(33 * kPart, kPart, [](int, int *in, int *out, int *sums) {
     by_halves<<<dim3(11, 3), kThreads>>>(in, out, sums, 33 * kPart);
   });
+  for (int blocks : {1, 7, 8, 9, 31, 64, 200, 200})
+    run_along_rows(blocks);
   return result();
 }

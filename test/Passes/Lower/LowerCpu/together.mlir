@@ -1,7 +1,7 @@
 // RUN: %regrain-opt %s --regrain-vectorize-blocks=lanes=8 --regrain-split-barriers --regrain-lower-cpu="register-bits=256 registers=16" | FileCheck %s
 // Blocks that go together, where that is cheaper, and what they access a block apart.
 
-// The runtime says whether eight are left, and is told. Eight rows are loaded as they lie in each of eight blocks, and transposed; where their
+// The runtime says whether eight are left, and is told whether they were taken, and that they go by eight. Eight rows are loaded as they lie in each of eight blocks, and transposed; where their
 // addresses do not follow one another each lane has its own.
 // CHECK-LABEL: llvm.func @__regrain_block.tree.b64x1x1(
 // CHECK: %[[AVAILABLE:.*]] = llvm.getelementptr %{{.*}}[88]
@@ -10,6 +10,7 @@
 // CHECK: %[[COUNT:.*]] = llvm.select %[[ENOUGH]], %[[EIGHT]], %{{.*}} : i1, i32
 // CHECK: %[[TAKEN:.*]] = llvm.getelementptr %{{.*}}[92]
 // CHECK: llvm.store %[[COUNT]], %[[TAKEN]]
+// CHECK: llvm.store %{{.*}}, %[[AVAILABLE]]
 // CHECK: llvm.cond_br %[[ENOUGH]]
 // CHECK: llvm.icmp "eq" %{{.*}}, %{{.*}} : i64
 // CHECK: llvm.cond_br
