@@ -23,7 +23,7 @@ use crate::analysis::{
 
 /// The loops of a block loop, of which `uniform` knows what is the same in all threads of all blocks.
 pub fn outside<'c>(parallel: Op<'c>, lanes: u32, uniform: &Uniformity<'c>) -> Vec<Op<'c>> {
-    if !constant(parallel.operand(3)).is_some_and(|threads| threads % i64::from(lanes) == 0) {
+    if constant(parallel.operand(3)).is_none_or(|threads| threads % i64::from(lanes) != 0) {
         return Vec::new();
     }
     let offsets = Offsets::default();
