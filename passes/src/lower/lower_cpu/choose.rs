@@ -1,7 +1,7 @@
 //! Whether blocks go together as lanes (`vectorize_blocks.rs`), when the rows of both versions have been made.
 //!
 //! Lanes are for trees (`trees.rs`), in whose rounds a block's own threads are soon too few for a row, and lie further and further apart.
-//! Elsewhere a block's rows are full, and its memory is near: eight blocks at a time are in eight places of the cache.
+//! So they are for rounds in which a block's threads go one by one. Elsewhere a block's rows are full, and its memory is near: eight blocks at a time are in eight places of the cache.
 //!
 //! What is left to do in either version is counted, in operations of the processor: a vector is as many as registers that it fills, a gather
 //! several for each lane, a loop its body as often as it runs. Rounds that are not known are taken to be the same few in both.
@@ -46,7 +46,8 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
         };
         let (together, alone) = (cost(0), cost(1).saturating_mul(lanes));
         debug!(target: PASS.name, "{lanes} blocks together take {together} operations, one after another {alone}");
-        if together.saturating_mul(SAVING) <= alone && is_of_trees(choice.region(1).entry()) {
+        let one = choice.region(1).entry();
+        if together.saturating_mul(SAVING) <= alone && (is_of_trees(one) || goes_one_by_one(one)) {
             if machine.report {
                 blocks_together(choice, lanes);
             }
@@ -70,6 +71,14 @@ fn is_of_trees(block: Block<'_>) -> bool {
     let is_around_threads =
         |op: Op<'_>| is_tree(op) && op.contains(|inner| inner.has_attr(ROWS) || inner.is("scf.parallel"));
     block.ops().into_iter().any(|op| op.contains(is_around_threads))
+}
+
+/// Whether there are rounds in which a block's threads are in no rows, as along the diagonals of a tile.
+fn goes_one_by_one(block: Block<'_>) -> bool {
+    let is_loop = |op: Op<'_>| matches!(op.name(), "scf.for" | "scf.while");
+    let alone =
+        |op: Op<'_>| op.contains(|inner| inner.is("scf.parallel")) && !op.contains(|inner| inner.has_attr(ROWS));
+    block.ops().into_iter().any(|op| is_loop(op) && alone(op))
 }
 
 struct Cost<'c, 'e> {
