@@ -90,10 +90,17 @@ __global__ void along_rows(const int *in, int *out, int width) {
   for (int y = 0; y < kSide; ++y)
     pairs[y][x] = in[y * width + first + x];
   __syncthreads();
-  for (int wave = 0; wave < 2 * kSide - 1; ++wave) {
-    int y = wave - x;
-    if (y >= 0 && y < kSide)
-      cells[y + 1][x + 1] = max(cells[y][x] + pairs[y][x], max(cells[y + 1][x], cells[y][x + 1]) - 2);
+  auto fill = [&](int y, int x) {
+    cells[y][x] = max(cells[y - 1][x - 1] + pairs[y - 1][x - 1], max(cells[y][x - 1], cells[y - 1][x]) - 2);
+  };
+  for (int wave = 0; wave < kSide; ++wave) {
+    if (x <= wave)
+      fill(wave - x + 1, x + 1);
+    __syncthreads();
+  }
+  for (int wave = kSide - 2; wave >= 0; --wave) {
+    if (x <= wave)
+      fill(kSide - x, x + kSide - wave);
     __syncthreads();
   }
   for (int y = 0; y < kSide; ++y)
