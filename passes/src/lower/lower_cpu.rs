@@ -44,7 +44,6 @@ mod state;
 mod taken;
 mod thread_loops;
 mod transpose;
-mod trees;
 mod waiting;
 
 use std::collections::{HashMap, HashSet};

@@ -1,10 +1,10 @@
 //! Whether blocks go together as lanes (`vectorize_blocks.rs`), when the rows of both versions have been made.
 //!
-//! Lanes are for trees (`trees.rs`), in whose rounds a block's own threads are soon too few for a row, and lie further and further apart.
-//! So they are for rounds in which a block's threads go one by one. Elsewhere a block's rows are full, and its memory is near: eight blocks at a time are in eight places of the cache.
+//! Lanes are for blocks whose own threads are soon too few for a row: fewer of them, or others, work from round to round of a loop, as in trees
+//! and along diagonals. Elsewhere a block's rows are full, and its memory is near: eight blocks at a time are in eight places of the cache.
 //!
 //! What is left to do in either version is counted, in operations of the processor: a vector is as many as registers that it fills, a gather
-//! several for each lane, a loop its body as often as it runs. Rounds that are not known are taken to be the same few in both.
+//! several for each lane, a loop its body as often as it runs (`choose/rounds.rs`).
 
 use std::collections::HashSet;
 
@@ -16,24 +16,20 @@ use regrain_dialects::{
 };
 use tracing::debug;
 
-use super::{PASS, trees::is_tree};
-use crate::{
-    analysis::facts::constant,
-    lower::vectorize_threads::{Machine, blocks_together},
-};
+use super::PASS;
+use crate::lower::vectorize_threads::{Machine, blocks_together};
 
-/// Threads that a loop of unknown bounds is taken to be of, and rounds of one that no thread loop is.
-const THREADS: u64 = 64;
-const ROUNDS: u64 = 8;
+mod rounds;
+mod trees;
+use rounds::{ROUNDS, rounds};
+use trees::{changes, is_tree};
+
 /// What a lane of a gather or scatter costs: an address, an access, and the way into or out of the vector.
 const APART: u64 = 3;
 /// A masked store without instructions for it: what is beside its lanes is read before.
 const MASKED: u64 = 3;
 const DIVISION: u64 = 20;
 const CALL: u64 = 10;
-/// Blocks that go together must save so many times the operations: their memory lies in as many places as there are blocks, and in
-/// scans of 1024 numbers, as people write them, a sixth of the operations took half of the time (AMD EPYC, Zen 3).
-const SAVING: u64 = 3;
 
 /// Leaves the cheaper version of each choice, and gives the operations that are gone; of the conditions `expected` it is taken that they
 /// hold.
@@ -42,12 +38,12 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
     for choice in function.find_all(|op| op.is("scf.if") && op.has_attr(OF_BLOCKS)) {
         let lanes = attributes::count(choice, OF_BLOCKS).unwrap_or(1);
         let cost = |branch: usize| {
-            Cost { expected, register_bits: machine.register_bits.into() }.of(choice.region(branch).entry())
+            Cost { expected, register_bits: machine.register_bits.into(), in_tree: false }
+                .of(choice.region(branch).entry())
         };
         let (together, alone) = (cost(0), cost(1).saturating_mul(lanes));
         debug!(target: PASS.name, "{lanes} blocks together take {together} operations, one after another {alone}");
-        let one = choice.region(1).entry();
-        if together.saturating_mul(SAVING) <= alone && (is_of_trees(one) || goes_one_by_one(one)) {
+        if together < alone && has_changing_rows(choice.region(1).entry()) {
             if machine.report {
                 blocks_together(choice, lanes);
             }
@@ -67,23 +63,17 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
     gone
 }
 
-fn is_of_trees(block: Block<'_>) -> bool {
-    let is_around_threads =
-        |op: Op<'_>| is_tree(op) && op.contains(|inner| inner.has_attr(ROWS) || inner.is("scf.parallel"));
-    block.ops().into_iter().any(|op| op.contains(is_around_threads))
+fn has_changing_rows(block: Block<'_>) -> bool {
+    let is_around_threads = |op: Op<'_>| op.contains(|inner| inner.has_attr(ROWS) || inner.is("scf.parallel"));
+    block.ops().into_iter().any(|op| op.contains(|op| changes(op) && is_around_threads(op)))
 }
 
-/// Whether there are rounds in which a block's threads are in no rows, as along the diagonals of a tile.
-fn goes_one_by_one(block: Block<'_>) -> bool {
-    let is_loop = |op: Op<'_>| matches!(op.name(), "scf.for" | "scf.while");
-    let alone =
-        |op: Op<'_>| op.contains(|inner| inner.is("scf.parallel")) && !op.contains(|inner| inner.has_attr(ROWS));
-    block.ops().into_iter().any(|op| is_loop(op) && alone(op))
-}
-
+#[derive(Clone, Copy)]
 struct Cost<'c, 'e> {
     expected: &'e HashSet<Op<'c>>,
     register_bits: u64,
+    /// Whether a tree is around, whose threads are often too few for a row.
+    in_tree: bool,
 }
 
 impl<'c> Cost<'c, '_> {
@@ -92,6 +82,9 @@ impl<'c> Cost<'c, '_> {
     }
 
     fn operation(&self, op: Op<'c>) -> u64 {
+        if is_tree(op) && !self.in_tree {
+            return Cost { in_tree: true, ..*self }.operation(op);
+        }
         let regions =
             || op.regions().into_iter().filter(|region| !region.is_empty()).map(|region| self.of(region.entry()));
         match op.name() {
@@ -102,7 +95,11 @@ impl<'c> Cost<'c, '_> {
                 all.fold(1 + regions().sum::<u64>(), u64::saturating_mul)
             }
             "scf.while" => ROUNDS.saturating_mul(regions().sum()),
-            "scf.if" if self.expected.contains(&op) => self.of(op.region(0).entry()),
+            "scf.if" if self.expected.contains(&op) || !self.in_tree && goes_in_rows(op) => {
+                self.of(op.region(0).entry())
+            }
+            // Of versions of a thread loop the cheaper is made for what holds in nearly every block.
+            "scf.if" if is_of_versions(op) => regions().min().unwrap_or(0),
             // A guard holds for half of the rows.
             "scf.if" => regions().sum::<u64>().div_ceil(2),
             _ => regions().sum::<u64>() + self.simple(op),
@@ -130,22 +127,15 @@ impl<'c> Cost<'c, '_> {
     }
 }
 
-/// How often a dimension of a loop runs; of a bound that is chosen the first choice is taken, which is the one that rows are made for.
-fn rounds(op: Op<'_>, [lower, upper, step]: [usize; 3]) -> u64 {
-    let chosen = |number: usize| {
-        let value = op.operand(number);
-        constant(value).or_else(|| constant(value.defining_op().filter(|op| op.is("arith.select"))?.operand(1)))
-    };
-    let step = constant(op.operand(step)).unwrap_or(1).max(1);
-    match (chosen(lower), chosen(upper)) {
-        (Some(lower), Some(upper)) => upper.saturating_sub(lower).max(0).cast_unsigned().div_ceil(step.cast_unsigned()),
-        // What begins at a number that is not known are the few that are left over.
-        (Some(_), None) if is_of_threads(op) => THREADS.div_ceil(step.cast_unsigned()),
-        _ => ROUNDS,
-    }
+/// Whether threads go in rows in the first branch, as they nearly always do, and one by one in the second.
+fn goes_in_rows(op: Op<'_>) -> bool {
+    let branch = |number: usize| op.regions().into_iter().nth(number).and_then(|region| region.first_block());
+    let alone = |number: usize| branch(number).is_some_and(|block| block.ops().iter().any(|op| op.is("scf.parallel")));
+    !alone(0) && alone(1)
 }
 
-/// Whether a loop is over threads: those count in indices.
-fn is_of_threads(op: Op<'_>) -> bool {
-    op.body().arg(0).ty().is_index()
+/// Whether an `scf.if` chooses between two versions of a thread loop, both of which go in rows.
+fn is_of_versions(op: Op<'_>) -> bool {
+    let has_rows = |block: Block<'_>| block.ops().into_iter().any(|op| !op.find_all(|op| op.has_attr(ROWS)).is_empty());
+    op.regions().into_iter().all(|region| !region.is_empty() && has_rows(region.entry()))
 }

@@ -27,6 +27,40 @@ pub fn is_tree(op: Op<'_>) -> bool {
         || op.contains(|inner| SHIFTS.contains(&inner.name()) && is_round(inner.operand(1)))
 }
 
+/// Whether a bound is made from a number that a loop multiplies, divides, or shifts from round to round, or shifts by the round's own.
+pub fn is_of_tree(bound: Value<'_>) -> bool {
+    let is_tree_of = |value: Value<'_>| loop_of(value).is_some_and(is_tree);
+    made_from(bound, DEPTH, &is_tree_of)
+}
+
+/// Whether the threads that work change from round to round of a loop around them: a bound of theirs, or a condition, is made from its number.
+pub fn changes(op: Op<'_>) -> bool {
+    let is_of_round = |value: Value<'_>| loop_of(value) == Some(op);
+    let decides = |inner: Op<'_>| match inner.name() {
+        "scf.if" => made_from(inner.operand(0), DEPTH, &is_of_round),
+        "scf.for" | "scf.parallel" if inner.body().arg(0).ty().is_index() => {
+            inner.operands().into_iter().any(|bound| made_from(bound, DEPTH, &is_of_round))
+        }
+        _ => false,
+    };
+    matches!(op.name(), "scf.for" | "scf.while") && op.contains(|inner| inner != op && decides(inner))
+}
+
+/// The serial loop whose number, or what it carries, a value is.
+fn loop_of(value: Value<'_>) -> Option<Op<'_>> {
+    let owner = value.block_arg()?.0.parent_op()?;
+    let serial = owner.is("scf.while") || owner.is("scf.for") && !owner.body().arg(0).ty().is_index();
+    serial.then_some(owner)
+}
+
+fn made_from<'c>(value: Value<'c>, depth: u32, wanted: &dyn Fn(Value<'c>) -> bool) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    match value.defining_op() {
+        Some(op) => op.num_regions() == 0 && op.operands().into_iter().any(|operand| made_from(operand, depth, wanted)),
+        None => wanted(value),
+    }
+}
+
 const SHIFTS: [&str; 6] = ["llvm.shl", "llvm.lshr", "llvm.ashr", "arith.shli", "arith.shrsi", "arith.shrui"];
 const PRODUCTS: [&str; 6] = ["llvm.mul", "llvm.sdiv", "llvm.udiv", "arith.muli", "arith.divsi", "arith.divui"];
 
