@@ -101,6 +101,7 @@ def Regrain_Dialect : Dialect {
     | `regrain.reused` | `llvm.alloca` | unit | threads of a block use this memory in turn |
     | `regrain.interleaved` | `llvm.alloca` | i64 | each element of so many bytes lies beside those of the other threads |
     | `regrain.guarded` | `llvm.alloca` | unit | memory of a block, with room on both sides for what lies beside the lanes of a row |
+    | `regrain.own` | `llvm.alloca` | unit | nothing points to it but what is computed of its address; each thread's part is its own, or barriers order it |
     | `regrain.taken_by_row` | `llvm.func` | unit | whoever runs its thread loop asks for each row |
     | `regrain.together` | `scf.if` | unit | the threads of a block meet inside of it, so all of them take it or none, but for those that have ended |
     | `regrain.convex` | `scf.if` | unit | what the `arith.ori` of the condition joins, each for itself, holds for all blocks between two along x for which it holds |

@@ -106,6 +106,7 @@ constexpr Row rows[] = {
     {"regrain.reused", OnAlloca, Holds::Nothing},
     {"regrain.interleaved", OnAlloca, Holds::Count},
     {"regrain.guarded", OnAlloca, Holds::Nothing},
+    {"regrain.own", OnAlloca, Holds::Nothing},
     {"regrain.taken_by_row", OnFunction, Holds::Nothing},
     {"regrain.together", OnIf, Holds::Nothing},
     {"regrain.convex", OnIf, Holds::Nothing},

@@ -78,6 +78,8 @@ pub const REUSED: &str = "regrain.reused";
 pub const INTERLEAVED: &str = "regrain.interleaved";
 /// On stack memory of a thread that is filled anew in each thread loop that uses it.
 pub const SCOPED: &str = "regrain.scoped";
+/// On stack memory that nothing points to but what is computed of its address: each thread's part is its own, or barriers order it.
+pub const OWN: &str = "regrain.own";
 /// On stack memory of a block with room on both sides for what lies beside the lanes of a row.
 pub const GUARDED: &str = "regrain.guarded";
 /// On the function of a thread loop that waits: whoever runs it asks for each row.
@@ -128,6 +130,7 @@ pub const ALL: &[&str] = &[
     REUSED,
     INTERLEAVED,
     GUARDED,
+    OWN,
     TAKEN_BY_ROW,
     TOGETHER,
     CONVEX,

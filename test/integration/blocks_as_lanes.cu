@@ -77,6 +77,44 @@ __global__ void in_dynamic(const unsigned *in, unsigned *out, unsigned *sums, in
     out[base + t + half] = tree[padded(t + half)];
 }
 
+// Values that threads keep over the tree, positions of 64 bits, and a total that one thread alone reads beside what all store.
+__global__ void with_kept(const int *in, int *out, int *sums, size_t n) {
+  __shared__ int tree[kPart + kPart / 32], total;
+  auto padded = [](int i) { return i + (i >> 5); };
+  int t = threadIdx.x, step = 1;
+  size_t first = size_t(blockIdx.x) * kPart;
+  int a = first + t < n ? in[first + t] : 0, b = first + kThreads + t < n ? in[first + kThreads + t] : 0;
+  tree[padded(t)] = a;
+  tree[padded(t + kThreads)] = b;
+  for (int active = kThreads; active > 0; active /= 2) {
+    __syncthreads();
+    if (t < active)
+      tree[padded(step * (2 * t + 2) - 1)] += tree[padded(step * (2 * t + 1) - 1)];
+    step *= 2;
+  }
+  if (t == 0) {
+    total = tree[padded(kPart - 1)];
+    tree[padded(kPart - 1)] = 0;
+  }
+  for (int active = 1; active <= kThreads; active *= 2) {
+    step /= 2;
+    __syncthreads();
+    if (t < active) {
+      int left = padded(step * (2 * t + 1) - 1), right = padded(step * (2 * t + 2) - 1), before = tree[left];
+      tree[left] = tree[right];
+      tree[right] += before;
+    }
+  }
+  __syncthreads();
+  int all = total;
+  if (first + t < n)
+    out[first + t] = tree[padded(t)];
+  if (first + kThreads + t < n)
+    out[first + kThreads + t] = tree[padded(t + kThreads)] + b - in[first + kThreads + t];
+  if (t == 0 && sums)
+    sums[blockIdx.x] = all;
+}
+
 // Rows of a matrix are loaded in rounds of a loop, neighbours by neighbours, and stored so.
 constexpr int kSide = 16;
 __global__ void along_rows(const int *in, int *out, int width) {
@@ -176,6 +214,9 @@ int main() {
     });
     run<unsigned>(n, kPart, [=](int blocks, unsigned *in, unsigned *out, unsigned *sums) {
       in_dynamic<<<blocks, kThreads, (kPart + kPart / 32) * 4>>>(in, out, sums, kPart, n);
+    });
+    run<int>(n, kPart, [=](int blocks, int *in, int *out, int *sums) {
+      with_kept<<<blocks, kThreads>>>(in, out, sums, n);
     });
     // So much that only one block has room.
     run<unsigned>(n, kPart, [=](int blocks, unsigned *in, unsigned *out, unsigned *sums) {

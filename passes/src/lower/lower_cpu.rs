@@ -38,6 +38,7 @@ mod narrow;
 mod picked;
 mod prefetch;
 mod runs;
+mod scatters;
 mod selected;
 mod side_by_side;
 mod state;
@@ -58,7 +59,7 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, PARAMETER_SIZES, REUSED,
+        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED,
         STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
@@ -271,8 +272,9 @@ fn remove_unreachable(module: Op<'_>, blocks: &[BlockFunction]) {
 /// After the lowering: loop annotations stand where the export reads them, and our marks are gone.
 fn finish(module: Op<'_>) {
     for op in module.find_all(|op| op.has_attr(LOOP_ANNOTATION) || op.is("llvm.alloca")) {
-        op.remove_attr(REUSED);
-        op.remove_attr(INTERLEAVED);
+        for mark in [REUSED, INTERLEAVED, OWN] {
+            op.remove_attr(mark);
+        }
         if let Some(annotation) = op.attr(LOOP_ANNOTATION) {
             op.remove_attr(LOOP_ANNOTATION);
             op.set_attr("loop_annotation", annotation);
@@ -324,6 +326,7 @@ fn make_block<'c>(
         vectorise(function).map_err(|why| why.to_string())?;
         let expected = transpose::transpose(function, &memory);
         let gone = choose::choose(function, &expected, how.machine);
+        scatters::take_apart(function, how.machine);
         phases.retain(|phase| !gone.contains(phase));
         prefetch::fetch_ahead(function, &phases);
         thread_loops::lower(function);

@@ -80,6 +80,7 @@ pub use combs::LEAST as LEAST_APART;
 use forms::check;
 use lane_memory::LaneMemory;
 pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, number};
+pub use memory::SCATTERING;
 pub use nest::FEWEST;
 use nest::Nest;
 use own_memory::make_room;

@@ -13,6 +13,7 @@
 //! The threads of a loop do not wait for one another, so that one part may come behind the other for all of them. A loop is taken apart
 //! only where the parts share nothing but what is computed again, and memory that threads use one after the other stays in one part.
 
+mod every;
 mod growing;
 
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
@@ -21,12 +22,14 @@ use super::along::Parts;
 use crate::analysis::{
     facts::constant,
     loops::Counting,
+    objects::{escapes, root},
     uniformity::{free_values, repeatable},
 };
 use crate::lower::{
     before::{computed, is_known_before},
-    vectorize_threads::{WARP, doubles},
+    vectorize_threads::{WARP, doubles, is_ordinary},
 };
+use every::Every;
 use growing::Growing;
 use regrain_dialects::attributes::REUSED;
 
@@ -65,6 +68,7 @@ pub fn narrow(function: Op<'_>) {
     for parallel in function.find_named("scf.parallel") {
         let dimensions = Counting::dimensions(parallel);
         if dimensions.len() == 3 && dimensions.iter().all(Counting::is_plain) && parallel.num_results() == 0 {
+            sink(parallel);
             for part in take_apart(parallel) {
                 restrict(part);
             }
@@ -74,11 +78,16 @@ pub fn narrow(function: Op<'_>) {
 
 /// What a branch selects that has nothing else to say.
 fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
-    let empty = |op: Op<'c>| op.region(1).first_block().is_none_or(|block| block.ops().len() == 1);
-    if !op.is("scf.if") || op.num_results() > 0 || !empty(op) {
-        return None;
-    }
-    conjuncts(op.operand(0)).into_iter().find_map(|condition| compared(parallel, condition))
+    is_guard(op).then(|| conjuncts(op.operand(0)).into_iter().find_map(|condition| compared(parallel, condition)))?
+}
+
+/// The same for every so many threads.
+fn every<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Every<'c>> {
+    is_guard(op).then(|| Every::of(parallel, op))?
+}
+
+fn is_guard(op: Op<'_>) -> bool {
+    op.is("scf.if") && op.num_results() == 0 && op.region(1).first_block().is_none_or(|block| block.ops().len() == 1)
 }
 
 /// The conditions that all hold where `condition` does.
@@ -136,13 +145,45 @@ pub fn index<'c>(parallel: Op<'c>, value: Value<'c>) -> Option<usize> {
     parallel.body().args().into_iter().position(|iv| iv == at)
 }
 
+/// What is loaded of the block's own memory for one thread alone is loaded in its branch: the others have no part in it. Where more threads
+/// take a branch the load stays: a row loads without a mask.
+fn sink(parallel: Op<'_>) {
+    let ops = parallel.body().ops();
+    let is_of_one = |op: &Op<'_>| selection(parallel, *op).is_some_and(|selected| selected.kind == Kind::At);
+    for (at, branch) in ops.iter().enumerate().filter(|(_, op)| is_of_one(op)) {
+        let wants = |user: Op<'_>| branch.is_proper_ancestor_of(user);
+        for (number, load) in ops[..at].iter().enumerate() {
+            let is_load = load.is("llvm.load") && is_ordinary(*load) && !load.has_attr("volatile_");
+            let own = own_memory(load.operands().first().copied()).filter(|_| is_load);
+            let stays = own.is_none_or(|own| ops[number..at].iter().any(|op| op.contains(|op| may_write(op, own))));
+            if let Some(first) = branch.region(0).entry().ops().first().copied()
+                && !stays
+                && load.result(0).users().into_iter().all(wants)
+            {
+                load.move_before(first);
+            }
+        }
+    }
+}
+
+/// The stack memory that an address lies in, where nothing else points to it.
+fn own_memory(address: Option<Value<'_>>) -> Option<Value<'_>> {
+    let root = root(address?);
+    root.defining_op().filter(|op| op.is("llvm.alloca") && !escapes(root)).map(|_| root)
+}
+
+fn may_write(op: Op<'_>, own: Value<'_>) -> bool {
+    let computes = op.is("llvm.load") || op.num_regions() > 0 || op.is_memory_effect_free();
+    !computes && op.operands().into_iter().any(|operand| operand.ty().ptr_space().is_some() && root(operand) == own)
+}
+
 /// Loops whose effects are one branch that selects threads, or hold none such; in order.
 fn take_apart(parallel: Op<'_>) -> Vec<Op<'_>> {
     let ops: Vec<_> = parallel.body().ops().into_iter().filter(|op| !op.is_terminator()).collect();
     let mut groups: Vec<Vec<Op<'_>>> = Vec::new();
     let mut after_branch = true;
     for op in ops.iter().copied().filter(|op| !is_repeated(*op)) {
-        let selects = selection(parallel, op).is_some();
+        let selects = selection(parallel, op).is_some() || every(parallel, op).is_some();
         if selects || after_branch {
             groups.push(Vec::new());
         }
@@ -238,7 +279,12 @@ fn restrict(parallel: Op<'_>) {
     let effects: Vec<_> =
         parallel.body().ops().into_iter().filter(|op| !op.is_terminator() && !is_repeated(*op)).collect();
     let [only] = effects[..] else { return };
-    let Some(selected) = selection(parallel, only) else { return };
+    let Some(selected) = selection(parallel, only) else {
+        if let Some(every) = every(parallel, only) {
+            every.restrict(parallel);
+        }
+        return;
+    };
     let b = Builder::before(parallel);
     if let (Number::Growing(growing), Kind::Below { signed, including }) = (selected.number, selected.kind) {
         let upper = parallel.operand(3 + selected.axis);

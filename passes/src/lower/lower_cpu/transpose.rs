@@ -31,7 +31,7 @@ mod guess;
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Attr, Block, Builder, Mapping, Op, Type, Value};
-use regrain_dialects::attributes::{REUSED, ROWS};
+use regrain_dialects::attributes::{OWN, REUSED, ROWS};
 
 use crate::{
     analysis::{
@@ -50,7 +50,7 @@ use guess::{Guess, Guesses};
 const LARGEST: usize = 120;
 
 /// Transposes what the rows of a function access, when rows have been made; gives the conditions under which it does.
-pub fn transpose<'c>(function: Op<'c>, memory: &BlockMemory<'c>) -> HashSet<Op<'c>> {
+pub fn transpose<'c>(function: Op<'c>, memory: &BlockMemory) -> HashSet<Op<'c>> {
     let found: Vec<_> =
         function.find_named("scf.for").into_iter().filter_map(|along| Rows::of(along, memory)).collect();
     found.iter().map(Rows::rewrite).collect()
@@ -58,30 +58,30 @@ pub fn transpose<'c>(function: Op<'c>, memory: &BlockMemory<'c>) -> HashSet<Op<'
 
 /// The memory of a block, in which each thread's part is its own or ordered by barriers: all on the stack but what threads, or later their
 /// rows, use one after the other.
-pub struct BlockMemory<'c> {
-    objects: HashSet<Value<'c>>,
+pub struct BlockMemory {
     /// Whether dynamic shared memory is known by its name alone.
     dynamic: bool,
 }
 
-impl<'c> BlockMemory<'c> {
-    /// To be asked before rows are made.
-    pub fn of(function: Op<'c>) -> Self {
-        let kept = |op: &Op<'c>| !op.has_attr(REUSED) && op.parent() == Some(function) && !escapes(op.result(0));
-        let objects = function.find_named("llvm.alloca").into_iter().filter(kept).map(|op| op.result(0)).collect();
+impl BlockMemory {
+    /// To be asked before rows are made: marks what lies on the stack.
+    pub fn of(function: Op<'_>) -> Self {
+        let own = |op: &Op<'_>| !op.has_attr(REUSED) && op.parent() == Some(function) && !escapes(op.result(0));
+        for alloca in function.find_named("llvm.alloca").into_iter().filter(own) {
+            alloca.set_attr(OWN, alloca.ctx().unit_attr());
+        }
         let mut names = function.find_named("llvm.mlir.addressof").into_iter().filter(|op| is_dynamic(*op));
-        Self { objects, dynamic: !names.any(|op| escapes(op.result(0))) }
+        Self { dynamic: !names.any(|op| escapes(op.result(0))) }
     }
 
     /// Whether an address is in it, where no address from elsewhere points to.
-    fn holds(&self, address: Value<'c>) -> bool {
-        let root = root(address);
-        self.objects.contains(&root) || self.dynamic && root.defining_op().is_some_and(is_dynamic)
+    fn holds(&self, address: Value<'_>) -> bool {
+        root(address).defining_op().is_some_and(|op| op.has_attr(OWN) || self.dynamic && is_dynamic(op))
     }
 
     /// Whether rows may go through an operation one after the other, or all at a time.
-    fn may_interleave(&self, op: Op<'c>) -> bool {
-        let known = |address: Value<'c>| {
+    fn may_interleave(&self, op: Op<'_>) -> bool {
+        let known = |address: Value<'_>| {
             self.holds(address) || root(address).defining_op().is_none_or(|op| !op.is("llvm.alloca"))
         };
         match op.name() {
@@ -123,7 +123,7 @@ struct Taken<'c> {
 }
 
 impl<'c> Taken<'c> {
-    fn add(&mut self, block: Block<'c>, memory: &BlockMemory<'c>) -> Option<()> {
+    fn add(&mut self, block: Block<'c>, memory: &BlockMemory) -> Option<()> {
         for op in block.ops().into_iter().filter(|op| !op.is_terminator()) {
             if op.is("scf.if") {
                 let condition = op.operand(0);
@@ -173,7 +173,7 @@ struct Family<'c> {
 }
 
 impl<'c> Rows<'c> {
-    fn of(along: Op<'c>, memory: &BlockMemory<'c>) -> Option<Self> {
+    fn of(along: Op<'c>, memory: &BlockMemory) -> Option<Self> {
         let counting = Counting::of(along).filter(|counting| counting.is_plain() && along.has_attr(ROWS))?;
         let ops = |block: Block<'c>| block.ops().into_iter().filter(|op| !op.is_terminator()).collect::<Vec<_>>();
         let all = ops(along.body());
@@ -381,7 +381,7 @@ impl<'c> Family<'c> {
     }
 
     /// Whether the members may not be brought together across an operation.
-    fn may_meet(&self, op: Op<'c>, memory: &BlockMemory<'c>) -> bool {
+    fn may_meet(&self, op: Op<'c>, memory: &BlockMemory) -> bool {
         match op.name() {
             "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => {
                 self.stores && !memory.holds(op.operand(0))
@@ -454,12 +454,7 @@ fn is_rest(op: Op<'_>, row: Op<'_>, lanes: usize) -> bool {
 }
 
 /// The gathers and scatters of a row that can go by squares.
-fn families<'c>(
-    taken: &Taken<'c>,
-    [along, row]: [Op<'c>; 2],
-    lanes: usize,
-    memory: &BlockMemory<'c>,
-) -> Vec<Family<'c>> {
+fn families<'c>(taken: &Taken<'c>, [along, row]: [Op<'c>; 2], lanes: usize, memory: &BlockMemory) -> Vec<Family<'c>> {
     let mut guesses = Guesses::new(&taken.conditions, along, row);
     let mut open: Vec<(Guess<'c>, Family<'c>)> = Vec::new();
     let mut done = Vec::new();
@@ -523,7 +518,7 @@ impl<'c> Access<'c> {
 }
 
 /// Whether a mask is of all lanes.
-fn all_take_part(mask: Value<'_>) -> bool {
+pub fn all_take_part(mask: Value<'_>) -> bool {
     let op = mask.defining_op();
     let splat = op.filter(|op| op.is("vector.broadcast")).map(|op| op.operand(0));
     splat.and_then(constant).is_some_and(|one| one != 0)

@@ -53,7 +53,10 @@ pub fn make_room(function: Op<'_>) {
         let bytes = b.const_int(ctx.int(64), size.cast_signed() * count + 2 * room);
         let spec = b.op("llvm.alloca").operands(&[bytes]).result(alloca.result(0).ty());
         let spec = spec.attr("elem_type", ctx.type_attr(ctx.int(8))).attr("alignment", ctx.i64_attr(alignment));
-        let memory = spec.build().result(0);
-        alloca.replace_with(&[b.llvm_byte_at(memory, b.const_int(ctx.int(64), room))]);
+        let memory = spec.build();
+        for (name, attr) in alloca.discardable_attrs() {
+            memory.set_attr(name, attr);
+        }
+        alloca.replace_with(&[b.llvm_byte_at(memory.result(0), b.const_int(ctx.int(64), room))]);
     }
 }

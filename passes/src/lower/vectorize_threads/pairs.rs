@@ -20,7 +20,10 @@ use super::{
     shapes::Shape,
     ways::Way,
 };
-use crate::analysis::addresses::Offsets;
+use crate::analysis::{
+    addresses::Offsets,
+    objects::{escapes, root},
+};
 
 /// The widest of two stores that go as one, in bytes.
 const WIDEST: u64 = 4;
@@ -34,7 +37,12 @@ impl<'c> Emitter<'c, '_> {
         }
         let computes =
             |op: &Op<'c>| matches!(kind(*op), Kind::Constant | Kind::Aggregate | Kind::Elementwise | Kind::Nothing);
-        let second = std::iter::successors(first.next(), |op| op.next()).find(|op| !computes(op))?;
+        let reads_elsewhere = |op: &Op<'c>| {
+            let own = root(op.operand(0));
+            own.defining_op().is_some_and(|op| op.is("llvm.alloca")) && !escapes(own) && own != root(first.operand(1))
+        };
+        let may_be_between = |op: &Op<'c>| computes(op) || kind(*op) == Kind::Load && reads_elsewhere(op);
+        let second = std::iter::successors(first.next(), |op| op.next()).find(|op| !may_be_between(op))?;
         if kind(second) != Kind::Store || !self.goes_anywhere(second) || self.is_in_tile(second) {
             return None;
         }

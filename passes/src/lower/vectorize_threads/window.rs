@@ -191,22 +191,22 @@ impl<'c> Emitter<'c, '_> {
         let ctx = self.b.ctx();
         let lanes = window.places.len() as i64;
         let part = Scalar { alignment: self.element_alignment(op, scalar), ..*scalar };
+        // Lanes that take no part write back what is there: a mask is wide to shuffle, its lanes once in their places are constants.
+        let vector = match self.mask {
+            Some(mask) => {
+                let old = self.load_window(op, address, scalar, window);
+                self.select(mask, vector, self.b.value("llvm.freeze", &[old], old.ty()))
+            }
+            None => vector,
+        };
         for start in window.starts() {
             let pointer = self.part_of(op, address, scalar, window, start);
             let from: Vec<_> = (start..start + lanes).map(|place| window.lane_at(place)).collect();
             let pick: Vec<_> = from.iter().map(|lane| lane.map_or(-1, |lane| lane as i32)).collect();
             let mut all = self.shuffled(vector, vector, &pick);
-            if self.mask.is_some() || from.contains(&None) {
+            if from.contains(&None) {
                 let there = self.constants(ctx.int(1), from.iter().map(|lane| i64::from(lane.is_some())));
-                let taken = match self.mask {
-                    // What stands where no lane is decides nothing.
-                    Some(mask) => {
-                        let pick: Vec<_> = pick.iter().map(|lane| *lane.max(&0)).collect();
-                        self.both(there, self.shuffled(mask, mask, &pick))
-                    }
-                    None => there,
-                };
-                all = self.among(op, pointer, &part, taken, all);
+                all = self.among(op, pointer, &part, there, all);
             }
             self.store_lanes_at(op, pointer, &part, all);
         }

@@ -127,3 +127,166 @@ llvm.func @__regrain_launch.halved(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i3
   }
   llvm.return %e : i32
 }
+
+// Every so many threads: a loop over just those, where the sums are exact, and the loop as it was.
+// CHECK-LABEL: llvm.func @__regrain_block.every
+// CHECK: %[[BY:.*]] = llvm.sext %{{.*}} : i32 to i64
+// CHECK: %[[REST:.*]] = llvm.srem %{{.*}}, %[[BY]] : i64
+// CHECK: %[[FIRST:.*]] = llvm.select %{{.*}}, %{{.*}}, %[[REST]] : i1, i64
+// CHECK: %[[COUNT:.*]] = llvm.udiv %{{.*}}, %[[BY]] : i64
+// CHECK: llvm.icmp "slt" %[[ROUND:.*]], %[[COUNT]] : i64
+// CHECK: %[[FAR:.*]] = llvm.mul %[[ROUND]], %[[BY]] : i64
+// CHECK: llvm.add %[[FIRST]], %[[FAR]] : i64
+// CHECK-NOT: llvm.srem
+// CHECK: llvm.fadd
+// The loop as it was.
+// CHECK: llvm.srem %{{.*}}, %{{.*}} : i32
+// CHECK: llvm.fadd
+llvm.func ptx_kernelcc @every(%p: !llvm.ptr, %by: i32)
+llvm.func @__regrain_launch.every(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @every} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1 : i32
+  %zero = arith.constant 0 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %divisor = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i32
+  %e = regrain.gpu_wrapper @every grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %t1 = llvm.add %t, %one overflow<nsw> : i32
+        %rest = llvm.srem %t1, %divisor : i32
+        %c = llvm.icmp "eq" %rest, %zero : i32
+        scf.if %c {
+          %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i32) -> !llvm.ptr, f32
+          %v = llvm.load %a : !llvm.ptr -> f32
+          %s = llvm.fadd %v, %v : f32
+          llvm.store %s, %a : f32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// The same of numbers of 64 bits, and of the lowest bits.
+// CHECK-LABEL: llvm.func @__regrain_block.every_mask
+// CHECK: %[[MASK:.*]] = llvm.freeze %{{.*}} : i64
+// CHECK: %[[BY:.*]] = llvm.add %[[MASK]], %{{.*}} : i64
+// CHECK: %[[BOTH:.*]] = llvm.and %[[MASK]], %[[BY]] : i64
+// CHECK: llvm.icmp "eq" %[[BOTH]], %{{.*}} : i64
+// CHECK: llvm.udiv %{{.*}}, %[[BY]] : i64
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @every_mask(%p: !llvm.ptr, %mask: i64)
+llvm.func @__regrain_launch.every_mask(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @every_mask} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %mask = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> i64
+  %e = regrain.gpu_wrapper @every_mask grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i64
+        %rest = llvm.and %t, %mask : i64
+        %c = llvm.icmp "eq" %rest, %zero : i64
+        scf.if %c {
+          %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+          llvm.store %one, %a : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// What one thread alone wants of the block's memory it alone loads: the others' loop does not wait for it.
+// CHECK-LABEL: llvm.func @__regrain_block.one_wants
+// CHECK: %[[TOTAL:.*]] = llvm.alloca
+// CHECK-NOT: llvm.load %[[TOTAL]]
+// CHECK: llvm.store %{{.*}}, %{{.*}} {access_groups = {{.*}}} : i32, !llvm.ptr
+// CHECK: llvm.icmp "slt" %{{.*}}, %{{.*}} : i64
+// CHECK: %[[READ:.*]] = llvm.load %[[TOTAL]]
+// CHECK: llvm.store %[[READ]]
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @one_wants(%p: !llvm.ptr, %q: !llvm.ptr)
+llvm.func @__regrain_launch.one_wants(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @one_wants} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %q = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @one_wants grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %total = regrain.shared : i32 -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %sum = llvm.load %total : !llvm.ptr<3> -> i32
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        llvm.store %t, %a : i32, !llvm.ptr
+        %c = llvm.icmp "eq" %t, %zero : i32
+        scf.if %c {
+          llvm.store %sum, %q : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// Not where it is written in between.
+// CHECK-LABEL: llvm.func @__regrain_block.written_between
+// CHECK: %[[TOTAL:.*]] = llvm.alloca
+// CHECK: %[[READ:.*]] = llvm.load %[[TOTAL]]
+// CHECK: llvm.store %{{.*}}, %[[TOTAL]]
+// CHECK: llvm.store %[[READ]]
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @written_between(%q: !llvm.ptr)
+llvm.func @__regrain_launch.written_between(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @written_between} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %q = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @written_between grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %total = regrain.shared : i32 -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %sum = llvm.load %total : !llvm.ptr<3> -> i32
+        llvm.store %t, %total : i32, !llvm.ptr<3>
+        %c = llvm.icmp "eq" %t, %zero : i32
+        scf.if %c {
+          llvm.store %sum, %q : i32, !llvm.ptr
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

@@ -21,7 +21,8 @@
 // CHECK: llvm.shufflevector %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11]
 // CHECK-COUNT-8: llvm.store %{{.*}} : vector<8xi32>, !llvm.ptr
 // CHECK: llvm.intr.masked.gather
-// CHECK: llvm.intr.masked.scatter
+// CHECK: %[[OWN:.*]] = llvm.extractelement %{{.*}} : vector<8xi32>
+// CHECK: llvm.store %[[OWN]], %{{.*}} : i32, !llvm.ptr
 // CHECK: llvm.return
 llvm.func ptx_kernelcc @tree(%p: !llvm.ptr, %q: !llvm.ptr)
 llvm.func @__regrain_launch.tree(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.block_shape = array<i64: 64, 1, 1>, regrain.launch = @tree} {

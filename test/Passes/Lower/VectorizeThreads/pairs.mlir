@@ -52,6 +52,33 @@ llvm.func @upside_down(%p: !llvm.ptr, %q: !llvm.ptr) {
   llvm.return
 }
 
+// What a thread has kept is read between the two stores, and lies elsewhere.
+// CHECK-LABEL: llvm.func @kept_between
+// CHECK: %[[BOTH:.*]] = llvm.shufflevector %{{.*}}, %{{.*}} [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15] : vector<8xi32>
+// CHECK: llvm.intr.masked.scatter
+// CHECK-NOT: llvm.intr.masked.scatter
+// CHECK: llvm.return
+llvm.func @kept_between(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %count = llvm.mlir.constant(64 : i64) : i64
+  %cells = llvm.alloca %count x i32 {alignment = 64 : i64} : (i64) -> !llvm.ptr
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i64
+    %b = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %v = llvm.load %b : !llvm.ptr -> i32
+    %a = llvm.getelementptr %q[%v] : (!llvm.ptr, i32) -> !llvm.ptr, i64
+    llvm.store %v, %a : i32, !llvm.ptr
+    %next = llvm.getelementptr %a[4] : (!llvm.ptr) -> !llvm.ptr, i8
+    %cell = llvm.getelementptr %cells[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+    %w = llvm.load %cell : !llvm.ptr -> i32
+    llvm.store %w, %next : i32, !llvm.ptr
+    scf.reduce
+  }
+  llvm.return
+}
+
 // Not side by side, read between, wider than two halves of a word, or seen by others: each by itself.
 // CHECK-LABEL: llvm.func @do_not_pair
 // CHECK-NOT: llvm.bitcast

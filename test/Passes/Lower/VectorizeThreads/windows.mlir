@@ -79,6 +79,39 @@ llvm.func @every_other(%p: !llvm.ptr) {
   llvm.return
 }
 
+// Some of the threads: those that take no part write back what is there, told lane by lane, so that only constants choose in memory.
+// CHECK-LABEL: llvm.func @some_of_every_other
+// CHECK: %[[TAKEN:.*]] = llvm.fcmp
+// CHECK: %[[THERE:.*]] = llvm.shufflevector %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 10, 12, 14]
+// CHECK: %[[OLD:.*]] = llvm.freeze %[[THERE]]
+// CHECK: %[[LANES:.*]] = llvm.select %[[TAKEN]], %{{.*}}, %[[OLD]]
+// CHECK: llvm.shufflevector %[[LANES]], %[[LANES]] [0, -1, 1, -1, 2, -1, 3, -1]
+// CHECK-NOT: llvm.shufflevector %[[TAKEN]]
+// CHECK-NOT: scatter
+// CHECK: llvm.return
+llvm.func @some_of_every_other(%p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %count = arith.constant 1 : i32
+  %tile = llvm.alloca %count x !llvm.array<128 x f32> {alignment = 64 : i64} : (i32) -> !llvm.ptr
+  %two = llvm.mlir.constant(2 : i64) : i64
+  %zero = llvm.mlir.constant(0.0 : f32) : f32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i64
+    %b = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %b : !llvm.ptr -> f32
+    %far = llvm.mul %i, %two : i64
+    %a = llvm.getelementptr %tile[%far] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %c = llvm.fcmp "ogt" %v, %zero : f32
+    scf.if %c {
+      llvm.store %v, %a : f32, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}
+
 // Of memory that others see nothing is written back between the lanes.
 // CHECK-LABEL: llvm.func @do_not_write_between_lanes
 // CHECK: llvm.intr.masked.scatter

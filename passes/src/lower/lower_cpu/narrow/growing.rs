@@ -139,10 +139,13 @@ impl<'c> Growing<'c> {
 }
 
 /// A number as one of 64 bits. One that no thread that takes the branch has computed may be anything, so that it is frozen.
-fn wide<'c>(b: Builder<'c>, value: Value<'c>, signed: bool) -> Value<'c> {
+pub(super) fn wide<'c>(b: Builder<'c>, value: Value<'c>, signed: bool) -> Value<'c> {
     if let Some(number) = constant(value).filter(|number| signed || *number >= 0) {
         return b.const_int(b.ctx().int(64), number);
     }
     let value = b.value("llvm.freeze", &[value], value.ty());
+    if value.ty().is_int(64) {
+        return value;
+    }
     b.value(if signed { "arith.extsi" } else { "arith.extui" }, &[value], b.ctx().int(64))
 }

@@ -1,6 +1,6 @@
 //! What a number is as a sum, by its form alone: a guess, as nothing says that it does not wrap.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Attr, Op, Value};
 
@@ -62,9 +62,7 @@ impl<'a, 'c> Guesses<'a, 'c> {
         }
         let sum = value.defining_op().filter(|_| depth > 0).and_then(|op| self.sum(op, depth - 1));
         sum.unwrap_or_else(|| {
-            let steady = is_outside(value, self.along)
-                || [self.along, self.row].iter().any(|op| op.body().arg(0) == value)
-                || value.defining_op().is_some_and(|op| op.is("arith.constant"));
+            let steady = value == self.along.body().arg(0) || self.is_steady(value);
             Guess { constant: 0, terms: HashMap::from([(self.leaf(value), 1)]), falls: !steady }
         })
     }
@@ -103,6 +101,20 @@ impl<'a, 'c> Guesses<'a, 'c> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a number is the same in all rounds.
+    fn is_steady(&self, value: Value<'c>) -> bool {
+        let mut seen = HashSet::from([value]);
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            if is_outside(value, self.along) || value == self.row.body().arg(0) {
+                continue;
+            }
+            let Some(op) = value.defining_op().filter(|op| op.num_regions() == 0 && op.is_pure()) else { return false };
+            open.extend(op.operands().into_iter().filter(|operand| seen.insert(*operand)));
+        }
+        true
     }
 
     /// The value itself, or an equal constant vector that was met before.
