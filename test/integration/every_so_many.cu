@@ -48,6 +48,14 @@ template <int Form> __global__ void rows(int *out, int first, int from, int left
   out[(blockIdx.x * blockDim.y + y) * blockDim.x + x] = tile[y][x];
 }
 
+// Lanes are told by the threads' numbers, not by how many of them take the branch.
+__global__ void masks(unsigned *out) {
+  int t = threadIdx.x;
+  out[t] = 0;
+  if (t % 4 == 2)
+    out[t] = __ballot_sync(0x44444444, t % 32 > 20) + __shfl_sync(0x44444444, t, 6);
+}
+
 // A tree whose threads keep a number of theirs, which one thread alone wants in the end.
 __global__ void tree(const int *in, int *sums, int *firsts) {
   extern __shared__ int part[];
@@ -126,5 +134,11 @@ int main() {
       EXPECT_AT(block, firsts[block], in[block * threads]);
     }
   }
+
+  unsigned *lanes = managed<unsigned>(128);
+  masks<<<1, 128>>>(lanes);
+  OK(cudaDeviceSynchronize());
+  for (int t = 0; t < 128; ++t)
+    EXPECT_AT(t, lanes[t], t % 4 == 2 ? 0x44400000u + (t & ~31) + 6 : 0u);
   return result();
 }

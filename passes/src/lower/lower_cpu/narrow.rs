@@ -27,7 +27,7 @@ use crate::analysis::{
 };
 use crate::lower::{
     before::{computed, is_known_before},
-    vectorize_threads::{WARP, doubles, is_ordinary},
+    vectorize_threads::{WARP, doubles, is_of_warp, is_ordinary},
 };
 use every::Every;
 use growing::Growing;
@@ -81,9 +81,9 @@ fn selection<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Selection<'c>> {
     is_guard(op).then(|| conjuncts(op.operand(0)).into_iter().find_map(|condition| compared(parallel, condition)))?
 }
 
-/// The same for every so many threads.
+/// The same for every so many threads. Operations of warps know a thread by its place in a row.
 fn every<'c>(parallel: Op<'c>, op: Op<'c>) -> Option<Every<'c>> {
-    is_guard(op).then(|| Every::of(parallel, op))?
+    (is_guard(op) && !op.contains(is_of_warp)).then(|| Every::of(parallel, op))?
 }
 
 fn is_guard(op: Op<'_>) -> bool {
@@ -280,7 +280,7 @@ fn restrict(parallel: Op<'_>) {
         parallel.body().ops().into_iter().filter(|op| !op.is_terminator() && !is_repeated(*op)).collect();
     let [only] = effects[..] else { return };
     let Some(selected) = selection(parallel, only) else {
-        if let Some(every) = every(parallel, only) {
+        if let Some(every) = every(parallel, only).filter(|_| !parallel.contains(is_of_warp)) {
             every.restrict(parallel);
         }
         return;
