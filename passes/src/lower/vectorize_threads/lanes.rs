@@ -236,8 +236,10 @@ impl<'c> Emitter<'c, '_> {
         let load = |(ty, slot): &(Type<'c>, Value<'c>)| {
             let cell = cell_type(ctx, *ty);
             let address = self.b.llvm_element_at(*slot, cell, lane);
+            // LLVM is to leave it a load. Addresses taken out of a register come late: loads of the next lanes' memory go before stores whose
+            // place is not known yet, and are found wrong.
             let spec = self.b.op("llvm.load").operands(&[address]).attr("ordering", ctx.i64_attr(0));
-            let raw = spec.result(cell).build().result(0);
+            let raw = spec.attr("volatile_", ctx.unit_attr()).result(cell).build().result(0);
             match () {
                 () if cell == *ty => raw,
                 () if ty.is_index() => self.b.index_cast(raw, *ty),
