@@ -41,7 +41,7 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
 /// The same for code that is not assembled to choose.
-const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_secs(1);
+const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(500);
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///

@@ -89,7 +89,7 @@ pub fn forward(target: Op<'_>) -> Forwarded {
 struct View<'a, 'c> {
     block: Op<'c>,
     memory: &'a MemoryAnalysis<'c>,
-    /// `None` where phases are not known.
+    /// `None` where there are no barriers, or phases are not known.
     phases: Option<Phases<'a, 'c>>,
     all: Rc<Effects<'c>>,
     around: RefCell<HashMap<Op<'c>, Rc<Effects<'c>>>>,
@@ -101,7 +101,7 @@ impl<'a, 'c> View<'a, 'c> {
         for op in block.body().ops() {
             all.join(&memory.effects(op));
         }
-        let phases = Some(Phases::new(block, memory)).filter(Phases::are_known);
+        let phases = block.contains(is_barrier).then(|| Phases::new(block, memory)).filter(Phases::are_known);
         Self { block, memory, phases, all: Rc::new(all), around: RefCell::default() }
     }
 
