@@ -7,6 +7,9 @@
 
 #include <vector>
 
+// As the host computes: a product and a sum are rounded each.
+#pragma clang fp contract(off)
+
 template <typename T> struct Product {
   const T *a, *b;
   T *c;

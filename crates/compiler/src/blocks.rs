@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use mlir_bridge::llvm;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::private_names;
 use regrain_targets::device_language::grid_barriers;
@@ -33,6 +34,7 @@ pub(crate) fn device_side(
     let source = stages.source;
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
+    llvm::contract_expressions(&device);
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
@@ -116,6 +118,7 @@ pub(crate) fn device_only(
 ) -> Result<PathBuf> {
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
+    llvm::contract_expressions(&device);
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     write_alone(source, target, &context, device, &options)

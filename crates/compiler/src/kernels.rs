@@ -140,6 +140,8 @@ pub(crate) fn optimised<'ctx>(
 ) -> Result<(Module<'ctx>, Versions)> {
     let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
     let module = read_unit(stages.dump, chips, context, arch, path)?;
+    // As the CPU target does: what is optimised here runs there.
+    mlir_bridge::llvm::contract_expressions(&module);
     let unit = ChipModule::new(stages, context, module, arch);
     let mut versions = unit.versions.clone();
     if matches!(stages.grains, Grains::Search(_)) {

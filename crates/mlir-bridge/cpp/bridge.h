@@ -112,6 +112,8 @@ void regrainKeepLineTables(LLVMModuleRef module);
 LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 /* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */
 void regrainForbidContraction(LLVMValueRef function);
+/* Contracts what a sum of each expression takes in, as clang left it, to `llvm.fmuladd`. */
+void regrainContractExpressions(LLVMModuleRef module);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */
 void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
 /* Unrolls the loops that count up the addresses in arrays of a function, where that makes all of them constant and takes at

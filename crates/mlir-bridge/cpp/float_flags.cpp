@@ -1,13 +1,18 @@
-//===- float_flags.cpp - fast-math flags that LLVM's C API cannot take away ----===//
+//===- float_flags.cpp - contraction of products and sums ----------------------===//
 //
-// LLVMSetFastMathFlags only adds flags.
+// LLVM's C API only adds fast-math flags, and instruction selection contracts what optimisation has left side by side: other products in each
+// form of a kernel. So the products of an expression are contracted as they come from clang, by the rule of its `-ffp-contract=on`
+// (CGExprScalar.cpp, tryEmitFMulAdd).
 //
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
 
 #include "llvm-c/Core.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/CBindingWrapping.h"
 
@@ -20,4 +25,46 @@ void regrainForbidContraction(LLVMValueRef value) {
     flags.setAllowContract(false);
     instruction.copyFastMathFlags(flags);
   }
+}
+
+/// What a sum adds that nobody else asks for, if it is such an operation of the same block.
+template <typename Kind> static Kind *ownOperand(llvm::Instruction &of, unsigned operand, unsigned opcode) {
+  auto *found = llvm::dyn_cast<Kind>(of.getOperand(operand));
+  bool isOwn = found && found->getOpcode() == opcode && found->hasOneUse() && found->getParent() == of.getParent();
+  return isOwn ? found : nullptr;
+}
+
+/// Makes one operation of a sum or difference and a product in it, which may be negated.
+static bool contract(llvm::Instruction &sum) {
+  bool isSum = sum.getOpcode() == llvm::Instruction::FAdd, isDifference = sum.getOpcode() == llvm::Instruction::FSub;
+  llvm::Type *type = sum.getType();
+  if (!(isSum || isDifference) || !(type->isFloatTy() || type->isDoubleTy()) || !sum.hasAllowContract())
+    return false;
+  for (unsigned operand : {0u, 1u}) {
+    auto *negation = ownOperand<llvm::UnaryOperator>(sum, operand, llvm::Instruction::FNeg);
+    auto *product = negation ? ownOperand<llvm::BinaryOperator>(*negation, 0, llvm::Instruction::FMul)
+                             : ownOperand<llvm::BinaryOperator>(sum, operand, llvm::Instruction::FMul);
+    if (!product || !product->hasAllowContract())
+      continue;
+    llvm::IRBuilder<> builder(&sum);
+    llvm::Value *first = product->getOperand(0), *other = sum.getOperand(1 - operand);
+    if ((negation != nullptr) != (isDifference && operand == 1))
+      first = builder.CreateFNeg(first);
+    if (isDifference && operand == 0)
+      other = builder.CreateFNeg(other);
+    llvm::Value *made = builder.CreateIntrinsic(llvm::Intrinsic::fmuladd, {type}, {first, product->getOperand(1), other});
+    sum.replaceAllUsesWith(made);
+    sum.eraseFromParent();
+    if (negation)
+      negation->eraseFromParent();
+    product->eraseFromParent();
+    return true;
+  }
+  return false;
+}
+
+void regrainContractExpressions(LLVMModuleRef module) {
+  for (llvm::Function &function : *llvm::unwrap(module))
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      contract(instruction);
 }

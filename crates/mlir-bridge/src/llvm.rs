@@ -313,6 +313,13 @@ pub fn forbid_contraction(function: FunctionValue<'_>) {
     unsafe { ffi::regrainForbidContraction(function.as_value_ref()) }
 }
 
+/// Contracts each product and the sum that it is part of, of one expression, to `llvm.fmuladd`: in clang's IR, before it is optimised. A
+/// processor that has it rounds once then, in all forms of a kernel.
+pub fn contract_expressions(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainContractExpressions(module.as_mut_ptr()) }
+}
+
 /// Makes loads and stores of the atomic operations of a module that say (scope `singlethread`) that no other thread sees them.
 pub fn lower_single_thread_atomics(module: &Module<'_>) {
     // SAFETY: a live module.

@@ -62,8 +62,8 @@ impl Destination for BlockOptions {
         false
     }
 
-    /// Contraction would be decided by the shape of the code around an operation; every form of a kernel must give the same
-    /// bits.
+    /// Contraction by the code generator would be decided by the shape of the code around an operation; every form of a kernel must give
+    /// the same bits. Expressions were contracted before.
     fn forbids_contraction(&self) -> bool {
         true
     }

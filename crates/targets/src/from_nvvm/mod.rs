@@ -55,7 +55,7 @@ pub trait Destination {
     /// Whether threads run in step, so that operations which they make together must stay under the control flow they are in.
     fn keeps_convergent(&self) -> bool;
 
-    /// Whether a product and a sum never become one fused operation unless the source says so.
+    /// Whether no more products and sums become one fused operation than already have (`contract_expressions`).
     fn forbids_contraction(&self) -> bool;
 
     /// The flat address of what takes the place of a block-shared variable; `None` if the variable stays.

@@ -117,6 +117,7 @@ const INTRINSICS: &[&str] = &[
     "fabs",
     "sqrt",
     "fma",
+    "fmuladd",
     "ctpop",
     "ctlz",
     "cttz",

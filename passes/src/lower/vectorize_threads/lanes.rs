@@ -32,6 +32,9 @@ use crate::{analysis::uniformity::free_values, lower::stack::cell_type};
 pub struct Kept<'c> {
     /// For each scalar of the value: its type and its slot.
     parts: Vec<(Type<'c>, Value<'c>)>,
+    /// Whether LLVM is to leave the lanes there. Addresses that are taken out of a register come late, and a processor that reads memory
+    /// before it knows where stores go finds each addition wrong that follows another.
+    stays: bool,
 }
 
 impl<'c> Emitter<'c, '_> {
@@ -47,14 +50,15 @@ impl<'c> Emitter<'c, '_> {
         self.slots.release();
         let mut inputs = Vec::new();
         for value in ops.iter().flat_map(|op| free_values(*op)) {
-            inputs.push((value, self.kept_vectors(value)));
+            let kept = self.kept_vectors(value).map(|kept| Kept { stays: ops.iter().any(is_update), ..kept });
+            inputs.push((value, kept));
         }
         let mut outputs = Vec::new();
         let asked: Vec<_> = op.results().into_iter().filter(|result| result.has_uses()).collect();
         for result in &asked {
             let parts = lane_types(result.ty()).ok_or("a result without lanes")?;
             let parts = parts.into_iter().map(|ty| (ty, self.slots.take(cell_type(self.b.ctx(), ty), self.lanes)));
-            outputs.push(Kept { parts: parts.collect() });
+            outputs.push(Kept { parts: parts.collect(), stays: false });
         }
         self.for_each_lane(|this, lane| {
             let mut mapping = Mapping::new();
@@ -191,7 +195,7 @@ impl<'c> Emitter<'c, '_> {
             self.store_vector(*vector, ty, slot);
             parts.push((ty, slot));
         }
-        Kept { parts }
+        Kept { parts, stays: false }
     }
 
     /// Writes a vector to memory of its lanes.
@@ -236,10 +240,11 @@ impl<'c> Emitter<'c, '_> {
         let load = |(ty, slot): &(Type<'c>, Value<'c>)| {
             let cell = cell_type(ctx, *ty);
             let address = self.b.llvm_element_at(*slot, cell, lane);
-            // LLVM is to leave it a load. Addresses taken out of a register come late: loads of the next lanes' memory go before stores whose
-            // place is not known yet, and are found wrong.
-            let spec = self.b.op("llvm.load").operands(&[address]).attr("ordering", ctx.i64_attr(0));
-            let raw = spec.attr("volatile_", ctx.unit_attr()).result(cell).build().result(0);
+            let mut spec = self.b.op("llvm.load").operands(&[address]).attr("ordering", ctx.i64_attr(0));
+            if kept.stays {
+                spec = spec.attr("volatile_", ctx.unit_attr());
+            }
+            let raw = spec.result(cell).build().result(0);
             match () {
                 () if cell == *ty => raw,
                 () if ty.is_index() => self.b.index_cast(raw, *ty),
@@ -249,4 +254,9 @@ impl<'c> Emitter<'c, '_> {
         let parts: Vec<_> = kept.parts.iter().map(load).collect();
         assemble(self.b, ty, &parts)
     }
+}
+
+/// Whether an operation reads and writes the same place.
+fn is_update(op: &Op<'_>) -> bool {
+    matches!(op.name(), "llvm.atomicrmw" | "llvm.cmpxchg")
 }
