@@ -35,11 +35,11 @@ template <typename Kind> static Kind *ownOperand(llvm::Instruction &of, unsigned
 }
 
 /// Makes one operation of a sum or difference and a product in it, which may be negated.
-static bool contract(llvm::Instruction &sum) {
+static void contract(llvm::Instruction &sum) {
   bool isSum = sum.getOpcode() == llvm::Instruction::FAdd, isDifference = sum.getOpcode() == llvm::Instruction::FSub;
   llvm::Type *type = sum.getType();
   if (!(isSum || isDifference) || !(type->isFloatTy() || type->isDoubleTy()) || !sum.hasAllowContract())
-    return false;
+    return;
   for (unsigned operand : {0u, 1u}) {
     auto *negation = ownOperand<llvm::UnaryOperator>(sum, operand, llvm::Instruction::FNeg);
     auto *product = negation ? ownOperand<llvm::BinaryOperator>(*negation, 0, llvm::Instruction::FMul)
@@ -58,9 +58,8 @@ static bool contract(llvm::Instruction &sum) {
     if (negation)
       negation->eraseFromParent();
     product->eraseFromParent();
-    return true;
+    return;
   }
-  return false;
 }
 
 void regrainContractExpressions(LLVMModuleRef module) {

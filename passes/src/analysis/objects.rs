@@ -54,6 +54,15 @@ pub fn object_kind(op: Op<'_>) -> Option<Kind> {
     }
 }
 
+/// Where a load or store reads or writes, of one value or of the lanes of a vector.
+pub fn address(op: Op<'_>) -> Option<Value<'_>> {
+    match op.name() {
+        "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => Some(op.operand(0)),
+        "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => Some(op.operand(1)),
+        _ => None,
+    }
+}
+
 /// Whether two pointers point to the beginning of one object.
 pub fn same_object(a: Value<'_>, b: Value<'_>) -> bool {
     if a == b {

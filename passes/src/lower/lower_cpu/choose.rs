@@ -18,7 +18,10 @@ use tracing::debug;
 
 use super::PASS;
 use crate::{
-    analysis::{facts::constant, objects::root},
+    analysis::{
+        facts::constant,
+        objects::{address, root},
+    },
     lower::vectorize_threads::{Machine, SCATTERING, blocks_together},
 };
 
@@ -75,15 +78,6 @@ pub fn choose<'c>(function: Op<'c>, expected: &HashSet<Op<'c>>, machine: Machine
 fn has_changing_rows(block: Block<'_>) -> bool {
     let is_around_threads = |op: Op<'_>| op.contains(|inner| inner.has_attr(ROWS) || inner.is("scf.parallel"));
     block.ops().into_iter().any(|op| op.contains(|op| changes(op) && is_around_threads(op)))
-}
-
-/// The address of a load or store.
-fn address(op: Op<'_>) -> Option<Value<'_>> {
-    match op.name() {
-        "llvm.load" | "llvm.intr.masked.load" | "llvm.intr.masked.gather" => Some(op.operand(0)),
-        "llvm.store" | "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => Some(op.operand(1)),
-        _ => None,
-    }
 }
 
 /// The block's own memory in which an address lies.

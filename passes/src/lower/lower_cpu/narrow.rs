@@ -280,7 +280,7 @@ fn restrict(parallel: Op<'_>) {
         parallel.body().ops().into_iter().filter(|op| !op.is_terminator() && !is_repeated(*op)).collect();
     let [only] = effects[..] else { return };
     let Some(selected) = selection(parallel, only) else {
-        if let Some(every) = every(parallel, only).filter(|_| !parallel.contains(is_of_warp)) {
+        if let Some(every) = every(parallel, only) {
             every.restrict(parallel);
         }
         return;

@@ -16,7 +16,7 @@ use regrain_dialects::ops::is_barrier;
 use crate::analysis::{
     addresses::{Offsets, Symbol},
     facts::constant,
-    objects::{Kind, object_of, root},
+    objects::{Kind, address, object_of, root},
     synchronisation::decisive,
     uniformity::Uniformity,
 };
@@ -42,14 +42,6 @@ pub fn outside<'c>(parallel: Op<'c>, lanes: u32, uniform: &Uniformity<'c>) -> Ve
 fn is_simple(op: Op<'_>) -> bool {
     let other = |inner: Op<'_>| inner != op && matches!(inner.name(), "scf.for" | "scf.while") || is_barrier(inner);
     op.num_results() == 0 && !op.contains(other)
-}
-
-fn address(op: Op<'_>) -> Option<Value<'_>> {
-    match op.name() {
-        "llvm.load" => Some(op.operand(0)),
-        "llvm.store" => Some(op.operand(1)),
-        _ => None,
-    }
 }
 
 fn lies_in(access: Op<'_>, kinds: &[Kind]) -> bool {

@@ -48,9 +48,10 @@ impl<'c> Emitter<'c, '_> {
         let op = *ops.last().ok_or("no operation")?;
         ops.iter().for_each(|op| self.shapes.report.note(*op, Way::Serial));
         self.slots.release();
+        let stays = ops.iter().any(is_update);
         let mut inputs = Vec::new();
         for value in ops.iter().flat_map(|op| free_values(*op)) {
-            let kept = self.kept_vectors(value).map(|kept| Kept { stays: ops.iter().any(is_update), ..kept });
+            let kept = self.kept_vectors(value).map(|kept| Kept { stays, ..kept });
             inputs.push((value, kept));
         }
         let mut outputs = Vec::new();
