@@ -1,5 +1,6 @@
 //! The passes of Regrain: one room for each kind of work, in it one file for each pass.
 
+mod carried;
 mod table;
 
 pub mod alternatives;

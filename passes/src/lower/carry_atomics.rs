@@ -28,7 +28,10 @@ use crate::analysis::{
     uniformity::computes,
     waiting::may_wait,
 };
-use crate::lower::vectorize_threads::reduction;
+use crate::{
+    carried::{widen, yield_more},
+    lower::vectorize_threads::reduction,
+};
 
 /// The most places of a loop: what is carried has to stay in registers.
 const MOST_PLACES: usize = 8;
@@ -172,12 +175,13 @@ impl<'c> Carrying<'c> {
         let inits: Vec<_> = self.places.iter().map(neutral).collect();
         let shown: Vec<_> = self.places.iter().map(|place| (first(place).attrs(), first(place).loc())).collect();
         let old = rounds.num_results();
-        let made = widened(rounds, &inits);
+        let made = widen(rounds, &inits);
         for region in made.regions() {
             let body = region.entry();
             let args: Vec<_> = inits.iter().map(|init| body.add_arg(init.ty(), b.loc)).collect();
             let is_test = made.num_regions() == 2 && body == made.region(0).entry();
-            append(body, if is_test { args } else { self.added_up(body, args) });
+            let carried = if is_test { args } else { self.added_up(body, args) };
+            yield_more(body, &carried);
         }
         let after = Builder::after(made);
         for ((place, (attrs, loc)), result) in self.places.iter().zip(shown).zip(old..) {
@@ -205,14 +209,14 @@ impl<'c> Carrying<'c> {
     /// The same for a condition that adds to the places `held`.
     fn added_up_in(&self, op: Op<'c>, held: &[usize], now: &mut [Value<'c>]) {
         let old = op.num_results();
-        let made = widened(op, &held.iter().map(|index| now[*index]).collect::<Vec<_>>());
+        let made = widen(op, &held.iter().map(|index| now[*index]).collect::<Vec<_>>());
         if made.region(1).is_empty() {
             let other = made.region(1).append_block(&[], made.loc());
             Builder::at_end(other, made.loc()).scf_yield(&[]);
         }
         for region in made.regions() {
             let inside = self.added_up(region.entry(), now.to_vec());
-            append(region.entry(), held.iter().map(|index| inside[*index]).collect());
+            yield_more(region.entry(), &held.iter().map(|index| inside[*index]).collect::<Vec<_>>());
         }
         for (index, result) in held.iter().zip(old..) {
             now[*index] = made.result(result);
@@ -223,29 +227,6 @@ impl<'c> Carrying<'c> {
 /// Whether an operation holds one of those on a place.
 fn holds<'c>(op: Op<'c>, place: &Place<'c>) -> bool {
     place.atomics.iter().any(|atomic| op.is_ancestor_of(*atomic))
-}
-
-/// The same operation with further results of the types of `values`, which loops are given.
-fn widened<'c>(op: Op<'c>, values: &[Value<'c>]) -> Op<'c> {
-    let given = if op.is("scf.if") { &[] } else { values };
-    let types: Vec<_> = op.results().iter().chain(values).map(|value| value.ty()).collect();
-    let spec = Builder::before(op).op(op.name()).operands(&op.operands()).operands(given).results(&types);
-    let made = spec.attrs(&op.attrs()).regions(op.num_regions()).build();
-    for (new, old) in made.regions().into_iter().zip(op.regions()) {
-        new.take_blocks(old);
-    }
-    for (old, new) in op.results().into_iter().zip(made.results()) {
-        old.replace_all_uses_with(new);
-    }
-    op.erase();
-    made
-}
-
-/// Adds operands to the terminator of a block.
-fn append<'c>(block: Block<'c>, values: Vec<Value<'c>>) {
-    if let Some(end) = block.terminator() {
-        end.insert_operands(end.num_operands(), &values);
-    }
 }
 
 /// What an atomic operation makes of a value.

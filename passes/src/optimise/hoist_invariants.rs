@@ -36,6 +36,7 @@ use crate::{
     analysis::loops::Counting,
     analysis::phases::Phases,
     analysis::uniformity::{computes, free_values, may_trap, repeatable},
+    carried::has_round,
     optimise::targets::{targets, thread_loops},
 };
 
@@ -245,10 +246,8 @@ impl<'a, 'c> Loads<'a, 'c> {
 
 /// Moves operations before a loop, under the condition that it has a first round.
 fn move_under_guard<'c>(nest: Op<'c>, guarded: &[Op<'c>]) {
-    let Some(counting) = Counting::of(nest) else { return };
+    let Some(some) = has_round(nest) else { return };
     let b = Builder::before(nest);
-    let predicate = if counting.unsigned { "ult" } else { "slt" };
-    let some = b.cmpi(predicate, counting.lower, counting.upper);
     let results: Vec<_> = guarded.iter().flat_map(|op| op.results()).collect();
     let types: Vec<_> = results.iter().map(|value| value.ty()).collect();
     let made = b.scf_if(some, &types, true);
