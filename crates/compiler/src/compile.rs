@@ -33,6 +33,7 @@ use crate::search::Searcher;
 use crate::source::{Sides, Source, read_bitcode};
 use crate::stages::Stages;
 use crate::versions::Choosing;
+use crate::words::Words;
 
 /// What `__CUDA_ARCH__` stands for where no target says so.
 const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
@@ -197,7 +198,8 @@ impl<'s> Compilation<'s> {
         let (options, input) = (self.source.options, &self.source.unit.input);
         let archs = &group.archs;
         // Each group's own: what a search led to is remembered with all that was said on the way.
-        let remarks = &RemarkLog::new(&options.remarks);
+        let words = self.bitcode(group).first().map_or_else(Words::default, |path| Words::of_unit(path));
+        let remarks = &RemarkLog::new(&options.remarks, words);
         let searcher = Searcher::new(options, input, remarks, group.target, archs, self.deadline(group))?;
         let names: Vec<&str> = archs.iter().map(|arch| arch.name.as_str()).collect();
         let limits = group.target.launch_limits(&names, group.chips[0])?;

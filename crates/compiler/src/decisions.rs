@@ -9,8 +9,8 @@ use regrain_tuning::model::Prediction;
 use regrain_tuning::occupancy::{Occupancy, Resources};
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostics::RemarkLog;
 use crate::error::{Error, Result};
-use crate::options::Remarks;
 
 /// What became of a grain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,11 +144,9 @@ impl Statement {
 }
 
 /// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
-pub fn publish(statements: &[Statement], remarks: &Remarks, report: Option<&Path>) -> Result<()> {
+pub fn publish(statements: &[Statement], remarks: &RemarkLog, report: Option<&Path>) -> Result<()> {
     for statement in statements {
-        if remarks.shows(&statement.remark) {
-            eprintln!("{}", statement.remark);
-        }
+        remarks.show(&statement.remark);
     }
     let Some(path) = report.filter(|_| !statements.is_empty()) else { return Ok(()) };
     let text: String = statements.iter().map(|statement| format!("{}\n", statement.row)).collect();

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use crate::options::Remarks;
+use crate::words::Words;
 
 /// What was remarked on the way: shown as it comes up where it is asked for, and remembered.
 #[derive(Default)]
 pub struct RemarkLog {
     wanted: Remarks,
+    words: Words,
     said: RefCell<Said>,
 }
 
@@ -19,9 +21,16 @@ struct Said {
 }
 
 impl RemarkLog {
-    /// Remarks of which the wanted ones are shown.
-    pub fn new(wanted: &Remarks) -> Self {
-        Self { wanted: wanted.clone(), said: RefCell::default() }
+    /// Remarks of which the wanted ones are shown, in the words of the source.
+    pub fn new(wanted: &Remarks, words: Words) -> Self {
+        Self { wanted: wanted.clone(), words, said: RefCell::default() }
+    }
+
+    /// Shows a remark if it is wanted.
+    pub fn show(&self, remark: &str) {
+        if self.wanted.shows(remark) {
+            eprintln!("{}", self.words.shown(remark));
+        }
     }
 
     /// Says something, each remark once: chips that share a search have the same to say.
@@ -31,9 +40,7 @@ impl RemarkLog {
             if !said.all.insert(remark.clone()) {
                 continue;
             }
-            if self.wanted.shows(&remark) {
-                eprintln!("{remark}");
-            }
+            self.show(&remark);
             said.in_order.push(remark);
         }
     }

@@ -75,7 +75,7 @@ fn say_again(stages: &Stages<'_>, found: Found, images: Vec<Image>) -> Result<Ma
         stages.remarks.say(text);
     }
     let options = stages.source.options;
-    publish(&found.statements, &options.remarks, options.report.as_deref())?;
+    publish(&found.statements, stages.remarks, options.report.as_deref())?;
     let versions = Versions { kernels: found.kernels, host: found.host, launches: Vec::new(), firsts: found.firsts };
     Ok(Made { images, versions, static_shared: 0 })
 }

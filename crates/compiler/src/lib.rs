@@ -27,6 +27,7 @@ mod source;
 mod stages;
 pub mod time_report;
 mod versions;
+mod words;
 
 pub use commands::Commands;
 pub use compile::compile;

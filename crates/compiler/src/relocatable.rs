@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::kernels::read_unit;
 use crate::source::{Sides, Source, read_bitcode};
 use crate::versions::Versions;
+use crate::words::Words;
 
 /// What the link step must know of a unit's device code.
 #[derive(Serialize, Deserialize)]
@@ -58,7 +59,7 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
     if coarser && filled {
         let archs: Vec<&str> = chips.archs.iter().map(|arch| arch.name.as_str()).collect();
         let (input, archs) = (source.unit.input.display(), archs.join(", "));
-        RemarkLog::new(&source.options.remarks).say(&format!(
+        RemarkLog::new(&source.options.remarks, Words::default()).say(&format!(
             "{input}: remark: kernels keep their grain on {archs}: their code is linked later (-fgpu-rdc)"
         ));
     }

@@ -185,7 +185,7 @@ impl<'s> Searcher<'s> {
         let mut said = HashSet::new();
         rows.retain(|row| said.insert((row.kernel.clone(), row.block, row.target.clone(), row.grain.clone())));
         let statements = rows.iter().map(Statement::new).collect::<Result<Vec<_>>>()?;
-        publish(&statements, &self.options.remarks, self.options.report.as_deref())?;
+        publish(&statements, self.remarks, self.options.report.as_deref())?;
         Ok(statements)
     }
 }
