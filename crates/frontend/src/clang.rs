@@ -38,6 +38,10 @@ pub struct TranslationUnit {
     pub input: PathBuf,
     /// The user's options, as clang takes them.
     pub options: Vec<OsString>,
+    /// Those for the host side alone.
+    pub host_options: Vec<OsString>,
+    /// Those for the device side alone.
+    pub device_options: Vec<OsString>,
     /// Root of the CUDA toolkit.
     pub cuda_path: PathBuf,
     /// The toolkit's version, as in `12.9`.
@@ -51,7 +55,7 @@ impl TranslationUnit {
     pub fn id(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.input.canonicalize().ok().hash(&mut hasher);
-        self.options.hash(&mut hasher);
+        (&self.options, &self.host_options, &self.device_options).hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 }
@@ -94,6 +98,10 @@ impl Clang {
             Side::Host => &[],
         };
         let mut command = self.command_with(lines, unit);
+        command.args(match side {
+            Side::Device { .. } => &unit.device_options,
+            Side::Host => &unit.host_options,
+        });
         command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]);
         match side {
             Side::Device { arch } => {
@@ -113,9 +121,11 @@ impl Clang {
         command
     }
 
-    /// clang on a CUDA source with the user's options, and nothing else.
+    /// clang on the host side of a CUDA source with the user's options, and nothing else.
     pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
-        self.command_with(&[], unit)
+        let mut command = self.command_with(&[], unit);
+        command.args(&unit.host_options);
+        command
     }
 
     /// The same, with options that the user's may override.

@@ -1,6 +1,5 @@
 //! An invocation: its arguments, tools, targets and temporary files.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,10 +8,12 @@ use regrain_compiler::{Commands, Toolchain, compile, note};
 use regrain_frontend::{Clang, TranslationUnit};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
-use regrain_targets::{Arch, TARGETS, find};
+use regrain_targets::{Arch, find};
 
+use crate::archs::{self, Wanted};
 use crate::args::{Args, Input, Output};
 use crate::dependencies;
+use crate::table::Driver;
 
 /// What all steps of one invocation share.
 pub struct Session {
@@ -30,21 +31,20 @@ pub struct Session {
 
 impl Session {
     /// Sets an invocation up: finds the tools it needs, refuses what cannot be done.
-    pub fn new(args: Args) -> Result<Self> {
+    pub fn new(mut args: Args) -> Result<Self> {
         let clang = Clang::find()?;
         let commands = Commands { verbose: args.verbose, dry_run: args.dry_run };
         let compiles_cuda = args.inputs.iter().any(|i| i.cuda);
-        let mut archs = parse(&args.archs, &clang)?;
-        if args.archs.is_empty() && (compiles_cuda || args.kind == Output::Linked) {
-            archs.extend(installed(&clang));
-            if args.verbose && compiles_cuda {
-                let found: Vec<String> = archs.iter().map(ToString::to_string).collect();
-                note(&format!("no --offload-arch: compiling for what is in this machine, {}", found.join(", ")));
-            }
+        let found = Toolkit::find(args.cuda_path.as_deref());
+        let is_needed = compiles_cuda || args.kind == Output::Linked;
+        let Wanted { archs, pieces, seen } = archs::wanted(&args, &clang, found.as_ref().ok(), is_needed)?;
+        (args.options.pieces, args.options.seen) = (pieces, seen);
+        if args.verbose && compiles_cuda && !args.gpu.is_named() && args.driver == Driver::Regrain {
+            let names: Vec<String> = archs.iter().map(ToString::to_string).collect();
+            note(&format!("no --offload-arch: compiling for what is in this machine, {}", names.join(", ")));
         }
-        let mut args = args;
         args.options.emulate = args.emulate.as_deref().map(|name| emulated(name, &archs, &args)).transpose()?;
-        let toolkit = match Toolkit::find(args.cuda_path.as_deref()) {
+        let toolkit = match found {
             Ok(toolkit) => Some(toolkit),
             Err(error) if compiles_cuda => return Err(error.into()),
             Err(_) => None,
@@ -71,6 +71,9 @@ impl Session {
         }
         let sources = args.inputs.iter().filter(|i| i.source).count();
         let makes_files = matches!(args.kind, Output::Object | Output::Assembly);
+        if let (Some(extension @ ("cubin" | "ptx")), true) = (args.extra.extension, self.archs.len() > 1) {
+            bail!("option '-{extension}' is not allowed when compiling for multiple GPU architectures");
+        }
         let several = sources > 1 || (sources == 1 && compile::makes_several_files(&args.options, &self.archs));
         if args.output.is_some() && makes_files && several {
             bail!("cannot specify -o when generating multiple output files");
@@ -103,6 +106,7 @@ impl Session {
         match self.args.kind {
             Output::ClangOnly => true,
             Output::Linked => self.args.inputs.is_empty(),
+            Output::Archive | Output::DeviceLinked => false,
             Output::Object | Output::Assembly => !compiles_cuda,
         }
     }
@@ -111,20 +115,15 @@ impl Session {
     pub fn hand_over(&self) -> Result<()> {
         let mut command = Command::new(self.clang.path());
         let cuda = self.args.inputs.iter().any(|i| i.cuda);
-        let ours = |arg: &OsString| {
-            let text = arg.to_string_lossy();
-            let options = [
-                "--offload-arch=",
-                "--cuda-gpu-arch=",
-                "-fregrain-",
-                "-fno-regrain-",
-                "--cuda-path=",
-                "--rocm-",
-                "-mcode-object-version=",
-            ];
-            options.iter().any(|option| text.starts_with(option))
-        };
-        command.args(self.args.all.iter().filter(|arg| !ours(arg)));
+        command.args(&self.args.clang);
+        if self.args.driver == Driver::Nvcc {
+            if let Some(output) = &self.args.output {
+                command.arg("-o").arg(output);
+            }
+            if let Some(dialect) = &self.args.extra.standard {
+                command.arg(format!("-std={dialect}"));
+            }
+        }
         if let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) {
             if cuda {
                 command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
@@ -153,9 +152,15 @@ impl Session {
     /// What the front end needs to know of one CUDA source.
     pub fn unit(&self, input: &Input) -> Result<TranslationUnit> {
         let toolkit = &self.toolchain()?.toolkit;
+        let mut options = dependencies::divide(&self.args.compile).0;
+        if let Some(dialect) = &self.args.extra.standard {
+            options.push(format!("-std={dialect}").into());
+        }
         Ok(TranslationUnit {
             input: input.path.clone(),
-            options: dependencies::divide(&self.args.compile).0,
+            options,
+            host_options: self.args.compile_host.clone(),
+            device_options: self.args.compile_device.clone(),
             cuda_path: toolkit.root.clone(),
             cuda_version: toolkit.version.to_string(),
             relocatable: self.args.options.relocatable,
@@ -167,26 +172,21 @@ impl Session {
         Ok(self.commands.run(command)?)
     }
 
+    /// Where a file goes that has no name by `-o`.
+    pub fn in_output_directory(&self, name: &Path) -> PathBuf {
+        self.args.extra.output_directory.as_ref().map_or_else(|| name.to_path_buf(), |folder| folder.join(name))
+    }
+
     /// Where the output for `input` goes when `-o` does not say: the source's name with another extension, here.
     pub fn default_output(&self, input: &Input, extension: &str) -> PathBuf {
         match &self.args.output {
             Some(path) => path.clone(),
             None => {
                 let stem = input.path.file_stem().unwrap_or("a".as_ref());
-                Path::new(stem).with_extension(extension)
+                self.in_output_directory(Path::new(&format!("{}.{extension}", stem.to_string_lossy())))
             }
         }
     }
-}
-
-/// Reads `--offload-arch=` values, each once. An architecture that nobody knows is an error.
-fn parse(names: &[String], clang: &Clang) -> Result<Vec<Arch>> {
-    let mut archs: Vec<Arch> = Vec::new();
-    for name in names {
-        let found = if name == "native" { installed(clang) } else { Some(find(name)?) };
-        archs.extend(found.filter(|arch| !archs.contains(arch)));
-    }
-    Ok(archs)
 }
 
 /// Reads `-fregrain-emulate=`: what is made for that chip is to run on the CPU.
@@ -211,11 +211,6 @@ fn emulated(name: &str, archs: &[Arch], args: &Args) -> Result<Arch> {
         return Err(not_allowed("-fregrain-adaptive", "the times would be those of the CPU"));
     }
     Ok(found)
-}
-
-/// What is in this machine, by the first target that has something there.
-fn installed(clang: &Clang) -> Option<Arch> {
-    TARGETS.iter().find_map(|target| Some(Arch { target: *target, name: target.installed(clang.path())? }))
 }
 
 #[cfg(test)]
