@@ -6,7 +6,7 @@
 
 use mlir_bridge::ir::{Op, Value};
 
-use crate::analysis::loops::carried;
+use crate::analysis::loops::{Counting, carried};
 
 /// Operations that are looked through.
 const DEPTH: u32 = 12;
@@ -34,7 +34,9 @@ pub fn is_of_tree(bound: Value<'_>) -> bool {
 }
 
 /// Whether the threads that work change from round to round of a loop around them: a bound of theirs, or a condition, is made from its number.
+/// Where nobody knows how often a loop runs, and it is no tree, they may change by one or two of many: steps of a stencil within a tile.
 pub fn changes(op: Op<'_>) -> bool {
+    let is_known = || is_tree(op) || Counting::of(op).is_some_and(|counting| counting.rounds().is_some());
     let is_of_round = |value: Value<'_>| loop_of(value) == Some(op);
     let decides = |inner: Op<'_>| match inner.name() {
         "scf.if" => made_from(inner.operand(0), DEPTH, &is_of_round),
@@ -43,7 +45,7 @@ pub fn changes(op: Op<'_>) -> bool {
         }
         _ => false,
     };
-    matches!(op.name(), "scf.for" | "scf.while") && op.contains(|inner| inner != op && decides(inner))
+    matches!(op.name(), "scf.for" | "scf.while") && is_known() && op.contains(|inner| inner != op && decides(inner))
 }
 
 /// The serial loop whose number, or what it carries, a value is.
