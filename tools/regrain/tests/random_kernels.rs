@@ -3,7 +3,7 @@
 //!
 //! One test has a fixed seed, the other a fresh one that it prints, or that of `REGRAIN_PROPTEST_SEED`.
 //! `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
-//! one; `REGRAIN_PROPTEST_FORMS=coarse` leaves out the forms at the original grain, `=outlined` all but the kernels that a GPU
+//! one; `REGRAIN_PROPTEST_FORMS=original` tries the forms at the original grain alone, `=coarse` leaves them out, `=outlined` all but the kernels that a GPU
 //! would get at other grains, which compile fastest; `=emulated` runs what is shipped for gfx90a, gfx1030 and sm_80, `=emulated=gfx90a` for that
 //! chip; `REGRAIN_PROPTEST_TILES=1` tries kernels above all that copy memory to tiles; `REGRAIN_TEST_DRIVER` is another driver.
 

@@ -24,6 +24,8 @@ const ORIGINAL: &str = "-fregrain-alternatives=none";
 enum Choice {
     /// All.
     All,
+    /// `original`: those at the program's own grain, split and as kernels that a GPU would get. So many kernels are tried in little time.
+    Original,
     /// `coarse`: those at other grains.
     Coarse,
     /// `outlined`: the kernels that a GPU would get at other grains, run as coroutines. These compile fastest.
@@ -38,13 +40,14 @@ const EMULATED: [&str; 3] = ["gfx90a", "gfx1030", "sm_80"];
 impl Choice {
     fn get() -> Self {
         match std::env::var("REGRAIN_PROPTEST_FORMS").as_deref() {
+            Ok("original") => Self::Original,
             Ok("coarse") => Self::Coarse,
             Ok("outlined") => Self::Outlined,
             Ok("all") | Err(_) => Self::All,
             Ok("emulated") => Self::Emulated(EMULATED.map(str::to_owned).to_vec()),
             Ok(other) => match other.strip_prefix("emulated=") {
                 Some(chips) => Self::Emulated(chips.split(',').map(str::to_owned).collect()),
-                None => panic!("REGRAIN_PROPTEST_FORMS={other}: expected all, coarse, outlined or emulated"),
+                None => panic!("REGRAIN_PROPTEST_FORMS={other}: expected all, original, coarse, outlined or emulated"),
             },
         }
     }
@@ -83,6 +86,13 @@ fn forms(grains: &[Grain]) -> Vec<Form> {
             form("round trip", &["-fregrain-round-trip", REMARKS], true),
             emulated(EMULATED[0], None),
         ]),
+        Choice::Original => {
+            all.extend([
+                form("split", &[ORIGINAL, REMARKS], false),
+                form("round trip", &["-fregrain-round-trip", REMARKS], true),
+            ]);
+            return all;
+        }
         // Coroutine mode keeps the grain: one program less to compile.
         Choice::Coarse => all = vec![Form { coroutines: true, ..coarser("coroutine, ", &[REMARKS], &grains[0]) }],
         Choice::Outlined => {
