@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use crate::options::Remarks;
-use crate::words::Words;
+use crate::side_files::note_remark;
+use crate::words::{Words, demangled};
 
 /// What was remarked on the way: shown as it comes up where it is asked for, and remembered.
 #[derive(Default)]
@@ -26,10 +27,11 @@ impl RemarkLog {
         Self { wanted: wanted.clone(), words, said: RefCell::default() }
     }
 
-    /// Shows a remark if it is wanted.
+    /// Shows a remark if it is wanted, and puts it on record if there is one.
     pub fn show(&self, remark: &str) {
+        note_remark(|| self.words.located(remark).into_owned());
         if self.wanted.shows(remark) {
-            eprintln!("{}", self.words.shown(remark));
+            eprintln!("{}", demangled(&self.words.located(remark)));
         }
     }
 

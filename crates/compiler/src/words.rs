@@ -6,6 +6,7 @@
 //! ```
 //! The first form is what is remembered: what a search of the same code led to holds wherever that code stands.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -35,15 +36,15 @@ impl Words {
         Self { bitcode: Some(bitcode.to_path_buf()), places: OnceCell::new() }
     }
 
-    /// A remark as it is shown.
-    pub fn shown(&self, remark: &str) -> String {
+    /// A remark that says where the kernel is that it begins with.
+    pub fn located<'r>(&self, remark: &'r str) -> Cow<'r, str> {
         let located = remark.split_once(REMARK).and_then(|(head, rest)| {
             let symbol = kernel(rest)?;
             let (file, line) = self.places().get(symbol)?;
             let is_located = head.rsplit(':').next().is_some_and(|last| last != "0" && last.parse::<u32>().is_ok());
             (!is_located).then(|| format!("{file}:{line}:{}{REMARK}{rest}", column(file, *line, symbol)))
         });
-        demangled(located.as_deref().unwrap_or(remark))
+        located.map_or(Cow::Borrowed(remark), Cow::Owned)
     }
 
     fn places(&self) -> &HashMap<String, (String, u32)> {
@@ -78,7 +79,7 @@ fn name(symbol: &str, options: DemangleOptions) -> Option<String> {
 }
 
 /// A text with names as in the source for the symbols in it, and words for what the name of a version says.
-fn demangled(text: &str) -> String {
+pub fn demangled(text: &str) -> String {
     let symbols = Regex::new(r"_Z[A-Za-z0-9_.]+").expect("a valid expression");
     let name = |found: &Captures<'_>| {
         name(&found[0], DemangleOptions::new().no_return_type()).unwrap_or_else(|| found[0].to_owned())
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn symbols_become_names() {
-        let shown = |text: &str| Words::default().shown(text);
+        let shown = demangled;
         assert_eq!(
             shown("a.cu: remark: kernel '_Z6smoothPfPKfi' on cpu: grain b2x1x1 is declined"),
             "a.cu: remark: kernel 'smooth(float*, float const*, int)' on cpu: grain b2x1x1 is declined"
@@ -131,11 +132,12 @@ mod tests {
         let places = HashMap::from([("_Z5scalePf".to_owned(), (file.clone(), 2))]);
         let words = Words { bitcode: None, places: OnceCell::from(places) };
         assert_eq!(
-            words.shown("k.cu: remark: kernel '_Z5scalePf$t2x1x1': its threads run one by one"),
+            demangled(&words.located("k.cu: remark: kernel '_Z5scalePf$t2x1x1': its threads run one by one")),
             format!("{file}:2:17: remark: kernel 'scale(float*)' at grain t2x1x1: its threads run one by one")
         );
-        assert_eq!(words.shown("k.cu:7:3: remark: kernel '_Z5scalePf': x"), "k.cu:7:3: remark: kernel 'scale(float*)': x");
-        assert_eq!(words.shown("k.cu: remark: kernel 'other': x"), "k.cu: remark: kernel 'other': x");
+        for located in ["k.cu:7:3: remark: kernel '_Z5scalePf': x", "k.cu: remark: kernel 'other': x"] {
+            assert_eq!(words.located(located), located);
+        }
         std::fs::remove_dir_all(folder).expect("the folder goes");
     }
 }
