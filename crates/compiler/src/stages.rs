@@ -15,7 +15,7 @@ use mlir_bridge::timing::{STEPS, measure};
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
-use regrain_passes::alternatives::expand_alternatives::{USUAL_OPERATIONS, take_omissions};
+use regrain_passes::alternatives::expand_alternatives::take_omissions;
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
@@ -30,9 +30,6 @@ use crate::dump::Dump;
 use crate::grains::{Grains, Search};
 use crate::source::Source;
 use crate::versions::{Host, Versions};
-
-/// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
-const STATED_OPERATIONS: i64 = 64_000;
 
 /// What the stages share.
 #[derive(Clone)]
@@ -206,7 +203,7 @@ impl Stages<'_> {
             for (function, space) in &now {
                 function.set_attr(attributes::SPACE, op.ctx().str_attr(&space.to_string()));
             }
-            run(op, &self.expansion())?;
+            run(op, &self.expansion(search.most_operations()))?;
             search.left_out(&take_omissions(op));
             for (function, _) in now {
                 function.remove_attr(attributes::SPACE);
@@ -243,8 +240,7 @@ impl Stages<'_> {
     }
 
     /// The pass that puts alternatives beside launches.
-    fn expansion(&self) -> String {
-        let operations = if self.source.options.alternatives.is_some() { STATED_OPERATIONS } else { USUAL_OPERATIONS };
+    fn expansion(&self, operations: i64) -> String {
         let LaunchLimits { static_shared, dynamic_shared, .. } = self.limits;
         format!(
             "regrain-expand-alternatives{{space=none shared-limit={static_shared} dynamic-shared-limit={dynamic_shared} \
@@ -291,7 +287,9 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, for_blocks)))?;
+            // A launch that has no block function runs in the coroutine form.
+            let only = self.survey.only.iter().filter(|_| for_blocks);
+            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, only, for_blocks)))?;
             self.show("parallel", &module);
             measure(STEPS, "parallel form", || lower(&mlir, &module))
         });
