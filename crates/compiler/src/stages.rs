@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use mlir_bridge::VectorRegisters;
 use mlir_bridge::diagnostics::with_diagnostics;
-use mlir_bridge::ir::Op;
+use mlir_bridge::ir::{Block, Op};
 use mlir_bridge::module_op;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_dialects::attributes;
@@ -190,7 +190,7 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
+    /// Puts alternatives beside every launch, those first that look as if most time went there, and keeps those that the search wants lowered. Launches for
     /// which no time is left keep their grain.
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<LaunchCandidates>, String> {
         let op = module_op(module);
@@ -225,7 +225,8 @@ impl Stages<'_> {
         Ok(launches)
     }
 
-    /// The host functions whose launches get alternatives, with the grains that are tried; the largest first.
+    /// The host functions whose launches get alternatives, with the grains that are tried; those first that
+    /// look as if most time went there.
     fn launches_to_expand<'c>(&self, module: Op<'c>, search: &dyn Search) -> Vec<(Op<'c>, Space)> {
         let mut found = Vec::new();
         for (function, kernel, shape) in dispatched(module) {
@@ -235,7 +236,7 @@ impl Stages<'_> {
                 found.push((function, search.space(shape)));
             }
         }
-        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(function.find_all(|_| true).len()));
+        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(work(*function)));
         found
     }
 
@@ -311,6 +312,17 @@ impl Stages<'_> {
     pub fn remark(&self, text: &str) {
         self.remarks.say(text);
     }
+}
+
+/// What a thread of a launch does, roughly: its operations, those in loops so many times for each loop around them.
+fn work(function: Op<'_>) -> u64 {
+    const ROUNDS: u64 = 8;
+    let blocks = function.regions().into_iter().flat_map(|region| region.blocks());
+    let weight = |op: Op<'_>| {
+        let rounds = if matches!(op.name(), "scf.for" | "scf.while") { ROUNDS } else { 1 };
+        if op.num_regions() == 0 { 1 } else { work(op).saturating_mul(rounds) }
+    };
+    blocks.flat_map(Block::ops).fold(0, |sum: u64, op| sum.saturating_add(weight(op)))
 }
 
 /// Writes a stage, where stages are written. That it cannot be written is no reason to stop.
