@@ -41,8 +41,10 @@ const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);
 
-/// The same for code that is not assembled to choose.
-const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(500);
+/// The same for code that is not assembled to choose, and the part of clang's time that it may take else: choosing is all that it is for, while
+/// the code of each launch takes a processor's back end several times as long.
+const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(200);
+const PART_FOR_BLOCKS: u32 = 4;
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///
@@ -183,10 +185,10 @@ impl<'s> Compilation<'s> {
         let stated = options.alternatives.is_some() || options.profile_generate || options.profile_use.is_some();
         let time = match options.budget {
             Budget::AsClang if stated => return None,
-            Budget::AsClang => self.sides.device_time.max(match group.target.code() {
-                target::Code::Kernels(_) => LEAST_BUDGET,
-                target::Code::Blocks(_) => LEAST_BUDGET_OF_BLOCKS,
-            }),
+            Budget::AsClang => match group.target.code() {
+                target::Code::Kernels(_) => self.sides.device_time.max(LEAST_BUDGET),
+                target::Code::Blocks(_) => (self.sides.device_time / PART_FOR_BLOCKS).max(LEAST_BUDGET_OF_BLOCKS),
+            },
             Budget::Seconds(seconds) => Duration::from_secs_f64(seconds),
             Budget::Unlimited => return None,
         };

@@ -71,6 +71,9 @@ pub trait Search {
     /// The grains of a launch that are to be lowered, before anything is. One alone is taken; none keeps the original.
     fn keep(&self, launch: &LaunchCandidates) -> Vec<Grain>;
 
+    /// The most operations of a body that are worth a try.
+    fn most_operations(&self) -> i64;
+
     /// Whether there is no time left to look at further launches.
     fn is_over(&self) -> bool;
 

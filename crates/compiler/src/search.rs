@@ -14,7 +14,7 @@
 //!   tries 1 and 64 of the original grain alone; a GPU has none, and stating it there is an error. The number is a matter of the launch:
 //!   `regrain.tasks` on the wrapper becomes a call of `__regrain_blocks_per_task` before `cudaLaunchKernel`, and kernels that differ in nothing
 //!   else are one. It changes no result; kernels whose blocks may wait for one another get no larger tasks than the usual. Where the host launches a kernel with constant block shapes, only those get
-//!   alternatives. A body of more than 8000 operations is left out, of more than 64000 where the space is stated.
+//!   alternatives. A body of more than 8000 operations is left out, on a CPU of more than 2000, of more than 64000 where the space is stated.
 //! - On a GPU the kernel of each alternative is taken out of its module (`regrain_targets::extract` reads no other bodies), compiled and
 //!   assembled on its own; the key of the cache (`regrain_targets::cache`) is the hash of that bitcode, of all options, the toolkit and this
 //!   compiler, so a change of one kernel reassembles no other. Clang's module is compiled beside them and is the result where nothing
@@ -33,7 +33,7 @@
 //! - `-fregrain-adaptive` keeps the original and up to three more, the best by the model, and `regrain-profile-alternatives` makes the host
 //!   code ask the profiler's crate, which settles on one (`profiler::adaptive`). What the model would have chosen runs first.
 //! - Where the user states no space and measures nothing, the search has a *budget* (`-fregrain-search-budget=`): as long as clang took
-//!   for the device side, at least three seconds, on the CPU half a second. The largest kernels come first; launches that are not reached keep their grain, with
+//!   for the device side, at least three seconds, on the CPU a quarter of that time and at least 0.2 s. What looks as if most time went there comes first; launches that are not reached keep their grain, with
 //!   one remark.
 
 use std::cell::RefCell;
@@ -42,7 +42,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use regrain_passes::alternatives::candidates::{Kept, LaunchCandidates};
-use regrain_passes::alternatives::expand_alternatives::Omission;
+use regrain_passes::alternatives::expand_alternatives::{Omission, USUAL_OPERATIONS, USUAL_OPERATIONS_OF_BLOCKS};
 use regrain_passes::launch::launch_function::described;
 use regrain_targets::image::Image;
 use regrain_targets::target::Code;
@@ -64,6 +64,9 @@ const MOST_ASSEMBLED: usize = 3;
 
 /// Alternatives that a program chooses among by itself, beside the original.
 const MOST_ADAPTIVE: usize = 3;
+
+/// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
+const STATED_OPERATIONS: i64 = 64_000;
 
 /// A search, with what it found out so far.
 pub struct Searcher<'s> {
@@ -193,6 +196,14 @@ impl<'s> Searcher<'s> {
 impl Search for Searcher<'_> {
     fn space(&self, shape: Option<[u32; 3]>) -> Space {
         self.options.alternatives.clone().unwrap_or_else(|| self.target.usual_space(shape))
+    }
+
+    fn most_operations(&self) -> i64 {
+        match self.target.code() {
+            _ if self.options.alternatives.is_some() => STATED_OPERATIONS,
+            Code::Kernels(_) => USUAL_OPERATIONS,
+            Code::Blocks(_) => USUAL_OPERATIONS_OF_BLOCKS,
+        }
     }
 
     fn left_out(&self, omissions: &[Omission]) {

@@ -9,13 +9,13 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use mlir_bridge::VectorRegisters;
 use mlir_bridge::diagnostics::with_diagnostics;
-use mlir_bridge::ir::Op;
+use mlir_bridge::ir::{Block, Op};
 use mlir_bridge::module_op;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_dialects::attributes;
 use regrain_frontend::launches::Survey;
 use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
-use regrain_passes::alternatives::expand_alternatives::{USUAL_OPERATIONS, take_omissions};
+use regrain_passes::alternatives::expand_alternatives::take_omissions;
 use regrain_passes::launch::launch_function::{described, dispatched};
 use regrain_passes::launch::{isolate_launches, keep_launches};
 use regrain_passes::lower::lower_cpu::take_blocks;
@@ -30,9 +30,6 @@ use crate::dump::Dump;
 use crate::grains::{Grains, Search};
 use crate::source::Source;
 use crate::versions::{Host, Versions};
-
-/// The most operations of a body that was asked for (`-fregrain-alternatives=`); assemblers take minutes for larger ones.
-const STATED_OPERATIONS: i64 = 64_000;
 
 /// What the stages share.
 #[derive(Clone)]
@@ -194,7 +191,7 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// Puts alternatives beside every launch, the largest kernels first, and keeps those that the search wants lowered. Launches for
+    /// Puts alternatives beside every launch, those first that look as if most time went there, and keeps those that the search wants lowered. Launches for
     /// which no time is left keep their grain.
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<LaunchCandidates>, String> {
         let op = module_op(module);
@@ -207,7 +204,7 @@ impl Stages<'_> {
             for (function, space) in &now {
                 function.set_attr(attributes::SPACE, op.ctx().str_attr(&space.to_string()));
             }
-            run(op, &self.expansion())?;
+            run(op, &self.expansion(search.most_operations()))?;
             search.left_out(&take_omissions(op));
             for (function, _) in now {
                 function.remove_attr(attributes::SPACE);
@@ -229,7 +226,8 @@ impl Stages<'_> {
         Ok(launches)
     }
 
-    /// The host functions whose launches get alternatives, with the grains that are tried; the largest first.
+    /// The host functions whose launches get alternatives, with the grains that are tried; those first that
+    /// look as if most time went there.
     fn launches_to_expand<'c>(&self, module: Op<'c>, search: &dyn Search) -> Vec<(Op<'c>, Space)> {
         let mut found = Vec::new();
         for (function, kernel, shape) in dispatched(module) {
@@ -239,13 +237,12 @@ impl Stages<'_> {
                 found.push((function, search.space(shape)));
             }
         }
-        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(function.find_all(|_| true).len()));
+        found.sort_by_cached_key(|(function, _)| std::cmp::Reverse(work(*function)));
         found
     }
 
     /// The pass that puts alternatives beside launches.
-    fn expansion(&self) -> String {
-        let operations = if self.source.options.alternatives.is_some() { STATED_OPERATIONS } else { USUAL_OPERATIONS };
+    fn expansion(&self, operations: i64) -> String {
         let LaunchLimits { static_shared, dynamic_shared, .. } = self.limits;
         format!(
             "regrain-expand-alternatives{{space=none shared-limit={static_shared} dynamic-shared-limit={dynamic_shared} \
@@ -292,7 +289,9 @@ impl Stages<'_> {
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
-            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, for_blocks)))?;
+            // A launch that has no block function runs in the coroutine form.
+            let only = self.survey.only.iter().filter(|_| for_blocks);
+            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, only, for_blocks)))?;
             self.show("parallel", &module);
             measure(STEPS, "parallel form", || lower(&mlir, &module))
         });
@@ -314,6 +313,17 @@ impl Stages<'_> {
     pub fn remark(&self, text: &str) {
         self.remarks.say(text);
     }
+}
+
+/// What a thread of a launch does, roughly: its operations, those in loops so many times for each loop around them.
+fn work(function: Op<'_>) -> u64 {
+    const ROUNDS: u64 = 8;
+    let blocks = function.regions().into_iter().flat_map(|region| region.blocks());
+    let weight = |op: Op<'_>| {
+        let rounds = if matches!(op.name(), "scf.for" | "scf.while") { ROUNDS } else { 1 };
+        if op.num_regions() == 0 { 1 } else { work(op).saturating_mul(rounds) }
+    };
+    blocks.flat_map(Block::ops).fold(0, |sum: u64, op| sum.saturating_add(weight(op)))
 }
 
 /// Writes a stage, where stages are written. That it cannot be written is no reason to stop.

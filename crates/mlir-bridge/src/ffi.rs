@@ -35,6 +35,10 @@ pub(crate) fn to_str<'a>(raw: MlirStringRef) -> &'a str {
     }
     // SAFETY: callers pass strings that MLIR interned in a context outliving `'a`, or copy at once.
     let data = unsafe { std::slice::from_raw_parts(raw.data.cast::<u8>(), raw.length) };
+    if data.is_ascii() {
+        // SAFETY: ASCII is UTF-8. Names are asked for all the time, and the general check takes several times as long.
+        return unsafe { std::str::from_utf8_unchecked(data) };
+    }
     std::str::from_utf8(data).unwrap_or("<not utf-8>")
 }
 

@@ -30,7 +30,15 @@ macro_rules! view {
 
             /// All in `root`, itself included, outer before inner.
             pub fn all(root: Op<'c>) -> Vec<Self> {
-                root.find_named(Self::NAME).into_iter().map(Self).collect()
+                let mut found = Vec::new();
+                root.walk_pre(|op| {
+                    let is_launch = op.is("regrain.gpu_wrapper");
+                    found.extend(Self::cast(op));
+                    // Launches and alternatives of them are not in launches: what these compute need not be walked.
+                    let stands_around = matches!(Self::NAME, "regrain.gpu_wrapper" | "regrain.alternatives");
+                    if is_launch && stands_around { mlir_bridge::ir::Walk::Skip } else { mlir_bridge::ir::Walk::Advance }
+                });
+                found
             }
 
             /// The nearest one around an operation.

@@ -83,8 +83,12 @@ pub const PASS: PassInfo = PassInfo {
     run,
 };
 
-/// The most operations that the body of an alternative may have where nobody asked for it: no instruction cache holds more.
+/// The most operations that the body of an alternative may have where nobody asked for it: no instruction cache of a GPU holds more.
 pub const USUAL_OPERATIONS: i64 = 8_000;
+
+/// The same for functions that run blocks: a processor's first level holds some 32 KiB, and a row of threads takes several instructions
+/// for an operation.
+pub const USUAL_OPERATIONS_OF_BLOCKS: i64 = 2_000;
 
 /// What is asked for.
 #[derive(Clone, Debug)]

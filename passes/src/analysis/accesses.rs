@@ -11,13 +11,17 @@
 //! MLIR's `LocalAliasAnalysis` cannot serve: it asks neither for offsets nor for `noalias`, TBAA and alias scopes, and of 7,600 pairs
 //! of accesses in the programs of `rodinia` that are left open here it told none apart.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{
+    cell::{OnceCell, RefCell},
+    rc::Rc,
+};
 
 use mlir_bridge::ir::{Attr, Block, Op, Type, Value};
 use regrain_dialects::{
     attributes,
     ops::{GpuWrapper, is_barrier, is_grid_barrier, is_shared_memory},
 };
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::analysis::{
     addresses::{Address, Linear, Offsets, Symbol, Unknown},
@@ -71,19 +75,26 @@ pub enum Who {
     Other,
 }
 
-/// What is known of the memory of a launch. No operation of it may be erased meanwhile.
+/// What is known of the memory of a launch, found out when it is asked for. No operation of it may be erased meanwhile.
 pub struct MemoryAnalysis<'c> {
     block: Op<'c>,
     pub offsets: Offsets<'c>,
-    uniform: Uniformity<'c>,
-    /// Whether the address of an object gets where it is not followed.
-    escapes: HashMap<Value<'c>, bool>,
-    noalias: HashMap<Value<'c>, bool>,
+    uniform: OnceCell<Uniformity<'c>>,
+    by_rule: OnceCell<Uniformity<'c>>,
+    objects: OnceCell<Objects<'c>>,
     /// Bytes of types as found so far.
     sizes: RefCell<HashMap<Type<'c>, u64>>,
     /// The largest number of a thread in each dimension, and whether there is but one.
     extents: Vec<(i128, bool)>,
     found: Found<'c>,
+}
+
+/// The objects of a launch.
+#[derive(Default)]
+struct Objects<'c> {
+    /// Whether the address of an object gets where it is not followed.
+    escapes: HashMap<Value<'c>, bool>,
+    noalias: HashMap<Value<'c>, bool>,
 }
 
 /// What was found so far.
@@ -93,6 +104,7 @@ struct Found<'c> {
     kinds: RefCell<HashMap<Value<'c>, Option<Kind>>>,
     aliases: RefCell<HashMap<(Value<'c>, Value<'c>, Who), bool>>,
     fixed: RefCell<HashMap<Value<'c>, bool>>,
+    unchanging: RefCell<HashMap<Value<'c>, bool>>,
 }
 
 /// The value of a key, which is computed if it is not there; computing it may ask for others.
@@ -128,41 +140,56 @@ enum Object<'c> {
 impl<'c> MemoryAnalysis<'c> {
     /// `block` is the loop over the threads of a block.
     pub fn new(block: Op<'c>) -> Self {
-        let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
-        let uniform = Uniformity::new(block.body(), &block.body().args(), structures, Trust::default());
-        let mut made = Self {
+        Self {
             block,
             offsets: Offsets::default(),
-            uniform,
-            escapes: HashMap::new(),
-            noalias: HashMap::new(),
+            uniform: OnceCell::new(),
+            by_rule: OnceCell::new(),
+            objects: OnceCell::new(),
             sizes: RefCell::default(),
             extents: extents(block),
             found: Found::default(),
-        };
-        made.find_objects();
-        made
+        }
     }
 
-    fn find_objects(&mut self) {
+    fn uniform(&self) -> &Uniformity<'c> {
+        self.uniform.get_or_init(|| self.find_uniform(Trust::default()))
+    }
+
+    /// What the threads share where they keep to CUDA's rules about barriers.
+    pub fn by_rule(&self) -> &Uniformity<'c> {
+        self.by_rule.get_or_init(|| self.find_uniform(Trust { reductions: true, loads: true, ..Trust::default() }))
+    }
+
+    fn find_uniform(&self, trust: Trust) -> Uniformity<'c> {
+        let structures = self.block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
+        Uniformity::new(self.block.body(), &self.block.body().args(), structures, trust)
+    }
+
+    fn objects(&self) -> &Objects<'c> {
+        self.objects.get_or_init(|| self.find_objects().unwrap_or_default())
+    }
+
+    fn find_objects(&self) -> Option<Objects<'c>> {
+        let mut made = Objects::default();
         let wrapper = GpuWrapper::around(self.block);
-        let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.block.parent_of_name(name));
-        let Some(function) = function else { return };
+        let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.block.parent_of_name(name))?;
         let kind =
             |op: Op<'c>| object_kind(op).filter(|kind| matches!(kind, Kind::Shared | Kind::Dynamic | Kind::Local));
         let objects = wrapper.map_or(function, GpuWrapper::op).find_all(|op| kind(op).is_some());
         let dynamic = objects.iter().any(|op| kind(*op) == Some(Kind::Dynamic) && escapes(op.result(0)));
         for op in objects {
             let together = dynamic && kind(op) == Some(Kind::Dynamic);
-            self.escapes.insert(op.result(0), together || escapes(op.result(0)));
+            made.escapes.insert(op.result(0), together || escapes(op.result(0)));
         }
         let kernel = || function.parent()?.lookup_symbol(wrapper?.kernel()?);
         let parameters = kernel().and_then(|kernel| kernel.attr("arg_attrs")?.as_array()).unwrap_or_default();
         for op in function.body().ops().into_iter().filter(|op| op.num_results() == 1) {
             let number = attributes::kernel_arg(op);
             let own = number.and_then(|number| parameters.get(number)?.get("llvm.noalias"));
-            self.noalias.insert(op.result(0), own.is_some());
+            made.noalias.insert(op.result(0), own.is_some());
         }
+        Some(made)
     }
 
     /// What `op` does to memory. Barriers in it are left out: see `phases.rs`.
@@ -255,7 +282,7 @@ impl<'c> MemoryAnalysis<'c> {
             }
             at = op.parent();
         }
-        self.uniform.is_uniform(value)
+        self.uniform().is_uniform(value)
     }
 
     /// Whether two accesses may touch the same byte. `a` is by some thread.
@@ -289,14 +316,14 @@ impl<'c> MemoryAnalysis<'c> {
             return true;
         }
         let root = self.offsets.address(load.operand(0)).root;
-        match object_of(root) {
-            Some(Kind::Struct) => root.defining_op().is_some_and(|op| only_read(op.result(0))),
+        memo(&self.found.unchanging, root, || match self.kind(root) {
+            Some(Kind::Struct) => only_read(root),
             _ => root.defining_op().is_some_and(is_constant_global),
-        }
+        })
     }
 
     fn escaped(&self, root: Value<'c>) -> bool {
-        self.escapes.get(&root).copied().unwrap_or(true)
+        self.objects().escapes.get(&root).copied().unwrap_or(true)
     }
 
     fn may_alias(&self, a: Value<'c>, b: Value<'c>, who: Who) -> bool {
@@ -321,7 +348,7 @@ impl<'c> MemoryAnalysis<'c> {
     }
 
     fn is_noalias(&self, argument: Value<'c>) -> bool {
-        self.noalias.get(&argument).copied().unwrap_or(false)
+        self.objects().noalias.get(&argument).copied().unwrap_or(false)
     }
 
     /// Whether a pointer of unknown origin may point into an object.

@@ -9,10 +9,11 @@
 //! 2 to the width, whose range is known ([`Symbol::Wrap`]). Only what is 64 bits wide is exact modulo 2 to the 64, as addresses
 //! are.
 
-use std::{cell::RefCell, cmp::Ordering, collections::HashMap};
+use std::{cell::RefCell, cmp::Ordering};
 
 use mlir_bridge::ir::{Op, Type, Value};
 use regrain_tuning::polynomial::Polynomial;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::analysis::facts::{Range, constant, is_nsw, range, width};
 

@@ -19,7 +19,6 @@ use regrain_dialects::ops::{Barrier, BarrierReduce, is_barrier, thread_loop};
 use crate::analysis::{
     accesses::{Effects, MemoryAnalysis},
     synchronisation::{STRUCTURES, decisive, is_structure},
-    uniformity::{Trust, Uniformity},
 };
 
 /// Whether all threads of the loop that a barrier belongs to meet there, and no others: it has no number, no count, and warps arrive whole.
@@ -39,7 +38,6 @@ pub struct Phases<'a, 'c> {
     /// Operations that hold barriers.
     holders: HashSet<Op<'c>>,
     removed: HashSet<Op<'c>>,
-    by_rule: Uniformity<'c>,
 }
 
 /// Forward in time or backward.
@@ -59,10 +57,7 @@ impl<'a, 'c> Phases<'a, 'c> {
                 at = op.parent();
             }
         }
-        let structures = block.find_all(|op| STRUCTURES.contains(&op.name())).into_iter().collect();
-        let trust = Trust { reductions: true, loads: true, ..Trust::default() };
-        let by_rule = Uniformity::new(block.body(), &block.body().args(), structures, trust);
-        Self { block, memory, holders, removed: HashSet::new(), by_rule }
+        Self { block, memory, holders, removed: HashSet::new() }
     }
 
     /// Whether the phases of the loop are known: all its barriers are plain ones, in control flow that its threads share.
@@ -78,7 +73,7 @@ impl<'a, 'c> Phases<'a, 'c> {
         STRUCTURES.contains(&op.name())
             && is_structure(op)
             && !decisive.is_empty()
-            && self.by_rule.all_uniform(&decisive)
+            && self.memory.by_rule().all_uniform(&decisive)
     }
 
     /// The barriers, in order.

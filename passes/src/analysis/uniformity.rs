@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::ops::BarrierReduce;
 use regrain_targets::device_language::library;
+use rustc_hash::FxHashSet;
 
 use crate::analysis::synchronisation::{STRUCTURES, decisive};
 
@@ -32,7 +33,7 @@ pub struct Trust {
 /// The values that may differ between iterations.
 #[derive(Clone)]
 pub struct Uniformity<'c> {
-    varying: HashSet<Value<'c>>,
+    varying: FxHashSet<Value<'c>>,
     structures: HashSet<Op<'c>>,
     trust: Trust,
     /// Operations that give the same where what they get is.
@@ -90,10 +91,10 @@ impl<'c> Uniformity<'c> {
         for op in block.ops() {
             changed |= if self.structures.contains(&op) && op.num_regions() > 0 {
                 self.spread_structure(op)
-            } else if self.keeps_uniform(op) {
-                false
             } else {
-                self.vary_all(&op.results())
+                let results = op.results();
+                let is_open = results.iter().any(|result| self.is_uniform(*result));
+                is_open && !self.keeps_uniform(op) && self.vary_all(&results)
             };
         }
         changed
@@ -103,9 +104,13 @@ impl<'c> Uniformity<'c> {
         if self.trust.reductions && BarrierReduce::is(op) {
             return true;
         }
-        let same =
-            repeatable(op) || (self.trust.loads && op.is("llvm.load")) || (self.trust.locals && op.is("llvm.alloca"));
-        (same || self.settled.contains(&op)) && self.all_uniform(&free_values(op))
+        let same = || {
+            repeatable(op)
+                || (self.trust.loads && op.is("llvm.load"))
+                || (self.trust.locals && op.is("llvm.alloca"))
+                || self.settled.contains(&op)
+        };
+        self.all_uniform(&free_values(op)) && same()
     }
 
     fn spread_structure(&mut self, op: Op<'c>) -> bool {

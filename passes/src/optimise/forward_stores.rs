@@ -20,8 +20,8 @@
 mod unread;
 
 use std::{
-    cell::RefCell,
-    collections::{HashMap, HashSet},
+    cell::{OnceCell, RefCell},
+    collections::HashSet,
     rc::Rc,
 };
 
@@ -30,6 +30,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::{Shared, is_barrier, thread_loop};
+use rustc_hash::FxHashMap as HashMap;
 use tracing::debug;
 
 use crate::{
@@ -75,8 +76,12 @@ pub struct Forwarded {
 pub fn forward(target: Op<'_>) -> Forwarded {
     let mut all = Forwarded::default();
     for block in thread_loops(target) {
-        all.loads += forward_loads(block);
-        all.stores += erase_stores(block);
+        let memory = MemoryAnalysis::new(block);
+        let loads = forward_loads(block, &memory);
+        // Nothing that it names may be erased.
+        let memory = if loads > 0 { MemoryAnalysis::new(block) } else { memory };
+        all.loads += loads;
+        all.stores += erase_stores(block, &memory);
         sweep(block);
         all.stores += unread::erase_unread_items(block);
         all.stores += erase_unread(block);
@@ -91,18 +96,24 @@ struct View<'a, 'c> {
     memory: &'a MemoryAnalysis<'c>,
     /// `None` where there are no barriers, or phases are not known.
     phases: Option<Phases<'a, 'c>>,
-    all: Rc<Effects<'c>>,
+    all: OnceCell<Rc<Effects<'c>>>,
     around: RefCell<HashMap<Op<'c>, Rc<Effects<'c>>>>,
 }
 
 impl<'a, 'c> View<'a, 'c> {
     fn new(block: Op<'c>, memory: &'a MemoryAnalysis<'c>) -> Self {
-        let mut all = Effects::default();
-        for op in block.body().ops() {
-            all.join(&memory.effects(op));
-        }
         let phases = block.contains(is_barrier).then(|| Phases::new(block, memory)).filter(Phases::are_known);
-        Self { block, memory, phases, all: Rc::new(all), around: RefCell::default() }
+        Self { block, memory, phases, all: OnceCell::new(), around: RefCell::default() }
+    }
+
+    /// What a thread does anywhere in the loop.
+    fn all(&self) -> Rc<Effects<'c>> {
+        let find = || {
+            let mut all = Effects::default();
+            self.block.body().ops().into_iter().for_each(|op| all.join(&self.memory.effects(op)));
+            Rc::new(all)
+        };
+        self.all.get_or_init(find).clone()
     }
 
     /// The barriers in an operation; none in one without regions but a barrier itself.
@@ -118,14 +129,13 @@ impl<'a, 'c> View<'a, 'c> {
                 both.join(&phases.after(barrier));
                 Rc::new(both)
             }
-            _ => self.all.clone(),
+            _ => self.all(),
         };
         self.around.borrow_mut().entry(barrier).or_insert_with(find).clone()
     }
 }
 
 /// A place whose content is known.
-#[derive(Clone)]
 struct Known<'c> {
     number: usize,
     access: Access<'c>,
@@ -143,13 +153,12 @@ struct Forward<'a, 'c> {
 }
 
 /// Replaces loads of known places; gives their number.
-fn forward_loads(block: Op<'_>) -> usize {
-    let memory = MemoryAnalysis::new(block);
-    let view = View::new(block, &memory);
+fn forward_loads<'c>(block: Op<'c>, memory: &MemoryAnalysis<'c>) -> usize {
+    let view = View::new(block, memory);
     let mut forward = Forward { view, found: Vec::new(), number: 0 };
     forward.block(block.body(), Vec::new());
     let found = forward.found;
-    let replaced: HashMap<Value<'_>, Value<'_>> = found.iter().map(|(load, value)| (load.result(0), *value)).collect();
+    let replaced: HashMap<Value<'c>, Value<'c>> = found.iter().map(|(load, value)| (load.result(0), *value)).collect();
     for (load, value) in &found {
         let mut last = *value;
         while let Some(next) = replaced.get(&last) {
@@ -165,14 +174,14 @@ fn forward_loads(block: Op<'_>) -> usize {
 
 impl<'c> Forward<'_, 'c> {
     /// Walks a block given what is known where it begins; gives what is known at its end.
-    fn block(&mut self, block: Block<'c>, mut known: Vec<Known<'c>>) -> Vec<Known<'c>> {
+    fn block(&mut self, block: Block<'c>, mut known: Vec<Rc<Known<'c>>>) -> Vec<Rc<Known<'c>>> {
         for op in block.ops() {
             self.step(op, &mut known);
         }
         known
     }
 
-    fn step(&mut self, op: Op<'c>, known: &mut Vec<Known<'c>>) {
+    fn step(&mut self, op: Op<'c>, known: &mut Vec<Rc<Known<'c>>>) {
         if is_barrier(op) {
             return self.cross(op, known);
         }
@@ -189,7 +198,7 @@ impl<'c> Forward<'_, 'c> {
         };
         let is_load = op.is("llvm.load");
         let place = self.view.memory.place(access);
-        let is_same = |entry: &&Known<'c>| entry.ty == ty && entry.place == place;
+        let is_same = |entry: &&Rc<Known<'c>>| entry.ty == ty && entry.place == place;
         if is_load
             && place.is_some()
             && let Some(same) = known.iter().find(is_same)
@@ -202,23 +211,26 @@ impl<'c> Forward<'_, 'c> {
             known.drain(..MOST_KNOWN / 2);
         }
         self.number += 1;
-        known.push(Known { number: self.number, access: access.clone(), place, ty, value, unchanging });
+        known.push(Rc::new(Known { number: self.number, access: access.clone(), place, ty, value, unchanging }));
     }
 
     /// Forgets what effects may have changed.
-    fn forget(&self, effects: &Effects<'c>, known: &mut Vec<Known<'c>>, who: Who) {
+    fn forget(&self, effects: &Effects<'c>, known: &mut Vec<Rc<Known<'c>>>, who: Who) {
+        if !effects.unknown && effects.writes().next().is_none() {
+            return;
+        }
         known.retain(|entry| {
             let meets = |write: &Access<'c>| self.view.memory.may_meet(write, &entry.access, who);
             entry.unchanging || !(effects.unknown || effects.writes().any(meets))
         });
     }
 
-    fn cross(&mut self, barrier: Op<'c>, known: &mut Vec<Known<'c>>) {
+    fn cross(&mut self, barrier: Op<'c>, known: &mut Vec<Rc<Known<'c>>>) {
         let around = self.view.around(barrier);
         self.forget(&around, known, Who::Other);
     }
 
-    fn structure(&mut self, op: Op<'c>, known: &mut Vec<Known<'c>>) {
+    fn structure(&mut self, op: Op<'c>, known: &mut Vec<Rc<Known<'c>>>) {
         let blocks: Vec<_> = op.regions().into_iter().flat_map(|region| region.blocks()).collect();
         if matches!(op.name(), "scf.for" | "scf.while") {
             self.forget(&self.view.memory.effects(op), known, Who::Same);
@@ -239,13 +251,12 @@ impl<'c> Forward<'_, 'c> {
 }
 
 /// Erases stores that are overwritten before anyone can read them; gives their number.
-fn erase_stores(block: Op<'_>) -> usize {
-    let memory = MemoryAnalysis::new(block);
-    let view = View::new(block, &memory);
-    let mut last: HashMap<(Block<'_>, Place<'_>), Op<'_>> = HashMap::new();
+fn erase_stores<'c>(block: Op<'c>, memory: &MemoryAnalysis<'c>) -> usize {
+    let view = View::new(block, memory);
+    let mut last: HashMap<(Block<'c>, Place<'c>), Op<'c>> = HashMap::default();
     let mut dead = Vec::new();
     for store in block.find_named("llvm.store") {
-        let place = plain_access(&memory, store).and_then(|access| memory.place(&access));
+        let place = plain_access(memory, store).and_then(|access| memory.place(&access));
         let Some(key) = store.block().zip(place) else { continue };
         if let Some(earlier) = last.insert(key, store).filter(|earlier| is_unread_until(&view, *earlier, store)) {
             dead.push(earlier);

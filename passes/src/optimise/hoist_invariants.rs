@@ -180,7 +180,7 @@ fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'
                 moves.ops.insert(op);
                 moves.guarded.push(op);
             }
-            reached &= !memory.may_end(op);
+            reached = reached && !memory.may_end(op);
         }
     }
     moves

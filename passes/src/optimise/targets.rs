@@ -1,6 +1,6 @@
 //! What the optimisations of the parallel form run on.
 
-use mlir_bridge::ir::Op;
+use mlir_bridge::ir::{Op, Walk};
 use regrain_dialects::attributes::{KEPT, OPTIMISED, ORIGINAL};
 use regrain_dialects::ops::GpuWrapper;
 
@@ -12,11 +12,20 @@ pub fn is_kept(wrapper: Op<'_>) -> bool {
 /// What a pass runs on: the launches in `root` that are no longer the original and were not optimised before, and parallel loops
 /// outside of launches.
 pub fn targets(root: Op<'_>) -> Vec<Op<'_>> {
-    root.find_all(|op| match op.name() {
-        GpuWrapper::NAME => !is_kept(op) && !op.has_attr(OPTIMISED),
-        "scf.parallel" => op.parent_of_name("scf.parallel").is_none() && GpuWrapper::around(op).is_none(),
-        _ => false,
-    })
+    let mut found = Vec::new();
+    let is_inside = GpuWrapper::around(root).is_some();
+    root.walk_pre(|op| match op.name() {
+        GpuWrapper::NAME => {
+            found.extend(Some(op).filter(|op| !is_kept(*op) && !op.has_attr(OPTIMISED)));
+            Walk::Skip
+        }
+        "scf.parallel" => {
+            found.extend(Some(op).filter(|op| !is_inside && op.parent_of_name("scf.parallel").is_none()));
+            Walk::Advance
+        }
+        _ => Walk::Advance,
+    });
+    found
 }
 
 /// The loops over threads in a target: the block loop of a launch, or outside of launches the innermost parallel loops.

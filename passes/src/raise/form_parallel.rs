@@ -21,7 +21,7 @@
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::{
     ir::{Attr, Builder, Mapping, Op, Value},
@@ -56,6 +56,11 @@ pub const PASS: PassInfo = PassInfo {
             description: "constant block shapes to specialise for, as kernel=16x16x1;kernel=256x1x1",
         },
         PassOption {
+            name: "only",
+            default: "",
+            description: "kernels that are launched with those shapes alone, and get no launch function for all: k1;k2",
+        },
+        PassOption {
             name: "bounds",
             default: "false",
             description: "kernels with operations of warps and no such shape are specialised for the most threads that they may have",
@@ -78,7 +83,8 @@ pub struct KernelOutcome {
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let shapes = parse_shapes(pass.option("shapes"))?;
-    form_kernels(module, &shapes, pass.option_bool("bounds")?);
+    let only = pass.option("only").split(';').collect();
+    form_kernels(module, &shapes, &only, pass.option_bool("bounds")?);
     Ok(())
 }
 
@@ -102,7 +108,9 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
 }
 
 /// Forms every kernel of the module that has a parallel form.
-pub fn form_kernels(module: Op<'_>, shapes: &Shapes, bounds: bool) -> Vec<KernelOutcome> {
+///
+/// Those in `only` get a launch function for each of their `shapes`, and none for all others.
+pub fn form_kernels(module: Op<'_>, shapes: &Shapes, only: &HashSet<&str>, bounds: bool) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
     let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
     let mut outcomes = Vec::new();
@@ -112,7 +120,8 @@ pub fn form_kernels(module: Op<'_>, shapes: &Shapes, bounds: bool) -> Vec<Kernel
             Some(reason) => Some(reason),
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
-                form(module, &functions, kernel, constant, bounds && constant.is_empty()).err()
+                let general = constant.is_empty() || !only.contains(name.as_str());
+                form(module, &functions, kernel, (constant, general), bounds && constant.is_empty()).err()
             }
         };
         if let Some(reason) = &reason {
@@ -129,10 +138,13 @@ fn form<'c>(
     module: Op<'c>,
     functions: &Functions<'c>,
     kernel: Op<'c>,
-    constant: &[[u32; 3]],
+    (constant, general): (&[[u32; 3]], bool),
     bounds: bool,
 ) -> Result<(), String> {
-    let mut shapes: Vec<_> = std::iter::once(None).chain(constant.iter().copied().map(Some)).collect();
+    let mut shapes: Vec<_> = general.then_some(None).into_iter().chain(constant.iter().copied().map(Some)).collect();
+    if !general {
+        device_language::bounds::take(kernel).put(kernel);
+    }
     let mut made = 0;
     while let Some(shape) = shapes.get(made).copied() {
         let launch = launch_function::create(module, kernel, shape)?;

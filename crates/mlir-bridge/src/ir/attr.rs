@@ -6,7 +6,7 @@ use std::fmt;
 
 handle!(
     /// An attribute.
-    Attr, MlirAttribute, mlirAttributeEqual
+    Attr, MlirAttribute
 );
 
 impl<'c> Ctx<'c> {

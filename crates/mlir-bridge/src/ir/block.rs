@@ -6,11 +6,11 @@ use std::fmt;
 
 handle!(
     /// A block.
-    Block, MlirBlock, mlirBlockEqual
+    Block, MlirBlock
 );
 handle!(
     /// A region.
-    Region, MlirRegion, mlirRegionEqual
+    Region, MlirRegion
 );
 
 impl<'c> Block<'c> {

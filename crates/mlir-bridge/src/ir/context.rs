@@ -6,12 +6,12 @@ use melior::Context;
 
 handle!(
     /// A reference to an `MLIRContext`; makes types, attributes and locations.
-    Ctx, MlirContext, mlirContextEqual
+    Ctx, MlirContext
 );
 
 handle!(
     /// A source location.
-    Loc, MlirLocation, mlirLocationEqual
+    Loc, MlirLocation
 );
 
 impl<'c> From<&'c Context> for Ctx<'c> {

@@ -30,7 +30,7 @@ pub use walk::Walk;
 
 /// A `Copy` handle around one raw pointer struct of MLIR's C API.
 macro_rules! handle {
-    ($(#[$meta:meta])* $name:ident, $raw:ident, $equal:ident) => {
+    ($(#[$meta:meta])* $name:ident, $raw:ident) => {
         $(#[$meta])*
         #[derive(Clone, Copy)]
         pub struct $name<'c> {
@@ -57,8 +57,7 @@ macro_rules! handle {
 
         impl PartialEq for $name<'_> {
             fn eq(&self, other: &Self) -> bool {
-                // SAFETY: both handles are live.
-                unsafe { mlir_sys::$equal(self.raw, other.raw) }
+                self.raw.ptr == other.raw.ptr
             }
         }
 

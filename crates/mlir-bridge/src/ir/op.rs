@@ -7,7 +7,7 @@ use std::fmt;
 
 handle!(
     /// An operation.
-    Op, MlirOperation, mlirOperationEqual
+    Op, MlirOperation
 );
 
 impl<'c> From<&melior::ir::Module<'c>> for Op<'c> {
@@ -69,7 +69,10 @@ impl<'c> Op<'c> {
     }
 
     pub fn operands(self) -> Vec<Value<'c>> {
-        (0..self.num_operands()).map(|i| self.operand(i)).collect()
+        // SAFETY: the indices are in range.
+        (0..self.num_operands())
+            .map(|i| Value::wrap(unsafe { mlir_sys::mlirOperationGetOperand(self.raw, i as isize) }))
+            .collect()
     }
 
     /// The operand `index`; panics when there is none.
@@ -116,7 +119,10 @@ impl<'c> Op<'c> {
     }
 
     pub fn results(self) -> Vec<Value<'c>> {
-        (0..self.num_results()).map(|i| self.result(i)).collect()
+        // SAFETY: the indices are in range.
+        (0..self.num_results())
+            .map(|i| Value::wrap(unsafe { mlir_sys::mlirOperationGetResult(self.raw, i as isize) }))
+            .collect()
     }
 
     /// The result `index`; panics when there is none.

@@ -6,7 +6,7 @@ use std::fmt;
 
 handle!(
     /// A type.
-    Type, MlirType, mlirTypeEqual
+    Type, MlirType
 );
 
 impl<'c> Ctx<'c> {

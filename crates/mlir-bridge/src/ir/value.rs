@@ -6,7 +6,7 @@ use std::fmt;
 
 handle!(
     /// An operation result or block argument.
-    Value, MlirValue, mlirValueEqual
+    Value, MlirValue
 );
 
 /// One operand that uses a value.

@@ -107,10 +107,14 @@ impl<'c> Op<'c> {
         self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsEnableDebugInfo(flags, true, false) })
     }
 
-    /// The text without the regions: one line, for messages.
+    /// The text without the regions: one line, for messages. Values are numbered within the function, or a message would take as long as
+    /// the whole module is large.
     pub fn to_line(self) -> String {
         // SAFETY: the flags are live during the call.
-        self.print_with(|flags| unsafe { mlir_sys::mlirOpPrintingFlagsSkipRegions(flags) })
+        self.print_with(|flags| unsafe {
+            mlir_sys::mlirOpPrintingFlagsSkipRegions(flags);
+            mlir_sys::mlirOpPrintingFlagsUseLocalScope(flags);
+        })
     }
 
     /// The text in the generic form, which prints invalid operations too.

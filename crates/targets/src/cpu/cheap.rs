@@ -1,7 +1,7 @@
 //! Forms of kernels that seldom run, if ever, are compiled as fast as can be, so that the time goes to what runs.
 //!
-//! These are the coroutine form of a kernel that has a block function for all shapes (it is the oracle then); the block function for all
-//! shapes where each launch that is seen has one for its own shape; and what only such functions call. The marks are read by the
+//! These are the coroutine form of a kernel that has a block function for all shapes, or one for the shape of each launch that is seen (it is
+//! the oracle then); in the latter case the block function for all shapes too; and what only such functions call. The marks are read by the
 //! pass `regrain-compile-cheaply`. Results are the same bits, as they are at all levels.
 
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ const CHEAP: &str = "regrain-cheap";
 pub(super) struct Forms<'f, 'ctx> {
     pub(super) kernels: &'f [Kernel<'ctx>],
     pub(super) blocks: &'f [BlockFunction],
-    /// Kernels whose block function for all shapes is seldom needed.
+    /// Kernels that have a block function for the shape of each launch that is seen: what is for all shapes is seldom needed.
     pub(super) seldom: &'f HashSet<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
     let general = || forms.blocks.iter().filter(|block| block.shape.is_none());
     for kernel in forms.kernels {
         let (name, functions) = kernel.thread_functions(module);
-        if general().any(|block| block.kernel == name) {
+        if forms.seldom.contains(name) || general().any(|block| block.kernel == name) {
             seldom.extend(functions.into_iter().flatten());
         }
     }

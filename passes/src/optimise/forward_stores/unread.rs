@@ -26,6 +26,9 @@ const MOST: i64 = 4096;
 
 /// Erases what is stored to arrays of a thread for nobody; gives the number of stores.
 pub fn erase_unread_items(block: Op<'_>) -> usize {
+    if !block.contains(|op| op.is("llvm.alloca")) {
+        return 0;
+    }
     let memory = MemoryAnalysis::new(block);
     let mut accesses: HashMap<Value<'_>, Vec<Op<'_>>> = HashMap::new();
     for op in block.find_all(|op| op.num_regions() == 0) {

@@ -1,5 +1,6 @@
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true' | FileCheck %s
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=64x1x1' | FileCheck %s --check-prefix=SEEN
+// RUN: %regrain-opt %s --regrain-form-parallel='shapes=bounded=64x1x1 only=bounded;without' | FileCheck %s --check-prefix=ONLY
 
 // What launch bounds allow is a shape of its own where rows must be warps, and no other shape is known.
 // CHECK-LABEL: llvm.func @__regrain_launch.bounded(
@@ -8,6 +9,11 @@
 // CHECK-NOT: @__regrain_launch.without.b
 // SEEN: llvm.func @__regrain_launch.bounded.b64x1x1(
 // SEEN-NOT: @__regrain_launch.bounded.b256
+
+// A kernel that is launched with known shapes only has no launch function for all; one of which no shape is known has.
+// ONLY-NOT: @__regrain_launch.bounded(
+// ONLY: llvm.func @__regrain_launch.bounded.b64x1x1(
+// ONLY: llvm.func @__regrain_launch.without(
 llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr, %n: i32) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
   %all = llvm.mlir.constant(-1 : i32) : i32
   %x = nvvm.read.ptx.sreg.tid.x : i32
