@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
+use crate::dialect;
 use crate::error::Error;
 
 /// A clang 22 on this machine.
@@ -40,7 +41,7 @@ pub struct TranslationUnit {
     pub options: Vec<OsString>,
     /// Root of the CUDA toolkit.
     pub cuda_path: PathBuf,
-    /// The toolkit's version, as in `12.9`.
+    /// The toolkit's version, as in `12.9`, with its compiler's build behind where that is known.
     pub cuda_version: String,
     /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
     pub relocatable: bool,
@@ -87,13 +88,16 @@ impl Clang {
     }
 
     /// The command that compiles one side of `unit` to bitcode at `output`.
-    pub fn bitcode_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Command {
+    ///
+    /// # Errors
+    /// Our headers are not there.
+    pub fn bitcode_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Result<Command, Error> {
         let lines = match side {
             // Line tables cost no code and let every later message name its line. What the user asks for beyond them comes behind.
             Side::Device { .. } => &["-gline-tables-only"][..],
             Side::Host => &[],
         };
-        let mut command = self.command_with(lines, unit);
+        let mut command = self.command_with(lines, unit)?;
         command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]);
         match side {
             Side::Device { arch } => {
@@ -110,21 +114,24 @@ impl Clang {
             }
         }
         command.arg("-o").arg(output).arg(&unit.input);
-        command
+        Ok(command)
     }
 
     /// clang on a CUDA source with the user's options, and nothing else.
-    pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
+    ///
+    /// # Errors
+    /// Our headers are not there.
+    pub fn cuda_command(&self, unit: &TranslationUnit) -> Result<Command, Error> {
         self.command_with(&[], unit)
     }
 
     /// The same, with options that the user's may override.
-    fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Command {
+    fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Result<Command, Error> {
         let mut command = Command::new(&self.path);
         command.args(["-x", "cuda"]).args(defaults).arg(format!("--cuda-path={}", unit.cuda_path.display()));
         // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.
-        command.arg("-Wno-unknown-cuda-version").args(&unit.options);
-        command
+        command.arg("-Wno-unknown-cuda-version").args(dialect::options(unit)?).args(&unit.options);
+        Ok(command)
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::{Commands, Toolchain, compile, note};
-use regrain_frontend::{Clang, TranslationUnit};
+use regrain_frontend::{Clang, TranslationUnit, dialect};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, TARGETS, find};
@@ -110,7 +110,8 @@ impl Session {
     /// Runs clang on the user's own command line, without what only we understand.
     pub fn hand_over(&self) -> Result<()> {
         let mut command = Command::new(self.clang.path());
-        let cuda = self.args.inputs.iter().any(|i| i.cuda);
+        let first = self.args.inputs.iter().find(|i| i.cuda);
+        let cuda = first.is_some();
         let ours = |arg: &OsString| {
             let text = arg.to_string_lossy();
             let options = [
@@ -124,6 +125,9 @@ impl Session {
             ];
             options.iter().any(|option| text.starts_with(option))
         };
+        if let (Some(input), Some(_)) = (first, &self.toolchain) {
+            command.args(dialect::options(&self.unit(input)?)?);
+        }
         command.args(self.args.all.iter().filter(|arg| !ours(arg)));
         if let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) {
             if cuda {
@@ -157,7 +161,7 @@ impl Session {
             input: input.path.clone(),
             options: dependencies::divide(&self.args.compile).0,
             cuda_path: toolkit.root.clone(),
-            cuda_version: toolkit.version.to_string(),
+            cuda_version: toolkit.compiler_version(),
             relocatable: self.args.options.relocatable,
         })
     }
@@ -230,7 +234,7 @@ mod tests {
     #[test]
     fn the_cpu_sees_the_lowest_architecture() {
         assert_eq!(chip(&["cpu", "sm_90", "sm_80"]), "sm_80");
-        assert_eq!(chip(&["cpu"]), "sm_70");
+        assert_eq!(chip(&["cpu"]), "sm_80");
         assert_eq!(chip(&["cpu", "sm_100", "sm_90a"]), "sm_90a");
     }
 }
