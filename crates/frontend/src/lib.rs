@@ -11,8 +11,10 @@ pub mod dialect;
 pub mod dispatch;
 mod error;
 pub mod host;
+pub mod launch_tokens;
 pub mod launches;
 pub mod private_names;
+pub mod second_look;
 pub mod specialise;
 
 pub use clang::{Clang, Side, TranslationUnit};
