@@ -79,7 +79,7 @@ fetch_toolkit() {
   [ -e "$tmp/cuda/lib64" ] || ln -s lib "$tmp/cuda/lib64"
   [ -e "$tmp/cuda/lib/libcudart.so" ] || ln -s libcudart.so.12 "$tmp/cuda/lib/libcudart.so"
   [ -e "$tmp/cuda/lib/libcurand.so" ] || ln -s libcurand.so.10 "$tmp/cuda/lib/libcurand.so"
-  printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" } }\n' > "$tmp/cuda/version.json"
+  printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" },\n  "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }\n' > "$tmp/cuda/version.json"
   rm -rf "$chain/cuda"
   mv "$tmp/cuda" "$chain/cuda"
 }

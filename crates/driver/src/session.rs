@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::unfinished::Unfinished;
 use regrain_compiler::{Commands, Toolchain, compile, note};
-use regrain_frontend::{Clang, TranslationUnit};
+use regrain_frontend::{Clang, TranslationUnit, dialect};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, find};
@@ -123,7 +123,11 @@ impl Session {
     /// Runs clang on the user's own command line, without what only we understand.
     pub fn hand_over(&self) -> Result<()> {
         let mut command = Command::new(self.clang.path());
-        let cuda = self.args.inputs.iter().any(|i| i.cuda);
+        let first = self.args.inputs.iter().find(|i| i.cuda);
+        let cuda = first.is_some();
+        if let (Some(input), Some(_)) = (first, &self.toolchain) {
+            command.args(dialect::options(&self.unit(input)?)?);
+        }
         command.args(&self.args.clang);
         if self.args.driver == Driver::Nvcc {
             if let Some(output) = &self.args.output {
@@ -172,7 +176,7 @@ impl Session {
             host_options: self.args.compile_host.clone(),
             device_options: self.args.compile_device.clone(),
             cuda_path: toolkit.root.clone(),
-            cuda_version: toolkit.version.to_string(),
+            cuda_version: toolkit.compiler_version(),
             relocatable: self.args.options.relocatable,
         })
     }
@@ -248,7 +252,7 @@ mod tests {
     #[test]
     fn the_cpu_sees_the_lowest_architecture() {
         assert_eq!(chip(&["cpu", "sm_90", "sm_80"]), "sm_80");
-        assert_eq!(chip(&["cpu"]), "sm_70");
+        assert_eq!(chip(&["cpu"]), "sm_80");
         assert_eq!(chip(&["cpu", "sm_100", "sm_90a"]), "sm_90a");
     }
 }

@@ -7,11 +7,14 @@ mod arguments;
 pub mod arrays;
 pub mod clang;
 pub mod clean;
+pub mod dialect;
 pub mod dispatch;
 mod error;
 pub mod host;
+pub mod launch_tokens;
 pub mod launches;
 pub mod private_names;
+pub mod second_look;
 pub mod specialise;
 
 pub use clang::{Clang, Side, TranslationUnit};
