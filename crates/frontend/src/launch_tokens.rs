@@ -1,10 +1,8 @@
 //! Launches with a blank within their brackets: `k<< <grid, block>> >(...)`.
 //!
 //! nvcc takes `<< <` and `>> >` for `<<<` and `>>>`, and formatters made many sources so. clang does not. Where clang rejects a
-//! source, the files of it that have such brackets are read anew with the blank behind the bracket: every other character, and
-//! every line and column, stays where it was, and clang gets the text under the file's own name (an overlay of its file system).
-
-use std::path::{Component, Path, PathBuf};
+//! source, the files of it that have such brackets are read with the blank behind the bracket (`second_look`): every other
+//! character, every line and every column stays where it was.
 
 /// `text` with brackets of launches closed up; `None` where there are none to close.
 pub fn close_up(text: &str) -> Option<String> {
@@ -70,51 +68,6 @@ fn after_literal(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The files that errors in `stderr` are about, as clang names them.
-pub fn files_with_errors(stderr: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for line in stderr.lines() {
-        let Some((place, _)) = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: ")) else {
-            continue;
-        };
-        let mut parts = place.rsplitn(3, ':').skip(2);
-        files.extend(parts.next().map(PathBuf::from).filter(|file| !files.contains(file)));
-    }
-    files
-}
-
-/// An overlay of clang's file system in which each file has the text of the other.
-pub fn overlay(files: &[(PathBuf, PathBuf)]) -> String {
-    let quoted = |path: &Path| {
-        let text = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-        format!("\"{text}\"")
-    };
-    let entries: Vec<String> = files
-        .iter()
-        .map(|(name, text)| {
-            let (name, text) = (quoted(&without_dots(name)), quoted(text));
-            format!(r#"{{"type": "file", "name": {name}, "external-contents": {text}}}"#)
-        })
-        .collect();
-    format!(r#"{{"version": 0, "use-external-names": false, "roots": [{}]}}"#, entries.join(", "))
-}
-
-/// The whole path, without `.` and `..`, as the overlay looks it up.
-fn without_dots(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut plain = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,17 +92,5 @@ mod tests {
         {
             assert_eq!(close_up(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn errors_name_their_files() {
-        let stderr = "a.cu:3:4: error: expected expression\n  k<< <1>>>\n./b c.h:1:2: fatal error: x\na.cu:9:1: error: y\nerror: z\n";
-        assert_eq!(files_with_errors(stderr), [PathBuf::from("a.cu"), PathBuf::from("./b c.h")]);
-    }
-
-    #[test]
-    fn an_overlay_has_whole_paths() {
-        let text = overlay(&[("/x/./y/../a \"b\".cu".into(), "/tmp/0".into())]);
-        assert!(text.contains(r#""name": "/x/a \"b\".cu", "external-contents": "/tmp/0""#), "{text}");
     }
 }

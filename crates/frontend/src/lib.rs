@@ -15,6 +15,7 @@ pub mod launch_tokens;
 pub mod launches;
 pub mod private_names;
 pub mod second_look;
+pub mod shared_objects;
 pub mod specialise;
 
 pub use clang::{Clang, Side, TranslationUnit};
