@@ -97,12 +97,9 @@ impl Source<'_> {
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
         let mut commands = self.side_commands(chips, &device, host.as_deref());
-        let mut dry = false;
-        for command in &commands {
-            dry |= self.toolchain.commands.announce(command);
-        }
-        if dry {
-            return Ok(None);
+        for command in &mut commands {
+            self.toolchain.commands.announce(command);
+            self.toolchain.commands.ask(command);
         }
         let timed = |command: &mut Command| {
             let start = Instant::now();
@@ -121,7 +118,8 @@ impl Source<'_> {
                 said.push(stderr);
             }
         }
-        Ok(Some(Sides { host, device, device_time }))
+        let made = Sides { host, device, device_time };
+        Ok((!self.toolchain.commands.dry_run).then_some(made))
     }
 
     fn side_commands(&self, chips: &[SmArch], device: &[PathBuf], host: Option<&Path>) -> Vec<Command> {
@@ -163,7 +161,7 @@ impl Source<'_> {
         command.args(&self.unit.options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
-        self.toolchain.commands.run(&mut command)?;
+        self.toolchain.commands.run_clang(&mut command)?;
         Ok(made)
     }
 
@@ -208,7 +206,7 @@ impl Source<'_> {
         command.arg("--cuda-host-only");
         self.add_kind(&mut command);
         command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);
-        self.toolchain.commands.run(&mut command)
+        self.toolchain.commands.run_clang(&mut command)
     }
 }
 

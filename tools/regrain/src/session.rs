@@ -162,9 +162,9 @@ impl Session {
         })
     }
 
-    /// Runs a command whose standard error is the user's, showing it with `-v` and only printing it with `-###`.
+    /// Runs clang so that its standard error is the user's, showing it with `-v` and only printing it with `-###`.
     pub fn run(&self, command: &mut Command) -> Result<()> {
-        Ok(self.commands.run(command)?)
+        Ok(self.commands.run_clang(command)?)
     }
 
     /// Where the output for `input` goes when `-o` does not say: the source's name with another extension, here.
