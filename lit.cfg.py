@@ -36,6 +36,7 @@ if "REGRAIN_LIT_EMULATE" in os.environ:
 
 # A longer name must come before one that it begins with.
 substitutions = {
+    "%regrain-nvcc": os.path.join(built, "regrain-nvcc"),
     "%regrain-images": os.path.join(built, "regrain-images"),
     "%regrain-opt": os.path.join(built, "regrain-opt"),
     "%regrain-profiler": os.path.join(built, "libregrain_profiler.a"),

@@ -51,7 +51,7 @@ pub fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
-    let groups = groups(source.archs, source.options.emulate.as_ref());
+    let groups = groups(source.archs, source.options);
     check(source, &groups)?;
     let chips = all_chips(&groups);
     let Some(sides) = source.sides(&chips)? else { return Ok(()) };
@@ -63,13 +63,15 @@ pub fn lowest_chip(archs: &[Arch]) -> SmArch {
     archs.iter().filter_map(|arch| arch.target.cuda_arch(&arch.name)).min().unwrap_or(DEFAULT_CHIP)
 }
 
-/// `emulated` is what code that is linked into the program stands for, if it is not for the CPU's own sake.
-fn groups<'s>(archs: &'s [Arch], emulated: Option<&Arch>) -> Vec<Group<'s>> {
+fn groups<'s>(archs: &'s [Arch], options: &Options) -> Vec<Group<'s>> {
+    // What code that is linked into the program stands for, if it is not for the CPU's own sake.
+    let emulated = options.emulate.as_ref();
     let lowest = lowest_chip(archs);
     let mut groups: Vec<Group<'s>> = Vec::new();
     for arch in archs {
         let real = emulated.filter(|_| matches!(arch.target.code(), target::Code::Blocks(_))).unwrap_or(arch);
-        let chip = real.target.cuda_arch(&real.name).unwrap_or(lowest);
+        let seen = options.seen.iter().find(|(name, _)| *name == real.name).map(|(_, seen)| *seen);
+        let chip = seen.or_else(|| real.target.cuda_arch(&real.name)).unwrap_or(lowest);
         match groups.iter_mut().find(|group| group.target.name() == arch.target.name()) {
             Some(group) => {
                 group.archs.push(arch);
@@ -143,7 +145,7 @@ impl<'s> Compilation<'s> {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
         measure(STEPS, "launches", || self.redirect(&context, &host, &sides))?;
-        images::put(&host, self.groups, &sides)?;
+        images::put(&host, self.groups, &sides, self.source.options.pieces.as_deref())?;
         self.dump.llvm("host", &host)?;
         self.finish(&host, &sides)
     }
@@ -348,7 +350,7 @@ impl<'s> Compilation<'s> {
 
 /// Whether `--cuda-device-only` makes several files, for which no one name can stand.
 pub fn makes_several_files(options: &Options, archs: &[Arch]) -> bool {
-    options.emit.side == Side::Device && archs.len() > 1
+    options.emit.side == Side::Device && archs.len() > 1 && !options.emit.fat_binary
 }
 
 /// Whether the machine-independent name of an output is that of assembly for a GPU, for the name of a file without `-o`.

@@ -1,6 +1,7 @@
 //! The device code of a unit in its host module: images, or what they are made of when the program is linked.
 
 use inkwell::module::Module;
+use regrain_targets::image::Piece;
 use regrain_targets::offload::{self, ImageKind, OffloadImage};
 use regrain_targets::target::{Blocks, Code as Kind};
 use regrain_targets::{registration, units};
@@ -9,8 +10,13 @@ use crate::chips::Group;
 use crate::device_side::{Code, DeviceSide};
 use crate::error::Result;
 
-/// Lets clang's registration code find the device code of all groups.
-pub(crate) fn put(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide]) -> Result<()> {
+/// Lets clang's registration code find the device code of all groups, or those `pieces` of it.
+pub(crate) fn put(
+    host: &Module<'_>,
+    groups: &[Group<'_>],
+    sides: &[DeviceSide],
+    pieces: Option<&[Piece]>,
+) -> Result<()> {
     let is_cudas = |group: &Group<'_>| group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some());
     if !groups.iter().all(is_cudas)
         && let Some(seen) = groups.iter().flat_map(|group| &group.chips).min()
@@ -24,7 +30,7 @@ pub(crate) fn put(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide])
                 registration::refer_to_image(host, table)?;
                 offload::embed_listing(host, &listing(group, blocks, unit, kernels));
             }
-            (Code::Images { images, .. }, Kind::Kernels(kernels)) => kernels.embed(host, images)?,
+            (Code::Images { images, .. }, Kind::Kernels(kernels)) => kernels.embed(host, images, pieces)?,
             // A target makes code of its own kind, and no code waits here.
             _ => {}
         }
@@ -38,7 +44,7 @@ pub(crate) fn put(host: &Module<'_>, groups: &[Group<'_>], sides: &[DeviceSide])
                 binaries.extend(listing(group, blocks, waiting.unwrap_or(unit), kernels));
             }
             (Code::Images { images, .. }, Kind::Kernels(kernels)) => {
-                binaries.extend(offload::write(&kernels.offload_images(images)?));
+                binaries.extend(offload::write(&kernels.offload_images(images, pieces)?));
             }
             // What the link step makes images of goes into the object.
             (Code::Waiting { codes, unit }, _) => {

@@ -347,6 +347,13 @@ pub(crate) fn device_only(
         return Ok(made);
     }
     let Code::Images { images, .. } = device_side(stages, searcher, chips)?.code else { return Ok(Vec::new()) };
+    if source.options.emit.fat_binary {
+        let packed = chips.target.pack(&images, source.options.pieces.as_deref());
+        let no_form = || Error::User(format!("there are no fat binaries for {}", chips.archs[0]));
+        let path = file("fat");
+        std::fs::write(&path, packed.ok_or_else(no_form)??).map_err(Error::io("write", &path))?;
+        return Ok(vec![("fat".into(), path, "fatbin")]);
+    }
     let extension = if text { chips.target.text_extension() } else { chips.target.code_extension() };
     let mut made = Vec::new();
     for image in &images {

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use regex_lite::Regex;
+use regrain_targets::image::Piece;
+use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Settings};
 use regrain_tuning::Space;
 
@@ -84,6 +86,8 @@ pub struct Emit {
     pub text: bool,
     /// `-emit-llvm`
     pub llvm: bool,
+    /// nvcc's `-fatbin`: one file with the device code for all chips.
+    pub fat_binary: bool,
 }
 
 /// How long the search for grains may take, seconds.
@@ -111,6 +115,10 @@ pub struct Options {
     pub lines: bool,
     /// Whether a debugger is to step through device code, which should then be what the program wrote.
     pub debug_device: bool,
+    /// What a program holds of the code for each chip; `None` for what is usual.
+    pub pieces: Option<Vec<Piece>>,
+    /// The chips for which the source sees the architecture of an earlier one.
+    pub seen: Vec<(String, SmArch)>,
     /// Processor for device code on the CPU; `None` for this one.
     pub cpu: Option<String>,
     /// What is passed on to the assembler of device code (`-Xcuda-ptxas`).

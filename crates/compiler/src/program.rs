@@ -61,7 +61,7 @@ impl Program<'_> {
         for target in TARGETS {
             let Code::Kernels(kernels) = target.code() else { continue };
             let own: Vec<Image> = images.iter().filter(|image| target.arch(&image.arch).is_some()).cloned().collect();
-            binaries.extend(offload::write(&kernels.offload_images(&own)?));
+            binaries.extend(offload::write(&kernels.offload_images(&own, self.options.pieces.as_deref())?));
         }
         self.host_object("images", &binaries)
     }

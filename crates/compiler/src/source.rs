@@ -158,7 +158,7 @@ impl Source<'_> {
         write_bitcode(host, &bitcode)?;
         let made = self.scratch(if self.options.emit.text { "host.s" } else { "host.o" });
         let mut command = Command::new(self.toolchain.clang.path());
-        command.args(&self.unit.options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
+        command.args(&self.unit.options).args(&self.unit.host_options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
         self.toolchain.commands.run_clang(&mut command)?;

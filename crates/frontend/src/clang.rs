@@ -6,7 +6,6 @@
 //! the version is given explicitly.
 
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -38,22 +37,16 @@ pub struct TranslationUnit {
     pub input: PathBuf,
     /// The user's options, as clang takes them.
     pub options: Vec<OsString>,
+    /// Those for the host side alone.
+    pub host_options: Vec<OsString>,
+    /// Those for the device side alone.
+    pub device_options: Vec<OsString>,
     /// Root of the CUDA toolkit.
     pub cuda_path: PathBuf,
     /// The toolkit's version, as in `12.9`.
     pub cuda_version: String,
     /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
     pub relocatable: bool,
-}
-
-impl TranslationUnit {
-    /// 16 digits that no other unit of a program has: a hash of where the source is and of the options.
-    pub fn id(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.input.canonicalize().ok().hash(&mut hasher);
-        self.options.hash(&mut hasher);
-        format!("{:016x}", hasher.finish())
-    }
 }
 
 /// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.
@@ -94,6 +87,10 @@ impl Clang {
             Side::Host => &[],
         };
         let mut command = self.command_with(lines, unit);
+        command.args(match side {
+            Side::Device { .. } => &unit.device_options,
+            Side::Host => &unit.host_options,
+        });
         command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"]);
         match side {
             Side::Device { arch } => {
@@ -113,9 +110,11 @@ impl Clang {
         command
     }
 
-    /// clang on a CUDA source with the user's options, and nothing else.
+    /// clang on the host side of a CUDA source with the user's options, and nothing else.
     pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
-        self.command_with(&[], unit)
+        let mut command = self.command_with(&[], unit);
+        command.args(&unit.host_options);
+        command
     }
 
     /// The same, with options that the user's may override.

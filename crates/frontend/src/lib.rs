@@ -10,6 +10,7 @@ pub mod clean;
 pub mod dispatch;
 mod error;
 pub mod host;
+mod identity;
 pub mod launches;
 pub mod private_names;
 pub mod specialise;

@@ -21,6 +21,17 @@ pub struct Image {
     pub warnings: Vec<String>,
 }
 
+/// What a program holds of one architecture's code, where that is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// As in `sm_80`.
+    pub arch: String,
+    /// Machine code.
+    pub code: bool,
+    /// Assembly, which later chips run.
+    pub text: bool,
+}
+
 /// How device code becomes an image.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KernelOptions {

@@ -17,7 +17,7 @@ use mlir_bridge::VectorRegisters;
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
-use crate::image::{Image, KernelOptions};
+use crate::image::{Image, KernelOptions, Piece};
 use crate::offload::OffloadImage;
 use crate::toolkit::{SmArch, Toolkit};
 use crate::{Error, Settings};
@@ -151,17 +151,27 @@ pub trait Kernels: Sync {
         text_only: bool,
     ) -> Result<Image, Error>;
 
-    /// Puts the images of a program for this target alone into the host module, for the runtime of the chip's maker.
+    /// Puts the images of a program for this target alone into the host module, for the runtime of the chip's maker; `pieces` of
+    /// them where that is said.
     ///
     /// # Errors
     /// The images are not of the expected form.
-    fn embed(&self, host: &Module<'_>, images: &[Image]) -> Result<(), Error>;
+    fn embed(&self, host: &Module<'_>, images: &[Image], pieces: Option<&[Piece]>) -> Result<(), Error>;
 
-    /// The images as parts of an image set, for programs that hold code for several targets.
+    /// The images as parts of an image set, for programs that hold code for several targets; `pieces` of them where that is said.
     ///
     /// # Errors
     /// The images are not of the expected form.
-    fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error>;
+    fn offload_images<'i>(&self, images: &'i [Image], pieces: Option<&[Piece]>)
+    -> Result<Vec<OffloadImage<'i>>, Error>;
+
+    /// The images in one file, in the form of the chip's maker; none where there is no such form.
+    ///
+    /// # Errors
+    /// The images are not of the expected form.
+    fn pack(&self, _images: &[Image], _pieces: Option<&[Piece]>) -> Option<Result<Vec<u8>, Error>> {
+        None
+    }
 }
 
 /// Making blocks.

@@ -142,6 +142,14 @@ impl Toolkit {
         )))
     }
 
+    /// The version of its `ptxas`, as in 12.9.86.
+    pub fn ptxas_version(&self) -> Option<String> {
+        let output = Command::new(&self.ptxas).arg("--version").output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let (_, version) = text.split_once(", V")?;
+        version.split_whitespace().next().map(str::to_owned)
+    }
+
     /// Tells this toolkit from another one, or from itself after a change.
     pub fn stamp(&self) -> String {
         format!("{} {} {}", stamp(&self.ptxas), stamp(&self.libdevice), self.version)

@@ -20,7 +20,7 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::{AddressSpace, GlobalVisibility};
 use mlir_bridge::llvm;
-use object::{Object as _, ObjectSection as _};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use crate::offload::{self, ImageKind, OffloadImage, SET_MAGIC};
 use crate::{Error, registration};
@@ -110,6 +110,12 @@ pub fn program_images<'ctx>(context: &'ctx Context, offload: &[u8]) -> Module<'c
     global.set_visibility(GlobalVisibility::Hidden);
     global.set_alignment(8);
     module
+}
+
+/// Whether the object with the content `bytes` has the images of a program: its device code is linked.
+pub fn are_linked(bytes: &[u8]) -> bool {
+    let Ok(object) = object::File::parse(bytes) else { return false };
+    object.symbols().any(|symbol| symbol.is_definition() && symbol.name() == Ok(PROGRAM_IMAGES))
 }
 
 /// What waits in the object `file`, whose content is `bytes`. None where the file is no object, or one of another compiler's.

@@ -93,6 +93,8 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     let unit = TranslationUnit {
         input: source.to_path_buf(),
         options,
+        host_options: Vec::new(),
+        device_options: Vec::new(),
         cuda_path: toolkit.root.clone(),
         cuda_version: toolkit.version.to_string(),
         relocatable: false,

@@ -12,7 +12,7 @@ use super::chips::Chip;
 use super::codegen::Codegen;
 use super::{CODE_OBJECT, metadata, rocm};
 use crate::cache::stamp;
-use crate::image::{Image, KernelOptions};
+use crate::image::{Image, KernelOptions, Piece};
 use crate::nvvm::atomics;
 use crate::offload::{self, ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
@@ -142,11 +142,15 @@ impl Kernels for Amdgpu {
         Ok(Image { arch, text, code, reports, warnings: Vec::new() })
     }
 
-    fn embed(&self, host: &Module<'_>, images: &[Image]) -> Result<(), Error> {
-        offload::embed_set(host, None, &offload::write(&self.offload_images(images)?)).map(drop)
+    fn embed(&self, host: &Module<'_>, images: &[Image], pieces: Option<&[Piece]>) -> Result<(), Error> {
+        offload::embed_set(host, None, &offload::write(&self.offload_images(images, pieces)?)).map(drop)
     }
 
-    fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error> {
+    fn offload_images<'i>(
+        &self,
+        images: &'i [Image],
+        _pieces: Option<&[Piece]>,
+    ) -> Result<Vec<OffloadImage<'i>>, Error> {
         let image = |image: &'i Image| OffloadImage {
             kind: ImageKind::Object,
             triple: TRIPLE,

@@ -11,7 +11,7 @@ use regrain_tuning::model::Processor;
 use super::codegen::{emit, optimize};
 use super::limits::{limits, shared_opt_in_everywhere};
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, embed, fat_binary};
-use crate::image::{Image, KernelOptions};
+use crate::image::{Image, KernelOptions, Piece};
 use crate::offload::{ImageKind, OffloadImage};
 use crate::target::{Code, Kernels, LaunchLimits, Target};
 use crate::toolkit::{SmArch, Toolkit};
@@ -127,11 +127,19 @@ impl Kernels for Nvptx {
         Ok(Image { arch: options.arch.clone(), text: ptx, code: cubin, reports, warnings })
     }
 
-    fn embed(&self, host: &Module<'_>, images: &[Image]) -> Result<(), Error> {
-        embed(host, &fat_binary(&parts(images)?)?).map(drop)
+    fn embed(&self, host: &Module<'_>, images: &[Image], pieces: Option<&[Piece]>) -> Result<(), Error> {
+        embed(host, &fat_binary(&parts(images, pieces)?)?).map(drop)
     }
 
-    fn offload_images<'i>(&self, images: &'i [Image]) -> Result<Vec<OffloadImage<'i>>, Error> {
+    fn pack(&self, images: &[Image], pieces: Option<&[Piece]>) -> Option<Result<Vec<u8>, Error>> {
+        Some(parts(images, pieces).and_then(|parts| fat_binary(&parts)))
+    }
+
+    fn offload_images<'i>(
+        &self,
+        images: &'i [Image],
+        pieces: Option<&[Piece]>,
+    ) -> Result<Vec<OffloadImage<'i>>, Error> {
         let image = |arch: &'i str, kind, bytes: &'i [u8]| OffloadImage {
             kind,
             triple: TRIPLE,
@@ -140,11 +148,10 @@ impl Kernels for Nvptx {
             options: "",
             bytes,
         };
-        let mut all: Vec<_> = images.iter().map(|one| image(&one.arch, ImageKind::Cubin, &one.code)).collect();
-        if let Some(newest) = newest(images)? {
-            all.push(image(&newest.arch, ImageKind::Ptx, newest.text.as_bytes()));
-        }
-        Ok(all)
+        let (cubins, texts) = shipped(images, pieces)?;
+        let cubins = cubins.into_iter().map(|one| image(&one.arch, ImageKind::Cubin, &one.code));
+        let texts = texts.into_iter().map(|one| image(&one.arch, ImageKind::Ptx, one.text.as_bytes()));
+        Ok(cubins.chain(texts).collect())
     }
 }
 
@@ -155,16 +162,28 @@ fn codegen_options(toolkit: &Toolkit, options: &KernelOptions) -> Result<Codegen
     Ok(CodegenOptions { opt_level: options.level, ..CodegenOptions::new(arch) })
 }
 
-/// What a program for several chips holds: a cubin for each, and the PTX of the newest.
-fn parts(images: &[Image]) -> Result<Vec<Part<'_>>, Error> {
+/// What a program for several chips holds.
+fn parts<'i>(images: &'i [Image], pieces: Option<&[Piece]>) -> Result<Vec<Part<'i>>, Error> {
+    let (cubins, texts) = shipped(images, pieces)?;
     let mut parts = Vec::new();
-    for image in images {
+    for image in cubins {
         parts.push(Part::Cubin(SmArch::parse(&image.arch)?, &image.code));
     }
-    if let Some(newest) = newest(images)? {
-        parts.push(Part::Ptx(SmArch::parse(&newest.arch)?, &newest.text));
+    for image in texts {
+        parts.push(Part::Ptx(SmArch::parse(&image.arch)?, &image.text));
     }
     Ok(parts)
+}
+
+/// Images, in order.
+type Images<'i> = Vec<&'i Image>;
+
+/// The images whose cubins, and those whose PTX a program holds: all cubins and the newest PTX, where nothing else is said.
+fn shipped<'i>(images: &'i [Image], pieces: Option<&[Piece]>) -> Result<(Images<'i>, Images<'i>), Error> {
+    let Some(pieces) = pieces else { return Ok((images.iter().collect(), newest(images)?.into_iter().collect())) };
+    let said = |image: &Image, of: fn(&Piece) -> bool| pieces.iter().any(|piece| piece.arch == image.arch && of(piece));
+    let cubins = images.iter().filter(|image| said(image, |piece| piece.code)).collect();
+    Ok((cubins, images.iter().filter(|image| said(image, |piece| piece.text)).collect()))
 }
 
 /// The image whose PTX later chips run. PTX for the features of one chip alone runs on no other, so it is worth nothing beside

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use regrain_compiler::{Commands, Toolchain, compile, note};
+use regrain_compiler::{Commands, Side, Toolchain, compile, note};
 use regrain_frontend::{Clang, TranslationUnit};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
-use regrain_targets::{Arch, TARGETS, find};
+use regrain_targets::{Arch, find};
 
+use crate::archs::{self, Wanted};
 use crate::args::{Args, Input, Output};
 use crate::dependencies;
+use crate::{inform, preprocess};
+use crate::table::Driver;
 
 /// What all steps of one invocation share.
 pub struct Session {
@@ -30,21 +33,20 @@ pub struct Session {
 
 impl Session {
     /// Sets an invocation up: finds the tools it needs, refuses what cannot be done.
-    pub fn new(args: Args) -> Result<Self> {
+    pub fn new(mut args: Args) -> Result<Self> {
         let clang = Clang::find()?;
         let commands = Commands { verbose: args.verbose, dry_run: args.dry_run };
         let compiles_cuda = args.inputs.iter().any(|i| i.cuda);
-        let mut archs = parse(&args.archs, &clang)?;
-        if args.archs.is_empty() && (compiles_cuda || args.kind == Output::Linked) {
-            archs.extend(installed(&clang));
-            if args.verbose && compiles_cuda {
-                let found: Vec<String> = archs.iter().map(ToString::to_string).collect();
-                note(&format!("no --offload-arch: compiling for what is in this machine, {}", found.join(", ")));
-            }
+        let found = Toolkit::find(args.cuda_path.as_deref());
+        let is_needed = compiles_cuda || args.kind == Output::Linked;
+        let Wanted { archs, pieces, seen } = archs::wanted(&args, &clang, found.as_ref().ok(), is_needed)?;
+        (args.options.pieces, args.options.seen) = (pieces, seen);
+        if args.verbose && compiles_cuda && !args.gpu.is_named() && args.driver == Driver::Regrain {
+            let names: Vec<String> = archs.iter().map(ToString::to_string).collect();
+            note(&format!("no --offload-arch: compiling for what is in this machine, {}", names.join(", ")));
         }
-        let mut args = args;
         args.options.emulate = args.emulate.as_deref().map(|name| emulated(name, &archs, &args)).transpose()?;
-        let toolkit = match Toolkit::find(args.cuda_path.as_deref()) {
+        let toolkit = match found {
             Ok(toolkit) => Some(toolkit),
             Err(error) if compiles_cuda => return Err(error.into()),
             Err(_) => None,
@@ -71,6 +73,9 @@ impl Session {
         }
         let sources = args.inputs.iter().filter(|i| i.source).count();
         let makes_files = matches!(args.kind, Output::Object | Output::Assembly);
+        if let (Some(extension @ ("cubin" | "ptx")), true) = (args.extra.extension, self.archs.len() > 1) {
+            bail!("option '-{extension}' is not allowed when compiling for multiple GPU architectures");
+        }
         let several = sources > 1 || (sources == 1 && compile::makes_several_files(&args.options, &self.archs));
         if args.output.is_some() && makes_files && several {
             bail!("cannot specify -o when generating multiple output files");
@@ -103,41 +108,56 @@ impl Session {
         match self.args.kind {
             Output::ClangOnly => true,
             Output::Linked => self.args.inputs.is_empty(),
+            Output::Archive | Output::DeviceLinked => false,
             Output::Object | Output::Assembly => !compiles_cuda,
         }
     }
 
     /// Runs clang on the user's own command line, without what only we understand.
     pub fn hand_over(&self) -> Result<()> {
-        let mut command = Command::new(self.clang.path());
-        let cuda = self.args.inputs.iter().any(|i| i.cuda);
-        let ours = |arg: &OsString| {
-            let text = arg.to_string_lossy();
-            let options = [
-                "--offload-arch=",
-                "--cuda-gpu-arch=",
-                "-fregrain-",
-                "-fno-regrain-",
-                "--cuda-path=",
-                "--rocm-",
-                "-mcode-object-version=",
-            ];
-            options.iter().any(|option| text.starts_with(option))
-        };
-        command.args(self.args.all.iter().filter(|arg| !ours(arg)));
-        if let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) {
-            if cuda {
-                command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
-                command.arg(format!("--offload-arch={}", compile::lowest_chip(&self.archs)));
-                let device_only = self.args.options.emit.side == regrain_compiler::Side::Device;
-                if self.args.kind == Output::ClangOnly && !device_only {
-                    command.arg("--cuda-host-only");
-                }
-            } else if !self.args.inputs.is_empty() {
-                command.arg("-idirafter").arg(&toolkit.include);
-            }
+        let asks_version = self.args.clang.iter().any(|word| word == "--version");
+        let is_bare = self.args.inputs.is_empty() && (asks_version || self.args.verbose);
+        let mut command = self.clang_command(Side::Host);
+        if is_bare && !self.args.dry_run {
+            return tell_version(&mut command);
+        }
+        if preprocess::is_asked(self) {
+            let mut device = self.clang_command(Side::Device);
+            return preprocess::run(self, &mut command, &mut device);
         }
         self.run(&mut command)
+    }
+
+    /// clang with the user's own command line. A source that clang is to look at for both sides is looked at for `side`.
+    fn clang_command(&self, side: Side) -> Command {
+        let mut command = Command::new(self.clang.path());
+        let cuda = self.args.inputs.iter().any(|i| i.cuda);
+        match side {
+            Side::Device => drop(command.args(without_files(&self.args.clang))),
+            _ => drop(command.args(&self.args.clang)),
+        }
+        if self.args.driver == Driver::Nvcc {
+            if let (Some(output), Side::Host) = (&self.args.output, side) {
+                command.arg("-o").arg(output);
+            }
+            if let Some(dialect) = &self.args.extra.standard {
+                command.arg(format!("-std={dialect}"));
+            }
+        }
+        let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) else { return command };
+        if cuda {
+            command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
+            command.arg(format!("--offload-arch={}", compile::lowest_chip(&self.archs)));
+            let device_only = self.args.options.emit.side == Side::Device;
+            if side == Side::Device {
+                command.arg("--cuda-device-only");
+            } else if self.args.kind == Output::ClangOnly && !device_only {
+                command.arg("--cuda-host-only");
+            }
+        } else if !self.args.inputs.is_empty() {
+            command.arg("-idirafter").arg(&toolkit.include);
+        }
+        command
     }
 
     /// The tools that CUDA sources are compiled with.
@@ -153,9 +173,15 @@ impl Session {
     /// What the front end needs to know of one CUDA source.
     pub fn unit(&self, input: &Input) -> Result<TranslationUnit> {
         let toolkit = &self.toolchain()?.toolkit;
+        let mut options = dependencies::divide(&self.args.compile).0;
+        if let Some(dialect) = &self.args.extra.standard {
+            options.push(format!("-std={dialect}").into());
+        }
         Ok(TranslationUnit {
             input: input.path.clone(),
-            options: dependencies::divide(&self.args.compile).0,
+            options,
+            host_options: self.args.compile_host.clone(),
+            device_options: self.args.compile_device.clone(),
             cuda_path: toolkit.root.clone(),
             cuda_version: toolkit.version.to_string(),
             relocatable: self.args.options.relocatable,
@@ -167,26 +193,47 @@ impl Session {
         Ok(self.commands.run_clang(command)?)
     }
 
+    /// Where a file goes that has no name by `-o`.
+    pub fn in_output_directory(&self, name: &Path) -> PathBuf {
+        self.args.extra.output_directory.as_ref().map_or_else(|| name.to_path_buf(), |folder| folder.join(name))
+    }
+
     /// Where the output for `input` goes when `-o` does not say: the source's name with another extension, here.
     pub fn default_output(&self, input: &Input, extension: &str) -> PathBuf {
         match &self.args.output {
             Some(path) => path.clone(),
             None => {
                 let stem = input.path.file_stem().unwrap_or("a".as_ref());
-                Path::new(stem).with_extension(extension)
+                self.in_output_directory(Path::new(&format!("{}.{extension}", stem.to_string_lossy())))
             }
         }
     }
 }
 
-/// Reads `--offload-arch=` values, each once. An architecture that nobody knows is an error.
-fn parse(names: &[String], clang: &Clang) -> Result<Vec<Arch>> {
-    let mut archs: Vec<Arch> = Vec::new();
-    for name in names {
-        let found = if name == "native" { installed(clang) } else { Some(find(name)?) };
-        archs.extend(found.filter(|arch| !archs.contains(arch)));
+/// clang's words about its version are about ours too.
+fn tell_version(command: &mut Command) -> Result<()> {
+    let said = command.output().context("cannot run clang")?;
+    print!("{}", inform::clang_version(&String::from_utf8_lossy(&said.stdout)));
+    eprint!("{}", inform::clang_version(&String::from_utf8_lossy(&said.stderr)));
+    if said.status.success() {
+        return Ok(());
     }
-    Ok(archs)
+    Err(regrain_compiler::Error::from(regrain_frontend::Error::Rejected { stderr: String::new() }).into())
+}
+
+/// A command line of clang's whose result goes to standard output and that writes no rule for make.
+fn without_files(words: &[OsString]) -> Vec<OsString> {
+    let (words, _) = dependencies::divide(words);
+    let mut kept = Vec::new();
+    let mut rest = words.into_iter();
+    while let Some(word) = rest.next() {
+        match word.to_str() {
+            Some("-o" | "--output") => drop(rest.next()),
+            Some(joined) if joined.starts_with("-o") && !joined.starts_with("-objc") => {}
+            _ => kept.push(word),
+        }
+    }
+    kept
 }
 
 /// Reads `-fregrain-emulate=`: what is made for that chip is to run on the CPU.
@@ -211,11 +258,6 @@ fn emulated(name: &str, archs: &[Arch], args: &Args) -> Result<Arch> {
         return Err(not_allowed("-fregrain-adaptive", "the times would be those of the CPU"));
     }
     Ok(found)
-}
-
-/// What is in this machine, by the first target that has something there.
-fn installed(clang: &Clang) -> Option<Arch> {
-    TARGETS.iter().find_map(|target| Some(Arch { target: *target, name: target.installed(clang.path())? }))
 }
 
 #[cfg(test)]

@@ -32,6 +32,18 @@ impl Waiting {
         if member.name == file { self.taken.extend(units) } else { self.at_hand.extend(units) }
     }
 
+    /// The object with the images of all units, and of those of archives too: which of these the program takes is not known.
+    pub fn link_all(self, session: &Session) -> Result<PathBuf> {
+        let Self { mut taken, at_hand } = self;
+        taken.extend(at_hand);
+        let mut known = HashSet::new();
+        taken.retain(|unit| known.insert(unit.name.clone()));
+        let scratch = session.scratch("program");
+        std::fs::create_dir(&scratch).context("cannot make a temporary folder")?;
+        let step = Program { toolchain: session.toolchain()?, options: &session.args.options, scratch: &scratch };
+        if taken.is_empty() { Ok(step.stand_in()?) } else { Ok(step.object(taken, Vec::new())?) }
+    }
+
     /// Whether there are any.
     pub fn is_some(&self) -> bool {
         !self.taken.is_empty() || !self.at_hand.is_empty()

@@ -7,19 +7,72 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use regrain_targets::listing::{self, Member};
+use regrain_targets::units;
 
-use crate::args::Args;
+use crate::args::{Args, Cudart};
 use crate::device_link::Waiting;
 use crate::session::Session;
 
 /// NVIDIA's own host libraries, which our runtime stands for.
 const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart.so"];
 
-/// Links `objects` (the compiled sources, by input index) and the other inputs.
-pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> {
+/// The same as files, as CMake names them.
+const REPLACED_FILES: &[&str] = &["libcudart.so", "libcudart_static.a", "libcuda.so", "libcudadevrt.a"];
+
+/// Links `objects` (the compiled sources, by input index) and the other inputs to `output`.
+pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path) -> Result<()> {
     let args = &session.args;
+    let compiled = in_order(args, objects);
+    let (found, mut waiting) = look_into(args, objects);
+    if args.dry_run || found.linked || args.extra.no_device_link {
+        waiting = Waiting::default();
+    }
+    if args.dry_run {
+        // clang asks no more of them than that they are there.
+        for path in &compiled {
+            std::fs::write(path, "").with_context(|| format!("cannot write '{}'", path.display()))?;
+        }
+    }
+    let ours = found.linked || waiting.is_some() || links_our_runtime(session, objects, &found);
+    let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
+    let images = waiting.link(session, |stand_in, output| program(Some(stand_in), output))?;
+    session.run(&mut program(images.as_deref(), output)?)
+}
+
+/// nvcc's `-dlink`: links the device code of `objects` and of the other inputs to an object for the host's linker.
+pub fn device_code(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path) -> Result<()> {
+    let (_, waiting) = look_into(&session.args, objects);
+    if session.args.dry_run {
+        return Ok(());
+    }
+    let made = waiting.link_all(session)?;
+    std::fs::copy(&made, output).map(drop).with_context(|| format!("cannot write '{}'", output.display()))
+}
+
+/// nvcc's `-lib`: an archive of `objects` and of the other inputs.
+pub fn archive(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path) -> Result<()> {
+    let args = &session.args;
+    let finished = session.scratch("archive.a");
+    let archiver = args.extra.archiver.clone().unwrap_or_else(|| session.clang.sibling("llvm-ar"));
+    let mut command = Command::new(archiver);
+    command.arg("rcs").args(&args.extra.archive_options).arg(&finished).args(in_order(args, objects));
+    command.args(args.inputs.iter().filter(|input| !input.source).map(|input| &input.path));
+    session.commands.run(&mut command)?;
+    if args.dry_run {
+        return Ok(());
+    }
+    std::fs::copy(&finished, output).map(drop).with_context(|| format!("cannot write '{}'", output.display()))
+}
+
+/// The compiled sources in the order of the inputs.
+fn in_order(args: &Args, objects: &HashMap<usize, PathBuf>) -> Vec<PathBuf> {
+    (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect()
+}
+
+/// What the compiled sources and the other inputs hold.
+fn look_into(args: &Args, objects: &HashMap<usize, PathBuf>) -> (Found, Waiting) {
     let files = linked_files(args);
-    let compiled: Vec<PathBuf> = (0..args.inputs.len()).filter_map(|index| objects.get(&index).cloned()).collect();
+    let compiled = in_order(args, objects);
     let sources =
         (0..args.inputs.len()).filter(|index| objects.contains_key(index)).map(|index| &args.inputs[index].path);
     let (mut found, mut waiting) = (Found::default(), Waiting::default());
@@ -33,18 +86,7 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>) -> Result<()> 
             waiting.note(name, member);
         });
     }
-    if args.dry_run {
-        waiting = Waiting::default();
-        // clang asks no more of them than that they are there.
-        for path in &compiled {
-            std::fs::write(path, "").with_context(|| format!("cannot write '{}'", path.display()))?;
-        }
-    }
-    let ours = waiting.is_some() || links_our_runtime(session, objects, &found);
-    let output = args.output.clone().unwrap_or_else(|| "a.out".into());
-    let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
-    let images = waiting.link(session, |stand_in, output| program(Some(stand_in), output))?;
-    session.run(&mut program(images.as_deref(), &output)?)
+    (found, waiting)
 }
 
 /// The command that makes `output` of the compiled sources, of the images that units share and of the other inputs.
@@ -72,8 +114,10 @@ fn command(
                 "-lm",
             ]);
         }
-        let shared = args.link.iter().any(|arg| arg == "-lcudart");
-        command.args(session.toolchain()?.toolkit.link_args(shared)?);
+        let shared = args.cudart == Cudart::Shared || args.link.iter().any(|arg| arg == "-lcudart");
+        if args.cudart != Cudart::None {
+            command.args(session.toolchain()?.toolkit.link_args(shared)?);
+        }
     }
     if !args.compile.iter().any(|a| a.to_string_lossy().starts_with("-fuse-ld")) && ours {
         command.arg(format!("--ld-path={}", session.clang.sibling("ld.lld").display()));
@@ -89,7 +133,9 @@ fn without_replaced(link: &[OsString]) -> Vec<OsString> {
     while let Some(arg) = rest.next() {
         let value = if arg == "-l" { rest.next() } else { None };
         let text = [Some(arg), value].into_iter().flatten().map(|part| part.to_string_lossy()).collect::<String>();
-        if !REPLACED.contains(&text.as_str()) {
+        let file = Path::new(&text).file_name().unwrap_or_default().to_string_lossy();
+        let is_file = !text.starts_with('-') && REPLACED_FILES.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
+        if !REPLACED.contains(&text.as_str()) && !is_file {
             kept.extend([Some(arg), value].into_iter().flatten().cloned());
         }
     }
@@ -103,7 +149,7 @@ fn links_our_runtime(session: &Session, objects: &HashMap<usize, PathBuf>, found
     let compiled = !objects.is_empty() && session.args.inputs.iter().any(|i| i.cuda);
     if found.ours {
         true
-    } else if !session.args.archs.is_empty() || compiled || !found.theirs {
+    } else if session.args.gpu.is_named() || compiled || !found.theirs {
         asked()
     } else {
         false
@@ -117,6 +163,8 @@ struct Found {
     ours: bool,
     /// Device code that a runtime of its maker runs.
     theirs: bool,
+    /// Device code that is linked already (`-dlink`).
+    linked: bool,
     /// Calls of the profiler: compiled with `-fregrain-profile-generate` or `-fregrain-adaptive`.
     profiled: bool,
 }
@@ -125,6 +173,7 @@ impl Found {
     fn note(&mut self, member: &Member<'_>) {
         let holds = |mark: &str| holds(&member.bytes, mark.as_bytes());
         self.ours |= holds("__regrain_cpu_image.") || holds(".llvm.offloading");
+        self.linked |= units::are_linked(&member.bytes);
         self.theirs |= holds(".nv_fatbin");
         self.profiled |= holds("__regrain_profile_begin") || holds("__regrain_adapt_begin");
     }

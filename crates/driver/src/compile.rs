@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use regrain_compiler::{Source, compile as compiler};
 
 use crate::args::{Input, Output};
+use crate::database;
 use crate::dependencies;
 use crate::session::Session;
 
@@ -19,11 +20,13 @@ pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {
             continue;
         }
         let output = match session.args.kind {
-            Output::Linked => session.scratch(&format!("{index}.o")),
+            Output::Linked | Output::DeviceLinked => session.scratch(&format!("{index}.o")),
+            Output::Archive => session.scratch(&member_name(input, index)),
             Output::Assembly => {
-                session.default_output(input, compiler::text_extension(&session.args.options, &session.archs))
+                let usual = compiler::text_extension(&session.args.options, &session.archs);
+                session.default_output(input, session.args.extra.extension.unwrap_or(usual))
             }
-            _ => session.default_output(input, "o"),
+            _ => session.default_output(input, session.args.extra.extension.unwrap_or("o")),
         };
         if input.cuda {
             cuda(session, input, index, &output)?;
@@ -35,10 +38,16 @@ pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {
     Ok(objects)
 }
 
+/// The name of a member of an archive: the source's, where no other source has it.
+fn member_name(input: &Input, index: usize) -> String {
+    let stem = input.path.file_stem().unwrap_or("a".as_ref()).to_string_lossy().into_owned();
+    format!("{index}-{stem}.o")
+}
+
 /// A source that is not CUDA: clang's. The toolkit's headers are found after all others, as nvcc's users expect.
 fn plain(session: &Session, input: &Input, output: &Path) -> Result<()> {
     let mut command = Command::new(session.clang.path());
-    command.args(&session.args.compile);
+    command.args(&session.args.compile).args(&session.args.compile_host);
     command.arg(if session.args.kind == Output::Assembly { "-S" } else { "-c" });
     if session.args.options.emit.llvm {
         command.arg("-emit-llvm");
@@ -49,8 +58,16 @@ fn plain(session: &Session, input: &Input, output: &Path) -> Result<()> {
     if let Some(language) = &input.language {
         command.args(["-x", language]);
     }
+    if let Some(dialect) = session.args.extra.standard.as_ref().filter(|_| !is_c(input)) {
+        command.arg(format!("-std={dialect}"));
+    }
     command.arg(&input.path).arg("-o").arg(output);
     session.run(&mut command)
+}
+
+fn is_c(input: &Input) -> bool {
+    let extension = input.path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    input.language.as_deref().map_or(extension.as_deref() == Some("c"), |language| language == "c")
 }
 
 fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result<()> {
@@ -60,6 +77,9 @@ fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result
         Output::Linked => Path::new(input.path.file_stem().unwrap_or("stdin".as_ref())).with_extension("o"),
         _ => output.to_path_buf(),
     };
+    if let Some(to) = database::file(&session.args.compile).filter(|_| !session.args.dry_run) {
+        database::write(session, &unit, &object, &to)?;
+    }
     let scratch = session.scratch(&index.to_string());
     std::fs::create_dir(&scratch).context("cannot make a temporary folder")?;
     // The finished file is moved into place, so that a failure leaves nothing half done behind.
