@@ -10,6 +10,7 @@ use regrain_compiler::{Source, compile as compiler};
 use crate::args::{Input, Output};
 use crate::database;
 use crate::dependencies;
+use crate::device_linker;
 use crate::session::Session;
 
 /// Compiles every source; gives the objects to link in place of the sources, in the order of the inputs.
@@ -71,6 +72,9 @@ fn is_c(input: &Input) -> bool {
 }
 
 fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result<()> {
+    if let Some(made) = device_linker::linked_for(&input.path, &session.args.compile) {
+        return std::fs::copy(&made, output).map(drop).with_context(|| format!("cannot copy '{}'", made.display()));
+    }
     let (_, options) = dependencies::divide(&session.args.compile);
     let unit = session.unit(input)?;
     let object = match session.args.kind {

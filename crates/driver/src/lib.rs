@@ -12,6 +12,7 @@ mod compile;
 mod database;
 mod dependencies;
 mod device_link;
+mod device_linker;
 mod inform;
 mod inputs;
 mod link;
@@ -22,6 +23,7 @@ pub mod parse;
 mod preprocess;
 mod session;
 pub mod table;
+mod toolkit_view;
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -56,6 +58,10 @@ fn init_tracing() {
 }
 
 fn run(driver: Driver) -> Result<ExitCode> {
+    if let Some(tool) = device_linker::tool() {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        return tool(&words).map(|()| ExitCode::SUCCESS);
+    }
     let args = parse::of_process(driver)?;
     if let Some(what) = args.inform.clone() {
         inform::inform(&args, &what)?;
@@ -97,7 +103,8 @@ fn list_as_nvcc(args: &Args) -> Result<()> {
     let toolkit = Toolkit::find(args.cuda_path.as_deref())?;
     let own = std::env::current_exe().context("cannot find my own executable")?;
     let chips = archs::asked_of_nvidia(args, &toolkit)?;
-    eprint!("{}", nvcc_listing::lines(args, &toolkit, &own.with_file_name("regrain"), &chips));
+    let view = toolkit_view::of(&toolkit, toolkit_view::runtime_is_ours());
+    eprint!("{}", nvcc_listing::lines(args, [&toolkit.root, &view], &own.with_file_name("regrain"), &chips));
     Ok(())
 }
 

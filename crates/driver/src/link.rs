@@ -12,6 +12,7 @@ use regrain_targets::units;
 use crate::args::{Args, Cudart};
 use crate::device_link::Waiting;
 use crate::session::Session;
+use crate::toolkit_view;
 
 /// NVIDIA's own host libraries, which our runtime stands for.
 const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart.so"];
@@ -103,6 +104,9 @@ fn command(
     command.arg("--driver-mode=g++").args(compiled).args(images);
     command.args(if ours { without_replaced(&args.link) } else { args.link.clone() });
     if ours {
+        if let Some(view) = view_for_others(session) {
+            command.arg(format!("-L{}", view.display()));
+        }
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
         if args.options.profile_generate || args.options.adaptive || found.profiled {
@@ -124,6 +128,14 @@ fn command(
     }
     command.arg("-o").arg(output);
     Ok(command)
+}
+
+/// The folder in which other compilers find our runtime by the names of NVIDIA's, if CMake was shown it: it takes the folders for their
+/// command lines from what we say of a link.
+fn view_for_others(session: &Session) -> Option<PathBuf> {
+    let toolkit = &session.toolchain().ok()?.toolkit;
+    let view = toolkit_view::place(toolkit, true)?.join("lib64");
+    (session.args.verbose && view.is_dir()).then_some(view)
 }
 
 /// What is passed to the linker, without libraries that our runtime stands for.
@@ -220,7 +232,7 @@ fn holds(bytes: &[u8], text: &[u8]) -> bool {
 
 /// A library that programs are linked with: in `REGRAIN_LIB_DIR` where that is set, else beside the executable, in `../lib` of an
 /// installation, or where this executable was built.
-fn library(what: &str, name: &str) -> Result<PathBuf> {
+pub(crate) fn library(what: &str, name: &str) -> Result<PathBuf> {
     let folders = match std::env::var_os("REGRAIN_LIB_DIR").filter(|folder| !folder.is_empty()) {
         Some(folder) => vec![PathBuf::from(folder)],
         None => {

@@ -6,21 +6,20 @@
 
 use std::path::Path;
 
-use regrain_targets::toolkit::{SmArch, Toolkit};
+use regrain_targets::toolkit::SmArch;
 
 use crate::args::{Args, Cudart, Output};
 
-/// The lines for `args`, where code is made for `chips`.
-pub fn lines(args: &Args, toolkit: &Toolkit, regrain: &Path, chips: &[SmArch]) -> String {
-    let root = toolkit.root.display();
-    let folder = toolkit.lib_dir.clone().unwrap_or_else(|| toolkit.root.join("lib64"));
-    let libraries = format!("\"-L{0}/stubs\" \"-L{0}\"", folder.display());
+/// The lines for `args`, where code is made for `chips`; the toolkit's folder, and what CMake is to take for it.
+pub fn lines(args: &Args, [toolkit, view]: [&Path; 2], regrain: &Path, chips: &[SmArch]) -> String {
+    let (root, real) = (view.display(), toolkit.display());
+    let libraries = format!("\"-L{root}/lib64/stubs\" \"-L{root}/lib64\"");
     let path = std::env::var("PATH").unwrap_or_default();
     let mut lines = vec![
         "_NVVM_BRANCH_=nvvm".into(),
         "_SPACE_= ".into(),
         format!("TOP={root}"),
-        format!("NVVMIR_LIBRARY_DIR={root}/nvvm/libdevice"),
+        format!("NVVMIR_LIBRARY_DIR={real}/nvvm/libdevice"),
         format!("PATH={root}/bin:{path}"),
         format!("INCLUDES=\"-I{root}/include\""),
         format!("LIBRARIES=  {libraries}"),
