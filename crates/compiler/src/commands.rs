@@ -1,6 +1,9 @@
 //! How commands are run, shown or only printed.
 
-use std::process::Command;
+use std::io::{IsTerminal as _, Write as _};
+use std::process::{Command, Stdio};
+
+use regrain_frontend::clang::{death, without_crash};
 
 use crate::error::{Error, Result};
 
@@ -53,13 +56,22 @@ impl Commands {
 
 fn start(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_owned();
-    let status = command.status().map_err(Error::io("run", program.as_ref()))?;
-    if status.success() {
+    if std::io::stderr().is_terminal() && program.to_string_lossy().contains("clang") {
+        command.arg("-fcolor-diagnostics");
+    }
+    // Only standard error is ours to look at.
+    let child = command.stderr(Stdio::piped()).spawn().map_err(Error::io("run", program.as_ref()))?;
+    let output = child.wait_with_output().map_err(Error::io("run", program.as_ref()))?;
+    let said = without_crash(&String::from_utf8_lossy(&output.stderr));
+    if output.status.success() {
+        // Nobody may be listening any more.
+        let _ = std::io::stderr().write_all(said.as_bytes());
         return Ok(());
     }
     // A program that was killed has said nothing.
-    let stderr = regrain_frontend::clang::death(&status)
+    let killed = death(&output.status)
         .map_or(String::new(), |how| format!("regrain: error: '{}' {how}\n", program.to_string_lossy()));
+    let stderr = said + &killed;
     Err(regrain_frontend::Error::Rejected { stderr }.into())
 }
 

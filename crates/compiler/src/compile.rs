@@ -30,7 +30,7 @@ use crate::kernels;
 use crate::options::{Budget, Options, Side};
 use crate::relocatable;
 use crate::search::Searcher;
-use crate::source::{Sides, Source, read_bitcode};
+use crate::source::{Sides, Source, place, read_bitcode};
 use crate::stages::Stages;
 use crate::versions::Choosing;
 
@@ -54,8 +54,11 @@ pub fn compile(source: &Source<'_>) -> Result<()> {
     let groups = groups(source.archs, source.options);
     check(source, &groups)?;
     let chips = all_chips(&groups);
+    source.open_side_files();
     let Some(sides) = source.sides(&chips)? else { return Ok(()) };
-    Compilation::new(source, &groups, &chips, sides)?.run()
+    source.keep_sides(&chips, &sides)?;
+    Compilation::new(source, &groups, &chips, sides)?.run()?;
+    source.close_side_files()
 }
 
 /// The chip whose `__CUDA_ARCH__` the source sees on targets that leave the choice to others: the lowest asked for.
@@ -301,11 +304,17 @@ impl<'s> Compilation<'s> {
         let made = self.source.host_object(host)?;
         let mut objects = vec![made];
         for side in sides {
-            if let Code::Object { path, .. } = &side.code {
-                objects.push(path.clone());
+            match &side.code {
+                Code::Object { path, .. } => {
+                    self.source.keep(path, "-cuda-cpu.o")?;
+                    objects.push(path.clone());
+                }
+                Code::Images { images, .. } => self.source.keep_images(images)?,
+                Code::Waiting { .. } => {}
             }
         }
-        if self.source.options.emit.text || objects.len() == 1 {
+        // LLVM's IR is the host's alone: there is none of the CPU's device code any more.
+        if self.source.options.emit.text || self.source.options.emit.llvm || objects.len() == 1 {
             return self.source.deliver(&objects[0]);
         }
         self.source.deliver(&self.source.merge(&objects)?)
@@ -342,7 +351,7 @@ impl<'s> Compilation<'s> {
         }
         for (arch, path, extension) in &made {
             let output = PathBuf::from(format!("{}-{arch}.{extension}", self.source.stem()));
-            std::fs::copy(path, &output).map_err(Error::io("write", &output))?;
+            place(path, &output).map_err(Error::io("write", &output))?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::options::Remarks;
+use crate::side_files::note_remark;
 
 /// What became of a grain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +147,7 @@ impl Statement {
 /// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
 pub fn publish(statements: &[Statement], remarks: &Remarks, report: Option<&Path>) -> Result<()> {
     for statement in statements {
+        note_remark(&statement.remark);
         if remarks.shows(&statement.remark) {
             eprintln!("{}", statement.remark);
         }

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use crate::options::Remarks;
+use crate::side_files::note_remark;
 
 /// What was remarked on the way: shown as it comes up where it is asked for, and remembered.
 #[derive(Default)]
@@ -31,6 +32,7 @@ impl RemarkLog {
             if !said.all.insert(remark.clone()) {
                 continue;
             }
+            note_remark(&remark);
             if self.wanted.shows(&remark) {
                 eprintln!("{remark}");
             }

@@ -24,6 +24,7 @@ use crate::device_side::{Code, DeviceSide};
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::{Grains, Search as _};
+use crate::options::Options;
 use crate::search::{self, Searcher};
 use crate::search_cache::{Found, SearchCache};
 use crate::source::{Source, read_bitcode, write_module};
@@ -41,6 +42,7 @@ pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &
     if stages.source.options.resource_usage {
         print_reports(&made.images);
     }
+    print_notes(&made.images, stages.source.options);
     let most = |version: &Version| Ok((version.name.clone(), most_threads(chips, &made.images, version)?));
     let most_threads = made.versions.kernels.iter().map(most).collect::<Result<HashMap<_, _>>>()?;
     let code = Code::Images { images: made.images, static_shared: made.static_shared };
@@ -322,6 +324,13 @@ pub(crate) fn print_reports(images: &[Image]) {
     eprintln!("{}", Report::heading());
     for report in images.iter().flat_map(|image| &image.reports) {
         eprintln!("{report}");
+    }
+}
+
+/// What `-Xcuda-ptxas -v` asks for, in the assembler's own words.
+pub(crate) fn print_notes(images: &[Image], options: &Options) {
+    if options.assembler.iter().any(|option| matches!(option.as_str(), "-v" | "--verbose")) {
+        images.iter().for_each(|image| eprint!("{}", image.notes));
     }
 }
 

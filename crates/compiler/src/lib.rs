@@ -23,9 +23,11 @@ pub mod program;
 mod relocatable;
 mod search;
 mod search_cache;
+mod side_files;
 mod source;
 mod stages;
 pub mod time_report;
+pub mod unfinished;
 mod versions;
 
 pub use commands::Commands;
@@ -34,4 +36,5 @@ pub use diagnostics::note;
 pub use error::{Error, Result};
 pub use options::{Budget, Emit, Options, Pattern, Remarks, Side};
 pub use program::Program;
-pub use source::{Source, Toolchain};
+pub use side_files::{Kept, Record, SideFiles};
+pub use source::{Source, Toolchain, place};

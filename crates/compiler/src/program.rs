@@ -22,7 +22,7 @@ use regrain_targets::{Cache, TARGETS, find, machines, offload};
 
 use crate::dump::Dump;
 use crate::error::{Error, Result};
-use crate::kernels::{assembly_job, print_reports};
+use crate::kernels::{assembly_job, print_notes, print_reports};
 use crate::options::Options;
 use crate::relocatable::Recorded;
 use crate::source::{Toolchain, write_bitcode};
@@ -57,6 +57,7 @@ impl Program<'_> {
         if self.options.resource_usage {
             print_reports(&images);
         }
+        print_notes(&images, self.options);
         let mut binaries: Vec<u8> = units.iter().flat_map(|unit| unit.listings.clone()).collect();
         for target in TARGETS {
             let Code::Kernels(kernels) = target.code() else { continue };
@@ -125,6 +126,8 @@ impl Program<'_> {
             options.level = options.level.max(other.options.level);
             options.lines |= other.options.lines;
             options.debug |= other.options.debug;
+            options.settings.keeps_apart |= other.options.settings.keeps_apart;
+            options.settings.exact_root |= other.options.settings.exact_root;
         }
         options.lld = self.toolchain.clang.sibling("ld.lld");
         if asked.rocm_path.is_some() || asked.device_lib_path.is_some() {

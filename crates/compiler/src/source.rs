@@ -16,6 +16,8 @@ use regrain_targets::toolkit::{SmArch, Toolkit};
 use crate::commands::Commands;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crate::side_files::SideFiles;
+use crate::unfinished::Unfinished;
 
 /// The tools that sources are compiled with.
 pub struct Toolchain {
@@ -43,6 +45,8 @@ pub struct Source<'s> {
     pub output: PathBuf,
     /// A folder for temporary files that no other source has.
     pub scratch: PathBuf,
+    /// What is made beside the output.
+    pub side_files: SideFiles,
 }
 
 /// Bitcode of both sides, on disk.
@@ -91,9 +95,6 @@ impl Source<'_> {
     /// # Errors
     /// What clang refuses, in its own words.
     pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
-        if self.unit.input == Path::new("-") {
-            return Err(Error::User("CUDA source on standard input is compiled twice; give it a name".into()));
-        }
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
         let mut commands = self.side_commands(chips, &device, host.as_deref());
@@ -111,7 +112,7 @@ impl Source<'_> {
         });
         let device_time = results.iter().take(chips.len()).map(|(_, time)| *time).max().unwrap_or_default();
         let mut said = Vec::new();
-        for (result, _) in results {
+        for (result, _) in say_once(results) {
             let stderr = result?;
             if !said.contains(&stderr) {
                 eprint!("{stderr}");
@@ -139,6 +140,9 @@ impl Source<'_> {
         if let Some(last) = commands.last_mut() {
             last.args(&self.dependencies);
         }
+        for (number, command) in commands.iter_mut().enumerate() {
+            self.trace(command, &chips.get(number).map_or_else(|| "host".into(), ToString::to_string));
+        }
         let list: Vec<String> = chips.iter().map(|chip| chip.cuda_arch_macro().to_string()).collect();
         for command in &mut commands {
             // CCCL's headers name a namespace by it, which host and device must agree on. clang defines it too, for
@@ -157,12 +161,29 @@ impl Source<'_> {
         let bitcode = self.scratch("host-registered.bc");
         write_bitcode(host, &bitcode)?;
         let made = self.scratch(if self.options.emit.text { "host.s" } else { "host.o" });
-        let mut command = Command::new(self.toolchain.clang.path());
-        command.args(&self.unit.options).args(&self.unit.host_options).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
+        let mut command = self.host_code_command();
+        self.trace(&mut command, "host-code");
+        self.record(&mut command);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
         self.toolchain.commands.run_clang(&mut command)?;
+        self.keep_host(&bitcode, &made)?;
         Ok(made)
+    }
+
+    /// clang on the host's IR with the user's own options. Device code is in its object or is joined to it, as no LTO object could
+    /// hold it: with `-flto` too it is machine code.
+    pub(crate) fn host_code_command(&self) -> Command {
+        let mut command = Command::new(self.toolchain.clang.path());
+        let own = self.unit.options.iter().chain(&self.unit.host_options);
+        let is_lto = |option: &OsString| {
+            let text = option.to_string_lossy();
+            ["-flto", "-ffat-lto-objects", "-fwhole-program-vtables", "-fsplit-lto-unit"]
+                .iter()
+                .any(|o| text.starts_with(o))
+        };
+        command.args(own.filter(|option| !is_lto(option))).args(["-Wno-unused-command-line-argument", "-x", "ir"]);
+        command
     }
 
     fn add_kind(&self, command: &mut Command) {
@@ -195,10 +216,7 @@ impl Source<'_> {
             let mut file = std::fs::File::open(finished).map_err(Error::io("read", finished))?;
             return std::io::copy(&mut file, &mut std::io::stdout()).map(drop).map_err(Error::io("write", output));
         }
-        if std::fs::rename(finished, output).is_ok() {
-            return Ok(());
-        }
-        std::fs::copy(finished, output).map(drop).map_err(Error::io("write", output))
+        place(finished, output).map_err(Error::io("write", output))
     }
 
     /// `--cuda-host-only`: clang's own affair.
@@ -211,6 +229,40 @@ impl Source<'_> {
     }
 }
 
+/// What a run of clang gives.
+type Run = (std::result::Result<String, regrain_frontend::Error>, Duration);
+
+/// Of two sides that both know no such processor, the host's words alone: the device side has more errors that follow from it.
+fn say_once(mut results: Vec<Run>) -> Vec<Run> {
+    let rejects = |run: &Run| matches!(&run.0, Err(regrain_frontend::Error::Rejected { stderr }) if stderr.contains("error: unknown target CPU"));
+    if results.len() > 1 && results.last().is_some_and(rejects) {
+        results.drain(..results.len() - 1);
+    }
+    results
+}
+
+/// Puts a finished file in place of `output`, whole or not at all.
+///
+/// # Errors
+/// It cannot be written there.
+pub fn place(finished: &Path, output: &Path) -> std::io::Result<()> {
+    // What is no file, as /dev/null, stays what it is.
+    if output.metadata().is_ok_and(|seen| !seen.is_file()) {
+        return std::fs::copy(finished, output).map(drop);
+    }
+    if std::fs::rename(finished, output).is_ok() {
+        return Ok(());
+    }
+    // The temporary folder is on another file system.
+    let name = output.file_name().unwrap_or_default().to_string_lossy();
+    let beside = output.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let unfinished = Unfinished::new(&beside);
+    std::fs::copy(finished, &beside)?;
+    std::fs::rename(&beside, output)?;
+    unfinished.done();
+    Ok(())
+}
+
 /// Reads bitcode that clang wrote.
 pub(crate) fn read_bitcode<'ctx>(context: &'ctx Context, path: &Path) -> Result<Module<'ctx>> {
     Module::parse_bitcode_from_path(path, context)
@@ -219,17 +271,15 @@ pub(crate) fn read_bitcode<'ctx>(context: &'ctx Context, path: &Path) -> Result<
 
 /// Writes bitcode for clang.
 pub(crate) fn write_bitcode(module: &Module<'_>, path: &Path) -> Result<()> {
-    if module.write_bitcode_to_path(path) {
-        Ok(())
-    } else {
-        Err(Error::internal(format!("cannot write '{}'", path.display())))
-    }
+    // Not by LLVM, which ends the process where the disk is full.
+    let bitcode = module.write_bitcode_to_memory();
+    std::fs::write(path, bitcode.as_slice()).map_err(Error::io("write", path))
 }
 
 /// Writes a module as text or bitcode.
 pub(crate) fn write_module(module: &Module<'_>, path: &Path, text: bool) -> Result<()> {
     if text {
-        module.print_to_file(path).map_err(|e| Error::internal(format!("cannot write '{}': {e}", path.display())))
+        std::fs::write(path, module.print_to_string().to_bytes()).map_err(Error::io("write", path))
     } else {
         write_bitcode(module, path)
     }

@@ -67,7 +67,8 @@ impl Stages<'_> {
         device: &Module<'ctx>,
         registers: VectorRegisters,
     ) -> (Option<SplitForm<'ctx>>, Versions) {
-        let report = self.source.options.remarks.name(vectorize_threads::PASS.name);
+        let report =
+            self.source.options.remarks.name(vectorize_threads::PASS.name) || self.source.side_files.record.is_some();
         let made = self.attempt(context, device, true, |mlir, module| {
             let host = self.versions(mlir, module)?;
             run(module_op(module), pipelines::OPTIMIZE_BLOCKS)?;

@@ -101,6 +101,19 @@ pub struct Arithmetic {
     pub fuse: Option<bool>,
 }
 
+/// Files that tell of a compilation, for sources that are compiled for both sides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// `-fsave-optimization-record`; whether as LLVM's bitstream.
+    pub optimisation: Option<bool>,
+    /// `-foptimization-record-file=`
+    pub file: Option<PathBuf>,
+    /// `-ftime-trace`, and what it names.
+    pub trace: Option<Option<PathBuf>>,
+    /// The same for clang, which gets it where it compiles alone.
+    pub words: Vec<OsString>,
+}
+
 /// What nvcc's command line has beside compiling and linking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extra {
@@ -159,6 +172,8 @@ pub struct Args {
     pub time_report: bool,
     /// What is kept of what is made on the way, and where.
     pub keep: Option<Keep>,
+    /// Files that tell of the compilation.
+    pub records: Records,
     /// Which CUDA runtime is linked.
     pub cudart: Cudart,
     /// nvcc's arithmetic of device code.
@@ -198,6 +213,9 @@ impl Args {
     pub(crate) fn complete(&mut self) -> Result<()> {
         self.reject_unknown()?;
         self.say_arithmetic();
+        let mut contraction = self.compile.iter().chain(&self.compile_device).rev();
+        let contraction = contraction.find_map(|word| word.to_str()?.strip_prefix("-ffp-contract="));
+        self.options.settings.keeps_apart = contraction.is_some_and(|mode| matches!(mode, "off" | "on"));
         let options = &mut self.options;
         options.emit.text = self.kind == Output::Assembly;
         // The last option about lines holds. What stands behind -Xarch_host is not about device code.
@@ -232,7 +250,10 @@ impl Args {
 
     /// nvcc's options about arithmetic in clang's words. An option of its own holds against what `-use_fast_math` implies.
     fn say_arithmetic(&mut self) {
-        let Arithmetic { fast, flush, precise_division, fuse, .. } = self.arithmetic;
+        let Arithmetic { fast, flush, precise_division, precise_root, fuse } = self.arithmetic;
+        // Where nothing is said each driver does as the one that it stands for.
+        let exact_root = precise_root.unwrap_or(self.driver == Driver::Nvcc && !fast);
+        self.options.settings.exact_root = exact_root;
         let mut say = |words: &[&str]| {
             self.compile_device.extend(words.iter().map(OsString::from));
         };
@@ -244,7 +265,8 @@ impl Args {
             Some(false) => say(&["-fno-gpu-flush-denormals-to-zero"]),
             None => {}
         }
-        if !precise_division.unwrap_or(!fast) {
+        // LLVM's only other division is that of -use_fast_math, which gives 0 where a divisor is very large. Without, it stays exact.
+        if fast && !precise_division.unwrap_or(false) {
             say(&["-fapprox-func"]);
         }
         match fuse {

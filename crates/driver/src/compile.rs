@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use regrain_compiler::{Source, compile as compiler};
+use regrain_compiler::{Kept, Record, SideFiles, Source, compile as compiler};
 
-use crate::args::{Input, Output};
+use crate::args::{Input, Keep, Output, Records};
 use crate::database;
 use crate::dependencies;
 use crate::device_linker;
 use crate::session::Session;
+use crate::table::Driver;
 
 /// Compiles every source; gives the objects to link in place of the sources, in the order of the inputs.
 pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {
@@ -27,7 +28,10 @@ pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {
                 let usual = compiler::text_extension(&session.args.options, &session.archs);
                 session.default_output(input, session.args.extra.extension.unwrap_or(usual))
             }
-            _ => session.default_output(input, session.args.extra.extension.unwrap_or("o")),
+            _ => {
+                let usual = if session.args.options.emit.llvm { "bc" } else { "o" };
+                session.default_output(input, session.args.extra.extension.unwrap_or(usual))
+            }
         };
         if input.cuda {
             cuda(session, input, index, &output)?;
@@ -48,6 +52,12 @@ fn member_name(input: &Input, index: usize) -> String {
 /// A source that is not CUDA: clang's. The toolkit's headers are found after all others, as nvcc's users expect.
 fn plain(session: &Session, input: &Input, output: &Path) -> Result<()> {
     let mut command = Command::new(session.clang.path());
+    command.args(&session.args.records.words);
+    match &session.args.keep {
+        Some(Keep::BesideOutput) if session.args.kind != Output::Linked => drop(command.arg("-save-temps=obj")),
+        Some(_) => drop(command.arg("-save-temps")),
+        None => {}
+    }
     command.args(&session.args.compile).args(&session.args.compile_host);
     command.arg(if session.args.kind == Output::Assembly { "-S" } else { "-c" });
     if session.args.options.emit.llvm {
@@ -76,7 +86,10 @@ fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result
         return std::fs::copy(&made, output).map(drop).with_context(|| format!("cannot copy '{}'", made.display()));
     }
     let (_, options) = dependencies::divide(&session.args.compile);
-    let unit = session.unit(input)?;
+    let mut unit = session.unit(input)?;
+    if input.path == Path::new("-") {
+        unit.stdin = Some(standard_input(session)?);
+    }
     let object = match session.args.kind {
         Output::Linked => Path::new(input.path.file_stem().unwrap_or("stdin".as_ref())).with_extension("o"),
         _ => output.to_path_buf(),
@@ -95,5 +108,38 @@ fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result
         archs: &session.archs,
         output: output.to_path_buf(),
         scratch,
+        side_files: side_files(session, input, &object),
     })?)
+}
+
+/// Each side of a source is compiled by itself, so what comes on standard input is kept.
+fn standard_input(session: &Session) -> Result<PathBuf> {
+    let path = session.scratch("standard-input.cu");
+    let mut file = std::fs::File::create(&path).context("cannot make a temporary file")?;
+    std::io::copy(&mut std::io::stdin(), &mut file).context("cannot read standard input")?;
+    Ok(path)
+}
+
+/// What is made beside `object`, by clang's names.
+fn side_files(session: &Session, input: &Input, object: &Path) -> SideFiles {
+    let Records { optimisation, file, trace, .. } = &session.args.records;
+    let record = optimisation.map(|bitstream| {
+        let extension = if bitstream { "opt.bitstream" } else { "opt.yaml" };
+        Record { path: file.clone().unwrap_or_else(|| object.with_extension(extension)), bitstream }
+    });
+    let json = object.with_extension("json");
+    let trace = trace.clone().map(|path| match path {
+        Some(folder) if folder.is_dir() => folder.join(json.file_name().unwrap_or_default()),
+        Some(path) => path,
+        None => json,
+    });
+    let folder = match session.args.keep.clone() {
+        Some(Keep::Here) => Some(PathBuf::new()),
+        Some(Keep::BesideOutput) => Some(object.parent().unwrap_or(Path::new("")).to_path_buf()),
+        Some(Keep::Folder(path)) => Some(path),
+        None => None,
+    };
+    let as_nvcc = session.args.driver == Driver::Nvcc;
+    let kept = folder.filter(|_| input.cuda).map(|folder| Kept { folder, as_nvcc });
+    SideFiles { record, trace, kept }
 }

@@ -55,7 +55,7 @@ fn note_inputs(words: &[String]) -> Result<()> {
 fn link(words: &[String]) -> Result<()> {
     let header = value(words, "--embedded-fatbin").context("no output: expected --embedded-fatbin")?;
     let is_image = |word: &&String| word.starts_with("--image") || word.starts_with("-im=");
-    let image = words.iter().find(is_image).and_then(|word| word.split_once("file=")).map(|(_, file)| file);
+    let image = words.iter().find(is_image).and_then(|word| word.split_once(",file=")).map(|(_, file)| file);
     let list = image.context("no input: expected --image=...,file=")?;
     let objects = std::fs::read_to_string(list).with_context(|| format!("cannot read '{list}'"))?;
     let made = PathBuf::from(format!("{header}.o"));

@@ -15,6 +15,7 @@ mod device_link;
 mod device_linker;
 mod inform;
 mod inputs;
+mod interrupt;
 mod link;
 pub mod nvcc;
 mod nvcc_listing;
@@ -25,6 +26,7 @@ mod session;
 pub mod table;
 mod toolkit_view;
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -39,9 +41,11 @@ pub use crate::table::Driver;
 pub fn main(driver: Driver) -> ExitCode {
     regrain_targets::jobs::join_make();
     init_tracing();
+    interrupt::watch();
     let outcome = std::panic::catch_unwind(|| run(driver)).unwrap_or_else(|_| {
         Err(anyhow::anyhow!("internal error: the compiler panicked; please report this with the command line"))
     });
+    interrupt::wait_if_ending();
     match outcome {
         Ok(code) => code,
         Err(error) => {
@@ -148,15 +152,17 @@ fn clean(args: &Args) -> Result<()> {
 /// Prints an error, clang's way. What is located and worded already is shown as it is.
 fn report(error: &Error) {
     use regrain_compiler::Error as Compiler;
-    match error.downcast_ref() {
-        Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => eprint!("{stderr}"),
-        Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => eprintln!("{what}"),
-        Some(Compiler::Target(located @ regrain_targets::Error::Located { .. })) => eprintln!("{located}"),
+    let text = match error.downcast_ref() {
+        Some(Compiler::Frontend(regrain_frontend::Error::Rejected { stderr })) => stderr.clone(),
+        Some(Compiler::Target(regrain_targets::Error::Unsupported(what))) => format!("{what}\n"),
+        Some(Compiler::Target(located @ regrain_targets::Error::Located { .. })) => format!("{located}\n"),
         _ => {
             let mut parts: Vec<String> = error.chain().map(ToString::to_string).collect();
             // A message may have its cause's words in it.
             parts.dedup_by(|cause, message| message.ends_with(cause.as_str()));
-            eprintln!("regrain: error: {}", parts.join(": "));
+            format!("regrain: error: {}\n", parts.join(": "))
         }
-    }
+    };
+    // Nobody may be listening any more.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

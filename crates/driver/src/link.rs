@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use regrain_compiler::place;
+use regrain_compiler::unfinished::Unfinished;
 use regrain_targets::listing::{self, Member};
 use regrain_targets::units;
 
@@ -37,7 +39,10 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path)
     let ours = found.linked || waiting.is_some() || links_our_runtime(session, objects, &found);
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
     let images = waiting.link(session, |stand_in, output| program(Some(stand_in), output))?;
-    session.run(&mut program(images.as_deref(), output)?)
+    let unfinished = Unfinished::of_others(output);
+    session.run(&mut program(images.as_deref(), output)?)?;
+    unfinished.done();
+    Ok(())
 }
 
 /// nvcc's `-dlink`: links the device code of `objects` and of the other inputs to an object for the host's linker.
@@ -47,7 +52,7 @@ pub fn device_code(session: &Session, objects: &HashMap<usize, PathBuf>, output:
         return Ok(());
     }
     let made = waiting.link_all(session)?;
-    std::fs::copy(&made, output).map(drop).with_context(|| format!("cannot write '{}'", output.display()))
+    place(&made, output).with_context(|| format!("cannot write '{}'", output.display()))
 }
 
 /// nvcc's `-lib`: an archive of `objects` and of the other inputs.
@@ -62,7 +67,7 @@ pub fn archive(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Pa
     if args.dry_run {
         return Ok(());
     }
-    std::fs::copy(&finished, output).map(drop).with_context(|| format!("cannot write '{}'", output.display()))
+    place(&finished, output).with_context(|| format!("cannot write '{}'", output.display()))
 }
 
 /// The compiled sources in the order of the inputs.

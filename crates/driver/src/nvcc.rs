@@ -173,7 +173,7 @@ pub fn language(args: &mut Args, language: &str) -> Result<()> {
 pub fn standard(args: &mut Args, dialect: &str) -> Result<()> {
     match dialect {
         "c++03" | "c++11" | "c++14" | "c++17" | "c++20" | "c++23" => args.extra.standard = Some(dialect.into()),
-        _ => bail!("'{dialect}', expected c++03, c++11, c++14, c++17 or c++20"),
+        _ => bail!("'{dialect}', expected c++03, c++11, c++14, c++17, c++20 or c++23"),
     }
     Ok(())
 }

@@ -124,6 +124,39 @@ pub fn save_temps_in(args: &mut Args, place: &str) -> Result<()> {
     Ok(())
 }
 
+/// `-fsave-optimization-record`
+pub fn save_record(args: &mut Args, format: &str) -> Result<()> {
+    args.records.optimisation = Some(match format {
+        "" | "=yaml" => false,
+        "=bitstream" => true,
+        _ => bail!("unknown remark serializer format: '{}'", format.trim_start_matches('=')),
+    });
+    args.records.words.push(format!("-fsave-optimization-record{format}").into());
+    Ok(())
+}
+
+/// `-fno-save-optimization-record`
+pub fn no_record(args: &mut Args, _: &str) -> Result<()> {
+    args.records.optimisation = None;
+    args.records.words.push("-fno-save-optimization-record".into());
+    Ok(())
+}
+
+/// `-foptimization-record-file=`, which asks for the record too.
+pub fn record_file(args: &mut Args, path: &str) -> Result<()> {
+    args.records.file = Some(path.into());
+    args.records.optimisation.get_or_insert(false);
+    args.records.words.push(format!("-foptimization-record-file={path}").into());
+    Ok(())
+}
+
+/// `-ftime-trace`
+pub fn time_trace(args: &mut Args, path: &str) -> Result<()> {
+    args.records.trace = Some(path.strip_prefix('=').map(Into::into));
+    args.records.words.push(format!("-ftime-trace{path}").into());
+    Ok(())
+}
+
 /// A class of remarks, its pattern, and the options that ask for it.
 macro_rules! remarks {
     ($($set:ident, $unset:ident, $field:ident, $name:literal;)*) => {

@@ -21,6 +21,9 @@ pub fn of_process(driver: Driver) -> Result<Args> {
         Driver::Nvcc => {
             let (before, after) = (from_environment("NVCC_PREPEND_FLAGS")?, from_environment("NVCC_APPEND_FLAGS")?);
             args.take(before.into_iter().chain(own).chain(after))?;
+            // gcc's warnings, and its options that do nothing here, need not mean anything to clang.
+            args.compile_host.push("-Wno-unknown-warning-option".into());
+            args.compile.push("-Wno-unused-command-line-argument".into());
         }
     }
     args.driver = Driver::Regrain;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
+use regrain_compiler::unfinished::Unfinished;
 use regrain_compiler::{Commands, Side, Toolchain, compile, note};
 use regrain_frontend::{Clang, TranslationUnit};
 use regrain_targets::target::Code;
@@ -28,7 +29,9 @@ pub struct Session {
     /// What code is made for. Empty when nothing of CUDA is compiled or linked.
     pub archs: Vec<Arch>,
     toolchain: Option<Toolchain>,
+    // In this order: it is no longer unfinished once it is gone.
     scratch: tempfile::TempDir,
+    _unfinished: Unfinished,
 }
 
 impl Session {
@@ -46,6 +49,9 @@ impl Session {
             note(&format!("no --offload-arch: compiling for what is in this machine, {}", names.join(", ")));
         }
         args.options.emulate = args.emulate.as_deref().map(|name| emulated(name, &archs, &args)).transpose()?;
+        if let Some(cpu) = args.options.cpu.as_deref().filter(|_| compiles_cuda) {
+            check_cpu(&clang, cpu)?;
+        }
         let toolkit = match found {
             Ok(toolkit) => Some(toolkit),
             Err(error) if compiles_cuda => return Err(error.into()),
@@ -58,7 +64,10 @@ impl Session {
         let toolchain = toolkit.map(|toolkit| Toolchain { clang: clang.clone(), toolkit, commands });
         let scratch =
             tempfile::Builder::new().prefix("regrain-").tempdir().context("cannot make a temporary folder")?;
-        let session = Self { args, clang, commands, archs, toolchain, scratch };
+        let unfinished = Unfinished::of_others(scratch.path());
+        // What the assemblers need lies there too. Only the first session of a process can say so.
+        let _ = tempfile::env::override_temp_dir(scratch.path());
+        let session = Self { args, clang, commands, archs, toolchain, scratch, _unfinished: unfinished };
         session.check_inputs()?;
         session.check_space(compiles_cuda)?;
         Ok(session)
@@ -179,6 +188,7 @@ impl Session {
         }
         Ok(TranslationUnit {
             input: input.path.clone(),
+            stdin: None,
             options,
             host_options: self.args.compile_host.clone(),
             device_options: self.args.compile_device.clone(),
@@ -234,6 +244,19 @@ fn without_files(words: &[OsString]) -> Vec<OsString> {
         }
     }
     kept
+}
+
+/// An error unless clang makes code for the processor `cpu`.
+fn check_cpu(clang: &Clang, cpu: &str) -> Result<()> {
+    let output = Command::new(clang.path()).arg("--print-supported-cpus").output();
+    let output = output.with_context(|| format!("cannot run '{}'", clang.path().display()))?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    // A list that is indented, between a heading and advice.
+    let known: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix('\t')).map(str::trim).collect();
+    if known.is_empty() || known.contains(&cpu) {
+        return Ok(());
+    }
+    bail!("unknown processor '{cpu}' in '-fregrain-cpu={cpu}' (known are {})", known.join(", "))
 }
 
 /// Reads `-fregrain-emulate=`: what is made for that chip is to run on the CPU.

@@ -35,6 +35,8 @@ pub enum Side<'a> {
 pub struct TranslationUnit {
     /// The source, or `-`.
     pub input: PathBuf,
+    /// The file that holds the source where it came on standard input.
+    pub stdin: Option<PathBuf>,
     /// The user's options, as clang takes them.
     pub options: Vec<OsString>,
     /// Those for the host side alone.
@@ -110,6 +112,21 @@ impl Clang {
         command
     }
 
+    /// The command that preprocesses one side of `unit` to `output`.
+    pub fn preprocess_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Command {
+        let mut command = self.command_with(&[], unit);
+        match side {
+            Side::Device { arch } => {
+                command.args(&unit.device_options).arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
+            }
+            Side::Host => {
+                command.args(&unit.host_options).arg("--cuda-host-only");
+            }
+        }
+        command.arg("-E").arg("-o").arg(output).arg(&unit.input);
+        command
+    }
+
     /// clang on the host side of a CUDA source with the user's options, and nothing else.
     pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
         let mut command = self.command_with(&[], unit);
@@ -120,6 +137,9 @@ impl Clang {
     /// The same, with options that the user's may override.
     fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Command {
         let mut command = Command::new(&self.path);
+        if let Some(source) = unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
+            command.stdin(source);
+        }
         command.args(["-x", "cuda"]).args(defaults).arg(format!("--cuda-path={}", unit.cuda_path.display()));
         // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.
         command.arg("-Wno-unknown-cuda-version").args(&unit.options);
@@ -137,11 +157,45 @@ fn sdk_version(version: &str) -> String {
 /// What clang says of a kernel that device code launches. No option would help: no target here has CUDA's runtime for device code.
 const RELOCATABLE_ADVICE: &str = "requires relocatable device code (i.e. requires -fgpu-rdc)";
 
+/// What a tool says that was ended by the system in the middle of writing.
+const NO_SPACE: &str = "error: a tool could not write its output: is there space left where it writes?";
+
+/// What a tool printed on standard error, without what it says of a defect of its own where there is no space left on a disk.
+pub fn without_crash(stderr: &str) -> String {
+    let full =
+        ["No space left on device", "Disk quota exceeded", "File too large", "Bus error", "File size limit exceeded"];
+    if !full.iter().any(|words| stderr.contains(words)) {
+        return stderr.to_owned();
+    }
+    let ended = ["Bus error", "File size limit exceeded"];
+    let mut kept = String::new();
+    for line in stderr.lines() {
+        let text = line.trim_start();
+        let is_frame = text.starts_with('#') && text[1..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+        let is_stack = text.split_once(".\t").is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()));
+        let noise = ["PLEASE submit a bug report", "PLEASE ATTACH", "Stack dump", "********", "Preprocessed source"];
+        let of_driver = ["diagnostic msg:", "command failed due to signal", "frontend command failed"];
+        if is_frame || is_stack || noise.iter().any(|words| text.starts_with(words)) {
+            continue;
+        }
+        if ended.iter().any(|words| text.contains(words)) {
+            kept.push_str(NO_SPACE);
+        } else if of_driver.iter().any(|words| text.contains(words)) {
+            continue;
+        } else {
+            kept.push_str(&line.replace("LLVM ERROR: IO failure on output stream:", "error: cannot write the output:"));
+        }
+        kept.push('\n');
+    }
+    kept
+}
+
 /// Runs `command` and gives what it printed on standard error.
 pub fn run(command: &mut Command) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| Error::Io { path: program, source })?;
-    let stderr = String::from_utf8_lossy(&output.stderr).replace(RELOCATABLE_ADVICE, "is not supported");
+    let stderr =
+        without_crash(&String::from_utf8_lossy(&output.stderr)).replace(RELOCATABLE_ADVICE, "is not supported");
     if output.status.success() {
         return Ok(stderr);
     }
@@ -162,6 +216,16 @@ pub fn death(status: &ExitStatus) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_defect_of_a_tool() {
+        let said = "PLEASE submit a bug report to x\n #0 0x00007f27 f() (/usr/lib/libLLVM.so+0x4)\n#10 0x01 g\nStack dump:\n\
+                    0.\tProgram arguments: ld\nclang: error: unable to execute command: Bus error\n\
+                    clang: error: linker command failed due to signal (use -v to see invocation)\n";
+        assert_eq!(without_crash(said), format!("{NO_SPACE}\n"));
+        let other = "PLEASE submit a bug report to x\nStack dump:\n";
+        assert_eq!(without_crash(other), other);
+    }
 
     #[test]
     fn a_newer_toolkit_is_treated_as_the_newest_known_one() {

@@ -21,6 +21,7 @@ impl TranslationUnit {
         if self.relocatable {
             let maps = self.maps();
             place(&self.input, &maps).hash(&mut hasher);
+            self.stdin.as_ref().and_then(|path| std::fs::read(path).ok()).hash(&mut hasher);
             for options in [&self.options, &self.host_options, &self.device_options] {
                 let texts = options.iter().map(|option| option.to_string_lossy());
                 let kept: Vec<String> = texts.filter(|text| !is_map(text)).map(|text| mapped(&text, &maps)).collect();
@@ -28,7 +29,7 @@ impl TranslationUnit {
             }
         } else {
             self.input.file_name().hash(&mut hasher);
-            std::fs::read(&self.input).ok().hash(&mut hasher);
+            std::fs::read(self.stdin.as_ref().unwrap_or(&self.input)).ok().hash(&mut hasher);
             for options in [&self.options, &self.host_options, &self.device_options] {
                 let texts = options.iter().map(|option| option.to_string_lossy());
                 texts.filter(|text| !text.contains('/')).collect::<Vec<_>>().hash(&mut hasher);
@@ -75,6 +76,7 @@ mod tests {
         let options = options.iter().map(OsString::from).collect();
         let unit = TranslationUnit {
             input: input.into(),
+            stdin: None,
             options,
             host_options: Vec::new(),
             device_options: Vec::new(),

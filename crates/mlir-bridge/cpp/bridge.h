@@ -250,6 +250,8 @@ typedef struct RegrainNvptxOptions {
   const char *libdevice; /* path of its bitcode, or null */
   uint32_t opt_level;    /* 0 to 3 */
   uint32_t size_level;   /* 0, 1 (-Os), 2 (-Oz) */
+  uint32_t fuses;        /* whether products and sums become one operation wherever they meet */
+  uint32_t exact_root;   /* whether libdevice's square root of floats is rounded as IEEE has it */
 } RegrainNvptxOptions;
 
 /* Stages, in order; each leaves the module valid. False on failure, and the sink gets the reason. */

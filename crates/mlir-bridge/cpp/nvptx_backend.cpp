@@ -1,12 +1,16 @@
 // LLVM's NVPTX back end, driven as clang drives it for CUDA: libdevice linked before the optimisations and
-// internalised, the standard pipeline built with the target machine, floating-point contraction allowed everywhere.
+// internalised, the standard pipeline built with the target machine, floating-point contraction allowed everywhere or
+// where the operations say so.
 // What the C API lacks for this: target options, lazy linking of only what is needed, diagnostics as values.
 
 #include "gpu_backend.h"
 #include "llvm_options.h"
 
 #include "llvm-c/TargetMachine.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -43,7 +47,7 @@ std::unique_ptr<TargetMachine> makeMachine(const RegrainNvptxOptions &options, s
   if (!target)
     return nullptr;
   TargetOptions targetOptions;
-  targetOptions.AllowFPOpFusion = FPOpFusion::Fast;
+  targetOptions.AllowFPOpFusion = options.fuses ? FPOpFusion::Fast : FPOpFusion::Standard;
   targetOptions.MCOptions.AsmVerbose = true; // comments, as in the output of clang -S
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, options.cpu, options.features, targetOptions, Reloc::Static, std::nullopt,
@@ -51,6 +55,22 @@ std::unique_ptr<TargetMachine> makeMachine(const RegrainNvptxOptions &options, s
   if (!machine)
     error = "cannot make an NVPTX target machine";
   return machine;
+}
+
+/// Answers libdevice's question for exact square roots, to which LLVM says no.
+void askForExactRoots(Module &module) {
+  Function *reflect = module.getFunction("__nvvm_reflect");
+  if (!reflect)
+    return;
+  for (User *user : llvm::make_early_inc_range(reflect->users())) {
+    auto *call = dyn_cast<CallInst>(user);
+    StringRef question;
+    if (!call || call->arg_size() != 1 || !getConstantStringInfo(call->getArgOperand(0), question) ||
+        question != "__CUDA_PREC_SQRT")
+      continue;
+    call->replaceAllUsesWith(ConstantInt::get(call->getType(), 1));
+    call->eraseFromParent();
+  }
 }
 
 } // namespace
@@ -81,6 +101,8 @@ bool regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOption
   prepare(module, *machine);
   if (!linkNeeded(module, std::move(*library)) && collector.errors.empty())
     return reason.fail("cannot link libdevice");
+  if (options->exact_root)
+    askForExactRoots(module);
   return reason.outcome(collector);
 }
 

@@ -15,6 +15,8 @@ pub struct Backend {
     libdevice: Option<CString>,
     opt_level: u32,
     size_level: u32,
+    fuses: bool,
+    exact_root: bool,
 }
 
 impl Backend {
@@ -30,7 +32,15 @@ impl Backend {
             libdevice: libdevice.map(|path| text(&path.to_string_lossy())),
             opt_level,
             size_level,
+            fuses: true,
+            exact_root: false,
         }
+    }
+
+    /// Whether products and sums become one operation wherever they meet (they do unless this says no), and whether square roots of
+    /// libdevice are rounded as IEEE has it (not unless this says so: that is clang's way).
+    pub fn with_arithmetic(self, fuses: bool, exact_root: bool) -> Self {
+        Self { fuses, exact_root, ..self }
     }
 
     /// Links those functions of libdevice that the module calls, as internal functions.
@@ -65,6 +75,8 @@ impl Backend {
             libdevice: self.libdevice.as_ref().map_or(std::ptr::null(), |path| path.as_ptr()),
             opt_level: self.opt_level,
             size_level: self.size_level,
+            fuses: self.fuses.into(),
+            exact_root: self.exact_root.into(),
         }
     }
 }

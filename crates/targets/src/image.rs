@@ -19,6 +19,8 @@ pub struct Image {
     pub reports: Vec<Report>,
     /// Warnings of the assembler.
     pub warnings: Vec<String>,
+    /// What else the assembler said, as `ptxas -v` does.
+    pub notes: String,
 }
 
 /// What a program holds of one architecture's code, where that is said.
@@ -59,13 +61,15 @@ struct Header {
     text: usize,
     reports: Vec<Report>,
     warnings: Vec<String>,
+    #[serde(default)]
+    notes: String,
 }
 
 impl Image {
     /// The image as bytes.
     pub fn encode(&self) -> Option<Vec<u8>> {
-        let Self { arch, text, code, reports, warnings } = self.clone();
-        let header = Header { arch, text: text.len(), reports, warnings };
+        let Self { arch, text, code, reports, warnings, notes } = self.clone();
+        let header = Header { arch, text: text.len(), reports, warnings, notes };
         let mut content = serde_json::to_vec(&header).ok()?;
         content.push(b'\n');
         content.extend_from_slice(text.as_bytes());
@@ -76,9 +80,9 @@ impl Image {
     /// The image that [`encode`](Self::encode) made `content` of.
     pub fn decode(content: &[u8]) -> Option<Self> {
         let line = content.iter().position(|byte| *byte == b'\n')?;
-        let Header { arch, text, reports, warnings } = serde_json::from_slice(&content[..line]).ok()?;
+        let Header { arch, text, reports, warnings, notes } = serde_json::from_slice(&content[..line]).ok()?;
         let (text, code) = content[line + 1..].split_at_checked(text)?;
-        Some(Self { arch, text: String::from_utf8(text.to_vec()).ok()?, code: code.to_vec(), reports, warnings })
+        Some(Self { arch, text: String::from_utf8(text.to_vec()).ok()?, code: code.to_vec(), reports, warnings, notes })
     }
 }
 
@@ -90,7 +94,14 @@ mod tests {
     fn an_image_comes_back_from_its_bytes() {
         let report = Report { name: "k".into(), registers: 32, ..Report::default() };
         let (text, warnings) = ("ptx\nof a".to_string(), vec!["w".to_string()]);
-        let image = Image { arch: "sm_80".into(), text, code: vec![0, 10, 255], reports: vec![report], warnings };
+        let image = Image {
+            arch: "sm_80".into(),
+            text,
+            code: vec![0, 10, 255],
+            reports: vec![report],
+            warnings,
+            notes: "n".into(),
+        };
         let bytes = image.encode().expect("bytes");
         let got = Image::decode(&bytes).expect("an image");
         assert_eq!((got.text.as_str(), &got.code[..], got.reports[0].registers), ("ptx\nof a", &[0, 10, 255][..], 32));

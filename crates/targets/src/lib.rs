@@ -57,12 +57,17 @@ targets! {
 /// No target knows it.
 pub fn find(name: &str) -> Result<Arch, Error> {
     for target in TARGETS {
-        if let Some(arch) = target.arch(name) {
-            return Ok(Arch { target: *target, name: arch? });
+        match target.arch(name) {
+            Some(Ok(name)) => return Ok(Arch { target: *target, name }),
+            // Below all that are known are named.
+            Some(Err(error)) if !name.starts_with("sm_") => return Err(error),
+            _ => {}
         }
     }
-    let unknown = format!("unsupported CUDA gpu architecture: {name}");
-    Err(Error::User(unknown))
+    let all: Vec<String> = TARGETS.iter().flat_map(|target| target.known()).collect();
+    let alike = |known: &&String| !name.starts_with("sm_") || known.starts_with("sm_");
+    let known: Vec<&str> = all.iter().filter(alike).map(String::as_str).collect();
+    Err(Error::User(format!("unsupported CUDA gpu architecture: {name} (known are {})", known.join(", "))))
 }
 
 /// What code for `name` (as in `--offload-arch=`) runs on, for the cost model.
@@ -86,7 +91,13 @@ mod tests {
         assert!(found("gfx1").is_err_and(|message| message.contains("known are gfx900,")));
         assert_eq!(found("cpu"), Ok("cpu:cpu".into()));
         for unknown in ["sm_12", "sm_", "sm_80x", "sm_90aa", "SM_80", "", "CPU"] {
-            assert_eq!(found(unknown), Err(format!("unsupported CUDA gpu architecture: {unknown}")));
+            let message = found(unknown).expect_err("nobody knows it");
+            assert!(
+                message.starts_with(&format!("unsupported CUDA gpu architecture: {unknown} (known are ")),
+                "{message}"
+            );
+            assert!(message.contains("sm_80, sm_86"), "{message}");
+            assert_eq!(message.contains("cpu"), !unknown.starts_with("sm_"), "{message}");
         }
     }
 

@@ -11,6 +11,12 @@ pub struct Settings {
     pub code_object: Option<u32>,
     /// `-mwavefrontsize64`, `-mno-wavefrontsize64`, on chips that have both.
     pub wave64: Option<bool>,
+    /// Products and sums become one operation only where the code says that they may (`-ffp-contract=off`, `on`); on NVIDIA's chips.
+    #[serde(default)]
+    pub keeps_apart: bool,
+    /// Square roots of floats are rounded as IEEE has it, on NVIDIA's chips: nvcc's `-prec-sqrt=true`.
+    #[serde(default)]
+    pub exact_root: bool,
     /// `--rocm-path=`
     pub rocm_path: Option<PathBuf>,
     /// `--rocm-device-lib-path=`

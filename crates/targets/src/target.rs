@@ -34,6 +34,9 @@ pub trait Target: Sync {
     /// A name of this family that nobody knows.
     fn arch(&self, name: &str) -> Option<Result<String, Error>>;
 
+    /// The architectures of this family, in their usual spelling.
+    fn known(&self) -> Vec<String>;
+
     /// The architecture of the processor of this family in this machine, asked of the tools beside `clang`; `None` where there is
     /// none.
     fn installed(&self, clang: &Path) -> Option<String>;

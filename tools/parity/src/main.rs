@@ -92,6 +92,7 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     options.push("-O3".into());
     let unit = TranslationUnit {
         input: source.to_path_buf(),
+        stdin: None,
         options,
         host_options: Vec::new(),
         device_options: Vec::new(),

@@ -159,7 +159,9 @@ options! {
     "-fno-lto": Joined "<value>", Regrain, CompileAndLink, "not so";
     "-fno-regrain-adaptive": None, Both, Ours(ours::no_adaptive), "not so";
     "-fno-sanitize": Joined "<value>", Regrain, CompileAndLink, "fewer checks of the host code";
+    "-fno-save-optimization-record": None, Regrain, Sets(ours::no_record), "not so";
     "-fopenmp": Joined "<value>", Regrain, CompileAndLink, "OpenMP on the host";
+    "-foptimization-record-file=": Joined "<file>", Regrain, Sets(ours::record_file), "where that record goes";
     "--for-linker=", "-fuse-ld=", "--ld-path=", "--library-directory=", "-rpath=", "-rtlib=", "--rtlib=", "-specs=",
         "--specs=", "-unwindlib=", "--unwindlib=", "-Wl,": Joined "<value>", Regrain, Link, "as clang has it";
     "-force-cl-env-setup", "--force-cl-env-setup": None, NvccElse("nothing: it is for Windows"), Means(""),
@@ -202,12 +204,16 @@ options! {
     "-fregrain-specialize": None, Both, Ours(ours::specialize),
         "on NVIDIA, a version of a kernel for each constant block shape";
     "-fsanitize": Joined "<value>", Regrain, CompileAndLink, "checks of the host code";
+    "-fsave-optimization-record": Joined "=<yaml|bitstream>", Regrain, Sets(ours::save_record),
+        "a record of optimisation, for llvm-remarkutil";
     "-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit": Equals "<n>", Nvcc,
         Means("-ftemplate-backtrace-limit={}"),
         "as clang has it";
     "-ftemplate-depth", "--ftemplate-depth": Equals "<n>", Nvcc, Means("-ftemplate-depth={}"), "as clang has it";
     "-ftime-report": None, Regrain, Ours(ours::time_report), "where time goes, clang's and ours";
     "-ftime-report", "--ftime-report": None, Nvcc, Sets(ours::time_report), "where time goes, clang's and ours";
+    "-ftime-trace": Joined "=<path>", Regrain, Sets(ours::time_trace), "where time goes, for chrome://tracing";
+    "-ftime-trace-granularity=", "-ftime-trace-verbose": Joined "<value>", Regrain, Compile, "how much of it";
     "-ftz", "--ftz": Equals "<true|false>", Both, Sets(nvcc::flush), "denormals of device code are zero";
     "-G", "--device-debug": None, Both, Sets(nvcc::device_debug), "device code for a debugger, not optimised";
     "-g", "--debug": None, Nvcc, Sets(nvcc::debug), "debug information of the host code";
@@ -318,9 +324,9 @@ options! {
     "--output=": Joined "<file>", Regrain, Sets(ours::output), "where the result goes";
     "-pg", "--profile": None, Nvcc, Sets(nvcc::gprof), "for gprof";
     "-prec-div", "--prec-div": Equals "<true|false>", Both, Sets(nvcc::precise_division),
-        "exact division of floats in device code";
+        "exact division of floats, as always without -use_fast_math";
     "-prec-sqrt", "--prec-sqrt": Equals "<true|false>", Both, Sets(nvcc::precise_root),
-        "exact square roots of floats in device code";
+        "exact square roots of floats in device code, on NVIDIA";
     "--print-file-name", "--print-prog-name": Separate "<value>", Regrain, Clang, "as clang has it";
     "-print-regrain-inputs": None, Both, Ours(ours::inputs), "what code depends on beside files, for compiler caches";
     "-ptx", "--ptx": None, Both, Sets(nvcc::ptx), "PTX of the device side";
@@ -372,7 +378,7 @@ options! {
         Means(""),
         "accepted: kernels are told apart by their code";
     "-static-libsan": Joined "<value>", Regrain, CompileAndLink, "the runtime of the checks";
-    "-std", "--std": Equals "<dialect>", Nvcc, Sets(nvcc::standard), "c++03, c++11, c++14, c++17 or c++20";
+    "-std", "--std": Equals "<dialect>", Nvcc, Sets(nvcc::standard), "c++03, c++11, c++14, c++17, c++20 or c++23";
     "-stdlib=": Joined "<value>", Regrain, CompileAndLink, "the C++ library";
     "--sysroot=": Joined "<value>", Regrain, CompileAndLink, "where the host's headers and libraries are";
     "-t", "--threads": Any "<n>", Nvcc, Sets(nvcc::threads), "the most threads; 0 for all processors";

@@ -36,6 +36,10 @@ impl Target for Amdgpu {
         name.starts_with("gfx").then(|| Chip::find(name).map(|chip| chip.name.to_owned()))
     }
 
+    fn known(&self) -> Vec<String> {
+        Chip::all().map(|chip| chip.name.to_owned()).collect()
+    }
+
     fn installed(&self, clang: &Path) -> Option<String> {
         if !Path::new("/dev/kfd").exists() {
             return None;
@@ -135,11 +139,11 @@ impl Kernels for Amdgpu {
         codegen.optimize(module)?;
         let (arch, text) = (options.arch.clone(), codegen.emit(module)?);
         if text_only {
-            return Ok(Image { arch, text, code: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
+            return Ok(Image { arch, text, code: Vec::new(), reports: Vec::new(), warnings: Vec::new(), notes: String::new() });
         }
         let code = codegen.assemble(&text)?;
         let reports = metadata::reports(&code, &arch)?;
-        Ok(Image { arch, text, code, reports, warnings: Vec::new() })
+        Ok(Image { arch, text, code, reports, warnings: Vec::new(), notes: String::new() })
     }
 
     fn embed(&self, host: &Module<'_>, images: &[Image], pieces: Option<&[Piece]>) -> Result<(), Error> {

@@ -62,7 +62,9 @@ pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &
     } else {
         module.strip_debug_info();
     }
-    machine(options)?
-        .write_to_file(module, FileType::Object, output)
-        .map_err(|e| Error::internal(format!("writing '{}'", output.display()), e.to_string()))
+    // Written by ourselves: LLVM would end the process where the disk is full.
+    let object = machine(options)?.write_to_memory_buffer(module, FileType::Object);
+    let object = object.map_err(|e| Error::internal("making an object", e.to_string()))?;
+    std::fs::write(output, object.as_slice())
+        .map_err(|source| Error::Io { path: output.display().to_string(), source })
 }

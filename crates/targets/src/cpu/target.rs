@@ -32,6 +32,10 @@ impl Target for Cpu {
         (name == NAME).then(|| Ok(NAME.to_owned()))
     }
 
+    fn known(&self) -> Vec<String> {
+        vec![NAME.to_owned()]
+    }
+
     fn installed(&self, _clang: &Path) -> Option<String> {
         Some(NAME.to_owned())
     }

@@ -16,6 +16,10 @@ pub struct CodegenOptions {
     pub opt_level: u32,
     /// 1 for `-Os`, 2 for `-Oz`, else 0.
     pub size_level: u32,
+    /// Whether products and sums become one operation wherever they meet.
+    pub fuses: bool,
+    /// Whether square roots of floats are rounded as IEEE has it.
+    pub exact_root: bool,
     /// Whether to link libdevice (no with `-nocudalib`).
     pub libdevice: bool,
 }
@@ -23,7 +27,7 @@ pub struct CodegenOptions {
 impl CodegenOptions {
     /// `-O3` for `arch`.
     pub fn new(arch: SmArch) -> Self {
-        Self { arch, opt_level: 3, size_level: 0, libdevice: true }
+        Self { arch, opt_level: 3, size_level: 0, fuses: true, exact_root: false, libdevice: true }
     }
 }
 
@@ -54,4 +58,5 @@ fn backend(toolkit: &Toolkit, options: &CodegenOptions) -> Backend {
     let libdevice = options.libdevice.then_some(toolkit.libdevice.as_path());
     let features = target_features(toolkit);
     Backend::new(&options.arch.to_string(), &features, libdevice, options.opt_level, options.size_level)
+        .with_arithmetic(options.fuses, options.exact_root)
 }

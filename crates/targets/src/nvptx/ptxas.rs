@@ -71,6 +71,8 @@ pub struct Assembled {
     pub reports: Vec<Report>,
     /// Its warnings.
     pub warnings: Vec<String>,
+    /// What it says with `-v`.
+    pub notes: String,
 }
 
 /// The command that [`assemble`] runs, for `-###` and `-v`.
@@ -102,6 +104,7 @@ pub fn assemble(toolkit: &Toolkit, ptx: &str, options: &AssembleOptions) -> Resu
         cubin: std::fs::read(&cubin).map_err(|source| in_dir(&cubin, source))?,
         reports: report::parse(&said),
         warnings: messages(&said, "warning").map(|(_, text)| text.to_string()).collect(),
+        notes: notes(&said),
     })
 }
 
@@ -114,6 +117,12 @@ fn messages<'a>(said: &'a str, severity: &'static str) -> impl Iterator<Item = (
             head.rsplit_once(", line ").and_then(|(_, number)| number.trim_end_matches([' ', ';']).parse().ok());
         head.starts_with("ptxas").then_some((number, text.trim()))
     })
+}
+
+/// The lines that are neither warning nor error.
+fn notes(said: &str) -> String {
+    let is_note = |line: &&str| !["warning", "error", "fatal"].iter().any(|word| line.starts_with(&format!("ptxas {word}")));
+    said.lines().filter(is_note).map(|line| format!("{line}\n")).collect()
 }
 
 fn failure(said: &str, ptx: &str, status: &str) -> Error {

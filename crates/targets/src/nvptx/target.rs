@@ -31,6 +31,10 @@ impl Target for Nvptx {
         name.starts_with("sm_").then(|| SmArch::parse(name).map(|arch| arch.to_string()))
     }
 
+    fn known(&self) -> Vec<String> {
+        SmArch::all().map(|arch| arch.to_string()).collect()
+    }
+
     fn installed(&self, clang: &Path) -> Option<String> {
         if !Path::new("/dev/nvidiactl").exists() {
             return None;
@@ -114,7 +118,7 @@ impl Kernels for Nvptx {
         let ptx = emit(module, toolkit, &codegen)?;
         if text_only {
             let arch = options.arch.clone();
-            return Ok(Image { arch, text: ptx, code: Vec::new(), reports: Vec::new(), warnings: Vec::new() });
+            return Ok(Image { arch, text: ptx, code: Vec::new(), reports: Vec::new(), warnings: Vec::new(), notes: String::new() });
         }
         let assembling = AssembleOptions {
             opt_level: options.level,
@@ -123,8 +127,8 @@ impl Kernels for Nvptx {
             extra: options.assembler.clone(),
             ..AssembleOptions::new(arch)
         };
-        let Assembled { cubin, reports, warnings } = assemble(toolkit, &ptx, &assembling)?;
-        Ok(Image { arch: options.arch.clone(), text: ptx, code: cubin, reports, warnings })
+        let Assembled { cubin, reports, warnings, notes } = assemble(toolkit, &ptx, &assembling)?;
+        Ok(Image { arch: options.arch.clone(), text: ptx, code: cubin, reports, warnings, notes })
     }
 
     fn embed(&self, host: &Module<'_>, images: &[Image], pieces: Option<&[Piece]>) -> Result<(), Error> {
@@ -159,7 +163,8 @@ impl Kernels for Nvptx {
 fn codegen_options(toolkit: &Toolkit, options: &KernelOptions) -> Result<CodegenOptions, Error> {
     let arch = SmArch::parse(&options.arch)?;
     toolkit.require(arch)?;
-    Ok(CodegenOptions { opt_level: options.level, ..CodegenOptions::new(arch) })
+    let (fuses, exact_root) = (!options.settings.keeps_apart, options.settings.exact_root);
+    Ok(CodegenOptions { opt_level: options.level, fuses, exact_root, ..CodegenOptions::new(arch) })
 }
 
 /// What a program for several chips holds.
