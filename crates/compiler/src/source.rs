@@ -97,7 +97,7 @@ impl Source<'_> {
     pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
-        let mut commands = self.side_commands(chips, &device, host.as_deref());
+        let mut commands = self.side_commands(chips, &device, host.as_deref())?;
         for command in &mut commands {
             self.toolchain.commands.announce(command);
             self.toolchain.commands.ask(command);
@@ -123,11 +123,11 @@ impl Source<'_> {
         Ok((!self.toolchain.commands.dry_run).then_some(made))
     }
 
-    fn side_commands(&self, chips: &[SmArch], device: &[PathBuf], host: Option<&Path>) -> Vec<Command> {
+    fn side_commands(&self, chips: &[SmArch], device: &[PathBuf], host: Option<&Path>) -> Result<Vec<Command>> {
         let clang = &self.toolchain.clang;
         let mut commands = Vec::new();
         for (chip, path) in chips.iter().zip(device) {
-            let mut command = clang.bitcode_command(&self.unit, Side::Device { arch: &chip.to_string() }, path);
+            let mut command = clang.bitcode_command(&self.unit, Side::Device { arch: &chip.to_string() }, path)?;
             if self.options.level.is_none() {
                 // Device code is optimised unless the user says otherwise: that is what CUDA's users expect.
                 command.arg("-O3");
@@ -135,7 +135,7 @@ impl Source<'_> {
             commands.push(command);
         }
         if let Some(path) = host {
-            commands.push(clang.bitcode_command(&self.unit, Side::Host, path));
+            commands.push(clang.bitcode_command(&self.unit, Side::Host, path)?);
         }
         if let Some(last) = commands.last_mut() {
             last.args(&self.dependencies);
@@ -149,7 +149,7 @@ impl Source<'_> {
             // the one architecture that a command is for.
             command.arg("-U__CUDA_ARCH_LIST__").arg(format!("-D__CUDA_ARCH_LIST__={}", list.join(",")));
         }
-        commands
+        Ok(commands)
     }
 
     /// Compiles the host side, registration code in place, with the user's own options: to an object, or to text with
@@ -221,7 +221,7 @@ impl Source<'_> {
 
     /// `--cuda-host-only`: clang's own affair.
     pub(crate) fn host_only(&self) -> Result<()> {
-        let mut command = self.toolchain.clang.cuda_command(&self.unit);
+        let mut command = self.toolchain.clang.cuda_command(&self.unit)?;
         command.arg("--cuda-host-only");
         self.add_kind(&mut command);
         command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);

@@ -24,7 +24,7 @@ pub fn file(options: &[OsString]) -> Option<PathBuf> {
 /// Writes the entry for `unit`, of which `object` is made, to the file `to`.
 pub fn write(session: &Session, unit: &TranslationUnit, object: &Path, to: &Path) -> Result<()> {
     let folder = std::env::current_dir().context("cannot find the working directory")?;
-    let command = session.clang.cuda_command(unit);
+    let command = session.clang.cuda_command(unit)?;
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.push(format!("--offload-arch={}", compile::lowest_chip(&session.archs)));

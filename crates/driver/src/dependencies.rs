@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn the_rule_is_about_the_object() {
-        let (compile, dependencies) = divide(&words("-O2 -MD -I inc -MJ a.json -MF x.d -MJb.json -MTy -Xclang -MD -DM"));
+        let (compile, dependencies) =
+            divide(&words("-O2 -MD -I inc -MJ a.json -MF x.d -MJb.json -MTy -Xclang -MD -DM"));
         assert_eq!(compile, words("-O2 -I inc -Xclang -MD -DM"));
         assert_eq!(complete(dependencies, Path::new("a.o")), words("-MD -MF x.d -MTy"));
         assert_eq!(complete(words("-MMD"), Path::new("d/a.o")), words("-MMD -MF d/a.d -MQ d/a.o"));

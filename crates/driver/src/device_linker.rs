@@ -60,7 +60,8 @@ fn link(words: &[String]) -> Result<()> {
     let objects = std::fs::read_to_string(list).with_context(|| format!("cannot read '{list}'"))?;
     let made = PathBuf::from(format!("{header}.o"));
     let own = std::env::current_exe().context("cannot find my own executable")?.canonicalize()?;
-    let status = Command::new(own.with_file_name("regrain")).arg("-dlink").args(objects.lines()).arg("-o").arg(&made).status();
+    let status =
+        Command::new(own.with_file_name("regrain")).arg("-dlink").args(objects.lines()).arg("-o").arg(&made).status();
     if !status.context("cannot run regrain")?.success() {
         bail!("device code cannot be linked");
     }

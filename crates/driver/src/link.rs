@@ -151,7 +151,8 @@ fn without_replaced(link: &[OsString]) -> Vec<OsString> {
         let value = if arg == "-l" { rest.next() } else { None };
         let text = [Some(arg), value].into_iter().flatten().map(|part| part.to_string_lossy()).collect::<String>();
         let file = Path::new(&text).file_name().unwrap_or_default().to_string_lossy();
-        let is_file = !text.starts_with('-') && REPLACED_FILES.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
+        let is_file = !text.starts_with('-')
+            && REPLACED_FILES.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
         if !REPLACED.contains(&text.as_str()) && !is_file {
             kept.extend([Some(arg), value].into_iter().flatten().cloned());
         }

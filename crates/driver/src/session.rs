@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::unfinished::Unfinished;
 use regrain_compiler::{Commands, Side, Toolchain, compile, note};
-use regrain_frontend::{Clang, TranslationUnit};
+use regrain_frontend::{Clang, TranslationUnit, dialect};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, find};
@@ -15,8 +15,11 @@ use regrain_targets::{Arch, find};
 use crate::archs::{self, Wanted};
 use crate::args::{Args, Input, Output};
 use crate::dependencies;
-use crate::{inform, preprocess};
 use crate::table::Driver;
+use crate::{inform, preprocess};
+
+/// How sources know whose command line it was. CMake does, too.
+const NVCC_MACRO: &str = "-D__NVCC__=1";
 
 /// What all steps of one invocation share.
 pub struct Session {
@@ -126,26 +129,31 @@ impl Session {
     pub fn hand_over(&self) -> Result<()> {
         let asks_version = self.args.clang.iter().any(|word| word == "--version");
         let is_bare = self.args.inputs.is_empty() && (asks_version || self.args.verbose);
-        let mut command = self.clang_command(Side::Host);
+        let mut command = self.clang_command(Side::Host)?;
         if is_bare && !self.args.dry_run {
             return tell_version(&mut command);
         }
         if preprocess::is_asked(self) {
-            let mut device = self.clang_command(Side::Device);
+            let mut device = self.clang_command(Side::Device)?;
             return preprocess::run(self, &mut command, &mut device);
         }
         self.run(&mut command)
     }
 
     /// clang with the user's own command line. A source that clang is to look at for both sides is looked at for `side`.
-    fn clang_command(&self, side: Side) -> Command {
+    fn clang_command(&self, side: Side) -> Result<Command> {
         let mut command = Command::new(self.clang.path());
-        let cuda = self.args.inputs.iter().any(|i| i.cuda);
+        let first = self.args.inputs.iter().find(|input| input.cuda);
+        let cuda = first.is_some();
+        if let (Some(input), Some(_)) = (first, &self.toolchain) {
+            command.args(dialect::options(&self.unit(input)?)?);
+        }
         match side {
             Side::Device => drop(command.args(without_files(&self.args.clang))),
             _ => drop(command.args(&self.args.clang)),
         }
         if self.args.driver == Driver::Nvcc {
+            command.args(cuda.then_some(NVCC_MACRO));
             if let (Some(output), Side::Host) = (&self.args.output, side) {
                 command.arg("-o").arg(output);
             }
@@ -153,7 +161,7 @@ impl Session {
                 command.arg(format!("-std={dialect}"));
             }
         }
-        let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) else { return command };
+        let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) else { return Ok(command) };
         if cuda {
             command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
             command.arg(format!("--offload-arch={}", compile::lowest_chip(&self.archs)));
@@ -166,7 +174,7 @@ impl Session {
         } else if !self.args.inputs.is_empty() {
             command.arg("-idirafter").arg(&toolkit.include);
         }
-        command
+        Ok(command)
     }
 
     /// The tools that CUDA sources are compiled with.
@@ -183,6 +191,7 @@ impl Session {
     pub fn unit(&self, input: &Input) -> Result<TranslationUnit> {
         let toolkit = &self.toolchain()?.toolkit;
         let mut options = dependencies::divide(&self.args.compile).0;
+        options.extend((self.args.driver == Driver::Nvcc).then(|| NVCC_MACRO.into()));
         if let Some(dialect) = &self.args.extra.standard {
             options.push(format!("-std={dialect}").into());
         }
@@ -193,7 +202,7 @@ impl Session {
             host_options: self.args.compile_host.clone(),
             device_options: self.args.compile_device.clone(),
             cuda_path: toolkit.root.clone(),
-            cuda_version: toolkit.version.to_string(),
+            cuda_version: toolkit.compiler_version(),
             relocatable: self.args.options.relocatable,
         })
     }
@@ -295,7 +304,7 @@ mod tests {
     #[test]
     fn the_cpu_sees_the_lowest_architecture() {
         assert_eq!(chip(&["cpu", "sm_90", "sm_80"]), "sm_80");
-        assert_eq!(chip(&["cpu"]), "sm_70");
+        assert_eq!(chip(&["cpu"]), "sm_80");
         assert_eq!(chip(&["cpu", "sm_100", "sm_90a"]), "sm_90a");
     }
 }

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
+use crate::dialect;
 use crate::error::Error;
 
 /// A clang 22 on this machine.
@@ -45,7 +46,7 @@ pub struct TranslationUnit {
     pub device_options: Vec<OsString>,
     /// Root of the CUDA toolkit.
     pub cuda_path: PathBuf,
-    /// The toolkit's version, as in `12.9`.
+    /// The toolkit's version, as in `12.9`, with its compiler's build behind where that is known.
     pub cuda_version: String,
     /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
     pub relocatable: bool,
@@ -82,13 +83,16 @@ impl Clang {
     }
 
     /// The command that compiles one side of `unit` to bitcode at `output`.
-    pub fn bitcode_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Command {
+    ///
+    /// # Errors
+    /// Our headers are not there.
+    pub fn bitcode_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Result<Command, Error> {
         let lines = match side {
             // Line tables cost no code and let every later message name its line. What the user asks for beyond them comes behind.
             Side::Device { .. } => &["-gline-tables-only"][..],
             Side::Host => &[],
         };
-        let mut command = self.command_with(lines, unit);
+        let mut command = self.command_with(lines, unit)?;
         command.args(match side {
             Side::Device { .. } => &unit.device_options,
             Side::Host => &unit.host_options,
@@ -109,12 +113,15 @@ impl Clang {
             }
         }
         command.arg("-o").arg(output).arg(&unit.input);
-        command
+        Ok(command)
     }
 
     /// The command that preprocesses one side of `unit` to `output`.
-    pub fn preprocess_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Command {
-        let mut command = self.command_with(&[], unit);
+    ///
+    /// # Errors
+    /// Our headers are not there.
+    pub fn preprocess_command(&self, unit: &TranslationUnit, side: Side<'_>, output: &Path) -> Result<Command, Error> {
+        let mut command = self.command_with(&[], unit)?;
         match side {
             Side::Device { arch } => {
                 command.args(&unit.device_options).arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
@@ -124,26 +131,29 @@ impl Clang {
             }
         }
         command.arg("-E").arg("-o").arg(output).arg(&unit.input);
-        command
+        Ok(command)
     }
 
     /// clang on the host side of a CUDA source with the user's options, and nothing else.
-    pub fn cuda_command(&self, unit: &TranslationUnit) -> Command {
-        let mut command = self.command_with(&[], unit);
+    ///
+    /// # Errors
+    /// Our headers are not there.
+    pub fn cuda_command(&self, unit: &TranslationUnit) -> Result<Command, Error> {
+        let mut command = self.command_with(&[], unit)?;
         command.args(&unit.host_options);
-        command
+        Ok(command)
     }
 
     /// The same, with options that the user's may override.
-    fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Command {
+    fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Result<Command, Error> {
         let mut command = Command::new(&self.path);
         if let Some(source) = unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
             command.stdin(source);
         }
         command.args(["-x", "cuda"]).args(defaults).arg(format!("--cuda-path={}", unit.cuda_path.display()));
         // A toolkit newer than clang knows is no news to the user, who did not choose clang's age.
-        command.arg("-Wno-unknown-cuda-version").args(&unit.options);
-        command
+        command.arg("-Wno-unknown-cuda-version").args(dialect::options(unit)?).args(&unit.options);
+        Ok(command)
     }
 }
 

@@ -7,6 +7,7 @@ mod arguments;
 pub mod arrays;
 pub mod clang;
 pub mod clean;
+pub mod dialect;
 pub mod dispatch;
 mod error;
 pub mod host;

@@ -150,6 +150,13 @@ impl Toolkit {
         version.split_whitespace().next().map(str::to_owned)
     }
 
+    /// The version with the build of nvcc behind it, as in `12.9.86`, where the toolkit's `version.json` names that.
+    pub fn compiler_version(&self) -> String {
+        let json = std::fs::read_to_string(self.root.join("version.json")).unwrap_or_default();
+        let build = text_in_json(&json, "cuda_nvcc").and_then(|text| text.split('.').nth(2)?.parse::<u32>().ok());
+        build.map_or_else(|| self.version.to_string(), |build| format!("{}.{build}", self.version))
+    }
+
     /// Tells this toolkit from another one, or from itself after a change.
     pub fn stamp(&self) -> String {
         format!("{} {} {}", stamp(&self.ptxas), stamp(&self.libdevice), self.version)
@@ -260,11 +267,15 @@ fn version_in_header(header: &str) -> Option<Version> {
 }
 
 fn version_in_json(json: &str) -> Option<Version> {
-    let (_, rest) = json.split_once("\"cuda\"")?;
-    let (_, rest) = rest.split_once("\"version\"")?;
-    let text = rest.split('"').nth(1)?;
-    let mut parts = text.split('.').map(str::parse);
+    let mut parts = text_in_json(json, "cuda")?.split('.').map(str::parse);
     Some(Version { major: parts.next()?.ok()?, minor: parts.next()?.ok()? })
+}
+
+/// The version that `version.json` gives for one part of the toolkit.
+fn text_in_json<'j>(json: &'j str, part: &str) -> Option<&'j str> {
+    let (_, rest) = json.split_once(&format!("\"{part}\""))?;
+    let (_, rest) = rest.split_once("\"version\"")?;
+    rest.split('"').nth(1)
 }
 
 fn archs_in_help(help: &str) -> Vec<String> {
@@ -301,6 +312,9 @@ mod tests {
         assert_eq!(version_in_header(header), Some(Version { major: 12, minor: 9 }));
         let json = r#"{ "cuda" : { "name" : "CUDA SDK", "version" : "11.8.20220929" } }"#;
         assert_eq!(version_in_json(json), Some(Version { major: 11, minor: 8 }));
+        let json = r#"{ "cuda" : { "version" : "12.9.0" }, "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }"#;
+        assert_eq!(text_in_json(json, "cuda_nvcc"), Some("12.9.86"));
+        assert_eq!(version_in_json(json), Some(Version { major: 12, minor: 9 }));
     }
 
     #[test]

@@ -97,14 +97,14 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
         host_options: Vec::new(),
         device_options: Vec::new(),
         cuda_path: toolkit.root.clone(),
-        cuda_version: toolkit.version.to_string(),
+        cuda_version: toolkit.compiler_version(),
         relocatable: false,
     };
     let dir = tempfile::tempdir()?;
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let place = |suffix: &str| dir.path().join(format!("{name}{suffix}"));
 
-    let mut by_clang: Command = clang.cuda_command(&unit);
+    let mut by_clang: Command = clang.cuda_command(&unit)?;
     by_clang.args(["--cuda-device-only", "-S", "-o"]).arg(place(".clang.ptx"));
     by_clang.arg(format!("--cuda-gpu-arch={arch}")).arg(source);
     run_clang(&mut by_clang)?;
@@ -113,7 +113,7 @@ fn compare(source: &Path, arguments: &Arguments, toolkit: &Toolkit, arch: SmArch
     let clang_reports = nvptx::assemble(toolkit, &clang_ptx, &assembling)?.reports;
 
     let bitcode = place(".bc");
-    run_clang(&mut clang.bitcode_command(&unit, Side::Device { arch: &arch.to_string() }, &bitcode))?;
+    run_clang(&mut clang.bitcode_command(&unit, Side::Device { arch: &arch.to_string() }, &bitcode)?)?;
     let context = Context::create();
     let module = Module::parse_bitcode_from_path(&bitcode, &context).map_err(|e| anyhow::anyhow!("{e}"))?;
     module.strip_debug_info();

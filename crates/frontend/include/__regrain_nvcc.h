@@ -1,0 +1,38 @@
+/* What nvcc gives each CUDA source beyond what clang does. The driver includes it behind clang's wrapper of CUDA's headers,
+ * before all else; it is no user's to include. */
+#ifndef __REGRAIN_NVCC_H__
+#define __REGRAIN_NVCC_H__
+
+/* nvcc's cuda_runtime.h includes these. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#if __cplusplus >= 201103L
+#include <utility>
+#endif
+
+#ifndef __CUDA_API_VER_MAJOR__
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#endif
+#ifndef __CUDA_API_VER_MINOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+#endif
+
+/* Sources ask for its value; clang's wrapper leaves it without one. */
+#undef __CUDACC__
+#define __CUDACC__ 1
+
+/* clang always has what these options of nvcc turn on. */
+#ifndef __CUDACC_EXTENDED_LAMBDA__
+#define __CUDACC_EXTENDED_LAMBDA__ 1
+#endif
+#ifndef __CUDACC_RELAXED_CONSTEXPR__
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#endif
+
+#include <__regrain_host_min_max.h>
+#include <__regrain_nv_atomic.h>
+
+#endif
