@@ -45,4 +45,4 @@ END
 install -d "$tree/usr/share/doc/regrain"
 install -m 644 "$root/README.md" "$tree/usr/share/doc/regrain/"
 mkdir -p "$folder"
-dpkg-deb --build --root-owner-group -Zxz -z1 "$tree" "$folder/regrain_${version}_$arch.deb"
+dpkg-deb --build --root-owner-group -Zzstd -z3 "$tree" "$folder/regrain_${version}_$arch.deb"

@@ -154,6 +154,8 @@ impl Session {
         }
         if self.args.driver == Driver::Nvcc {
             command.args(cuda.then_some(NVCC_MACRO));
+            // In its own words these say more than clang's do.
+            command.args((self.args.kind == Output::Object).then_some("-c"));
             if let (Some(output), Side::Host) = (&self.args.output, side) {
                 command.arg("-o").arg(output);
             }
