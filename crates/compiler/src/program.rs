@@ -85,7 +85,7 @@ impl Program<'_> {
         write_bitcode(&module, &bitcode)?;
         let mut command = Command::new(self.toolchain.clang.path());
         command.args(["-c", "-fPIC", "-x", "ir"]).arg(&bitcode).arg("-o").arg(&made);
-        self.toolchain.commands.run(&mut command)?;
+        self.toolchain.commands.run_clang(&mut command)?;
         Ok(made)
     }
 

@@ -102,12 +102,9 @@ impl Source<'_> {
         let mut kept = None;
         let results = loop {
             let mut commands = self.side_commands(chips, &device, host.as_deref(), &concessions)?;
-            let mut dry = false;
-            for command in &commands {
-                dry |= self.toolchain.commands.announce(command);
-            }
-            if dry {
-                return Ok(None);
+            for command in &mut commands {
+                self.toolchain.commands.announce(command);
+                self.toolchain.commands.ask(command);
             }
             let results = side_by_side(&mut commands);
             let Some(stderr) = rejection(&results) else { break results };
@@ -129,7 +126,8 @@ impl Source<'_> {
                 said.push(stderr);
             }
         }
-        Ok(Some(Sides { host, device, device_time }))
+        let made = Sides { host, device, device_time };
+        Ok((!self.toolchain.commands.dry_run).then_some(made))
     }
 
     fn side_commands(
@@ -183,7 +181,7 @@ impl Source<'_> {
         self.record(&mut command);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
-        self.toolchain.commands.run(&mut command)?;
+        self.toolchain.commands.run_clang(&mut command)?;
         self.keep_host(&bitcode, &made)?;
         Ok(made)
     }
@@ -218,7 +216,8 @@ impl Source<'_> {
         let merged = self.scratch("merged.o");
         let mut command = Command::new(self.toolchain.clang.sibling("ld.lld"));
         command.arg("-r").args(objects).arg("-o").arg(&merged);
-        self.toolchain.commands.run(&mut command)?;
+        // Not shown: CMake takes the first line with a linker for the program's link.
+        Commands::default().run(&mut command)?;
         Ok(merged)
     }
 
@@ -241,7 +240,7 @@ impl Source<'_> {
         command.arg("--cuda-host-only");
         self.add_kind(&mut command);
         command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);
-        self.toolchain.commands.run(&mut command)
+        self.toolchain.commands.run_clang(&mut command)
     }
 }
 

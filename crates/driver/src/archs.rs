@@ -1,10 +1,11 @@
 //! What device code is made for: one list, whoever's options named it.
 //!
 //! `--offload-arch=` names processors. nvcc's `-arch`, `-code` and `-gencode` name pairs: the architecture that the source sees
-//! (`compute_NN`), and what the program holds of it, machine code (`sm_NN`) or PTX (`compute_NN`).
+//! (`compute_NN`), and what the program holds of it, machine code (`sm_NN`) or PTX (`compute_NN`). A variable of the environment
+//! replaces all of it or adds to it, for builds whose options are not to be touched.
 
 use anyhow::{Result, anyhow, bail};
-use regrain_compiler::note;
+use regrain_compiler::{Side, note};
 use regrain_frontend::Clang;
 use regrain_targets::image::Piece;
 use regrain_targets::toolkit::{SmArch, Toolkit};
@@ -16,6 +17,9 @@ use crate::table::Driver;
 /// What `regrain-nvcc` compiles for where nothing is said, as nvcc 13 does: PTX of this chip runs on all that NVIDIA's current
 /// drivers and toolkits know.
 const DEFAULT_OF_NVCC: &str = "sm_75";
+
+/// The variable that replaces what a command line names by a list of architectures, or with `+` before it adds them.
+pub const VARIABLE: &str = "REGRAIN_OFFLOAD_ARCH";
 
 /// What the options say of architectures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,7 +114,19 @@ fn unknown(name: &str) -> anyhow::Error {
 /// # Errors
 /// Architectures that nobody knows, and pairs that do not go together.
 pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: bool) -> Result<Wanted> {
+    // A file for one side is of the kind that the build asks for.
+    let variable = std::env::var(VARIABLE).unwrap_or_default();
+    let is_for_programs = args.options.emit.side != Side::Device && is_needed;
+    let (replaced, added) = match variable.strip_prefix('+') {
+        _ if !is_for_programs => ("", ""),
+        Some(added) => ("", added),
+        None => (variable.as_str(), ""),
+    };
     let mut wanted = Wanted::default();
+    if !replaced.is_empty() {
+        add_variable(&mut wanted, clang, replaced)?;
+        return Ok(wanted);
+    }
     let gpu = &args.gpu;
     for name in &gpu.named {
         let found = if name == "native" { installed(clang) } else { Some(find(name)?) };
@@ -126,8 +142,36 @@ pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: 
             Driver::Regrain => installed(clang).into_iter().for_each(|arch| wanted.add(arch)),
         }
     }
+    add_variable(&mut wanted, clang, added)?;
     settle_pieces(&mut wanted, gpu);
     Ok(wanted)
+}
+
+/// NVIDIA's chips that the command line alone asks for, whatever the environment makes of it.
+pub fn asked_of_nvidia(args: &Args, toolkit: &Toolkit) -> Result<Vec<SmArch>> {
+    let mut wanted = Wanted::default();
+    let clang = Clang::find()?;
+    for (arch, codes) in &args.gpu.generated {
+        codes.iter().try_for_each(|code| wanted.add_pair(arch, code))?;
+    }
+    add_nvccs(&mut wanted, args, &clang, Some(toolkit))?;
+    if wanted.archs.is_empty() {
+        wanted.add(find(DEFAULT_OF_NVCC)?);
+    }
+    Ok(wanted.archs.iter().filter_map(|arch| SmArch::parse(&arch.name).ok()).collect())
+}
+
+/// Adds the architectures of a list in the variable.
+fn add_variable(wanted: &mut Wanted, clang: &Clang, list: &str) -> Result<()> {
+    for name in list.split([',', ';', ' ']).map(|name| name.trim_start_matches('+')).filter(|name| !name.is_empty()) {
+        let found = if name == "native" { installed(clang) } else { Some(in_variable(name)?) };
+        found.into_iter().for_each(|arch| wanted.add(arch));
+    }
+    Ok(())
+}
+
+fn in_variable(name: &str) -> Result<Arch> {
+    find(name).map_err(|reason| anyhow!("in the variable {VARIABLE}: {reason}"))
 }
 
 /// nvcc's `-arch` and `-code`.

@@ -41,6 +41,8 @@ pub enum Inform {
     ManPage,
     /// nvcc's `--version`.
     Version,
+    /// `-print-regrain-inputs`
+    Inputs,
     /// nvcc's lists of chips: `sm_NN`, `compute_NN`.
     Chips {
         /// As in `sm_`.

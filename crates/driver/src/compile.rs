@@ -8,7 +8,9 @@ use anyhow::{Context, Result};
 use regrain_compiler::{Kept, Record, SideFiles, Source, compile as compiler};
 
 use crate::args::{Input, Keep, Output, Records};
+use crate::database;
 use crate::dependencies;
+use crate::device_linker;
 use crate::session::Session;
 use crate::table::Driver;
 
@@ -80,6 +82,9 @@ fn is_c(input: &Input) -> bool {
 }
 
 fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result<()> {
+    if let Some(made) = device_linker::linked_for(&input.path, &session.args.compile) {
+        return std::fs::copy(&made, output).map(drop).with_context(|| format!("cannot copy '{}'", made.display()));
+    }
     let (_, options) = dependencies::divide(&session.args.compile);
     let mut unit = session.unit(input)?;
     if input.path == Path::new("-") {
@@ -89,6 +94,9 @@ fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result
         Output::Linked => Path::new(input.path.file_stem().unwrap_or("stdin".as_ref())).with_extension("o"),
         _ => output.to_path_buf(),
     };
+    if let Some(to) = database::file(&session.args.compile).filter(|_| !session.args.dry_run) {
+        database::write(session, &unit, &object, &to)?;
+    }
     let scratch = session.scratch(&index.to_string());
     std::fs::create_dir(&scratch).context("cannot make a temporary folder")?;
     // The finished file is moved into place, so that a failure leaves nothing half done behind.

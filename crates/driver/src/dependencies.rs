@@ -1,7 +1,8 @@
 //! `-MD` and its kin: the rule for make.
 //!
 //! A CUDA source is compiled once for each side, to bitcode in a temporary folder. The rule must name neither: one side
-//! alone writes it, and the target and the file are those of the object that the user asked for.
+//! alone writes it, and the target and the file are those of the object that the user asked for. `-MJ` is the driver's own affair
+//! for the same reason ([`crate::database`]).
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,6 +19,12 @@ pub fn divide(options: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let text = option.to_string_lossy();
+        if text.starts_with("-MJ") {
+            if text == "-MJ" {
+                rest.next();
+            }
+            continue;
+        }
         let list = if is_about_dependencies(&text) { &mut dependencies } else { &mut compile };
         list.push(option.clone());
         let value_follows = WITH_VALUE.contains(&text.as_ref()) || text == "-Xclang";
@@ -58,7 +65,8 @@ mod tests {
 
     #[test]
     fn the_rule_is_about_the_object() {
-        let (compile, dependencies) = divide(&words("-O2 -MD -I inc -MF x.d -MTy -Xclang -MD -DM"));
+        let (compile, dependencies) =
+            divide(&words("-O2 -MD -I inc -MJ a.json -MF x.d -MJb.json -MTy -Xclang -MD -DM"));
         assert_eq!(compile, words("-O2 -I inc -Xclang -MD -DM"));
         assert_eq!(complete(dependencies, Path::new("a.o")), words("-MD -MF x.d -MTy"));
         assert_eq!(complete(words("-MMD"), Path::new("d/a.o")), words("-MMD -MF d/a.d -MQ d/a.o"));

@@ -7,9 +7,9 @@ use anyhow::{Result, bail};
 use regrain_frontend::Clang;
 use regrain_targets::toolkit::Toolkit;
 
-use crate::archs;
 use crate::args::{Args, Inform};
 use crate::table::{Does, Driver, Opt, TABLE, Value};
+use crate::{archs, inputs};
 
 /// Prints what was asked for.
 ///
@@ -29,6 +29,7 @@ pub fn inform(args: &Args, what: &Inform) -> Result<()> {
         Inform::Completions(shell) => print!("{}", completions(args.driver, shell)?),
         Inform::ManPage => print!("{}", man_page(args.driver)),
         Inform::Version => print!("{}", version(Toolkit::find(args.cuda_path.as_deref()).ok().as_ref())),
+        Inform::Inputs => print!("{}", inputs::lines(args)),
         Inform::Chips { prefix } => {
             let toolkit = Toolkit::find(args.cuda_path.as_deref()).ok();
             archs::chips(toolkit.as_ref(), false).iter().for_each(|chip| println!("{prefix}{chip}"));
@@ -81,12 +82,12 @@ fn help(driver: Driver, shown: &dyn Fn(&Opt) -> bool, more: &str) -> String {
     text
 }
 
-/// nvcc's words about its version, which CMake and scripts read, with our name.
+/// nvcc's words about its version, with our name. CMake knows nvcc by the first line, and the version by what follows `V`.
 fn version(toolkit: Option<&Toolkit>) -> String {
     let release = toolkit.map_or("12.9".into(), |toolkit| toolkit.version.to_string());
     let build = toolkit.and_then(Toolkit::ptxas_version).unwrap_or_else(|| format!("{release}.0"));
     format!(
-        "regrain-nvcc: Regrain {}, with nvcc's command line\nCuda compilation tools, release {release}, V{build}\n",
+        "regrain-nvcc: NVIDIA (R) Cuda compiler driver's command line, by Regrain {}\nCuda compilation tools, release {release}, V{build}\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -172,4 +173,16 @@ fn man_page(driver: Driver) -> String {
         let _ = writeln!(text, ".TP\n.B {}\n{}.", heads.join(", "), escaped(option.help));
     }
     text
+}
+
+/// What clang says of its version (`--version`, `-v`), with our name and version in the first line. Build systems take the first
+/// number there for clang's version, so ours stands behind.
+pub fn clang_version(said: &str) -> String {
+    let Some((line, rest)) = said.split_once('\n') else { return said.to_owned() };
+    let Some((vendor, version)) = line.split_once("clang version ") else { return said.to_owned() };
+    let (number, built) = version.split_once(' ').unwrap_or((version, ""));
+    let of = format!("{}{}", vendor, built.trim_matches(['(', ')']));
+    let of = of.trim();
+    let of = if of.is_empty() { String::new() } else { format!(", {of}") };
+    format!("Regrain clang version {number} (regrain {}{of})\n{rest}", env!("CARGO_PKG_VERSION"))
 }

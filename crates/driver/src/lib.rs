@@ -9,22 +9,29 @@
 pub mod archs;
 pub mod args;
 mod compile;
+mod database;
 mod dependencies;
 mod device_link;
+mod device_linker;
 mod inform;
+mod inputs;
 mod interrupt;
 mod link;
 pub mod nvcc;
+mod nvcc_listing;
 pub mod ours;
 pub mod parse;
+mod preprocess;
 mod session;
 pub mod table;
+mod toolkit_view;
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Error, Result};
+use regrain_targets::toolkit::Toolkit;
 
 use crate::args::{Args, Output};
 use crate::session::Session;
@@ -55,6 +62,10 @@ fn init_tracing() {
 }
 
 fn run(driver: Driver) -> Result<ExitCode> {
+    if let Some(tool) = device_linker::tool() {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        return tool(&words).map(|()| ExitCode::SUCCESS);
+    }
     let args = parse::of_process(driver)?;
     if let Some(what) = args.inform.clone() {
         inform::inform(&args, &what)?;
@@ -62,6 +73,9 @@ fn run(driver: Driver) -> Result<ExitCode> {
     }
     if args.extra.clean {
         return clean(&args).map(|()| ExitCode::SUCCESS);
+    }
+    if driver == Driver::Nvcc && (args.verbose || args.dry_run) {
+        list_as_nvcc(&args)?;
     }
     let session = Session::new(args)?;
     if session.is_for_clang_alone() {
@@ -86,6 +100,16 @@ fn run(driver: Driver) -> Result<ExitCode> {
     } else {
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The lines that nvcc prints before its commands.
+fn list_as_nvcc(args: &Args) -> Result<()> {
+    let toolkit = Toolkit::find(args.cuda_path.as_deref())?;
+    let own = std::env::current_exe().context("cannot find my own executable")?;
+    let chips = archs::asked_of_nvidia(args, &toolkit)?;
+    let view = toolkit_view::of(&toolkit, toolkit_view::runtime_is_ours());
+    eprint!("{}", nvcc_listing::lines(args, [&toolkit.root, &view], &own.with_file_name("regrain"), &chips));
+    Ok(())
 }
 
 /// The file that is made of all inputs together, if there is one.

@@ -14,9 +14,13 @@ use regrain_targets::units;
 use crate::args::{Args, Cudart};
 use crate::device_link::Waiting;
 use crate::session::Session;
+use crate::toolkit_view;
 
 /// NVIDIA's own host libraries, which our runtime stands for.
 const REPLACED: &[&str] = &["-lcudart", "-lcudart_static", "-lcuda", "-lcudadevrt", "-lcudart.so"];
+
+/// The same as files, as CMake names them.
+const REPLACED_FILES: &[&str] = &["libcudart.so", "libcudart_static.a", "libcuda.so", "libcudadevrt.a"];
 
 /// Links `objects` (the compiled sources, by input index) and the other inputs to `output`.
 pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path) -> Result<()> {
@@ -25,6 +29,12 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path)
     let (found, mut waiting) = look_into(args, objects);
     if args.dry_run || found.linked || args.extra.no_device_link {
         waiting = Waiting::default();
+    }
+    if args.dry_run {
+        // clang asks no more of them than that they are there.
+        for path in &compiled {
+            std::fs::write(path, "").with_context(|| format!("cannot write '{}'", path.display()))?;
+        }
     }
     let ours = found.linked || waiting.is_some() || links_our_runtime(session, objects, &found);
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
@@ -53,7 +63,7 @@ pub fn archive(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Pa
     let mut command = Command::new(archiver);
     command.arg("rcs").args(&args.extra.archive_options).arg(&finished).args(in_order(args, objects));
     command.args(args.inputs.iter().filter(|input| !input.source).map(|input| &input.path));
-    session.run(&mut command)?;
+    session.commands.run(&mut command)?;
     if args.dry_run {
         return Ok(());
     }
@@ -99,6 +109,9 @@ fn command(
     command.arg("--driver-mode=g++").args(compiled).args(images);
     command.args(if ours { without_replaced(&args.link) } else { args.link.clone() });
     if ours {
+        if let Some(view) = view_for_others(session) {
+            command.arg(format!("-L{}", view.display()));
+        }
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
         if args.options.profile_generate || args.options.adaptive || found.profiled {
@@ -122,6 +135,14 @@ fn command(
     Ok(command)
 }
 
+/// The folder in which other compilers find our runtime by the names of NVIDIA's, if CMake was shown it: it takes the folders for their
+/// command lines from what we say of a link.
+fn view_for_others(session: &Session) -> Option<PathBuf> {
+    let toolkit = &session.toolchain().ok()?.toolkit;
+    let view = toolkit_view::place(toolkit, true)?.join("lib64");
+    (session.args.verbose && view.is_dir()).then_some(view)
+}
+
 /// What is passed to the linker, without libraries that our runtime stands for.
 fn without_replaced(link: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
@@ -129,7 +150,10 @@ fn without_replaced(link: &[OsString]) -> Vec<OsString> {
     while let Some(arg) = rest.next() {
         let value = if arg == "-l" { rest.next() } else { None };
         let text = [Some(arg), value].into_iter().flatten().map(|part| part.to_string_lossy()).collect::<String>();
-        if !REPLACED.contains(&text.as_str()) {
+        let file = Path::new(&text).file_name().unwrap_or_default().to_string_lossy();
+        let is_file = !text.starts_with('-')
+            && REPLACED_FILES.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
+        if !REPLACED.contains(&text.as_str()) && !is_file {
             kept.extend([Some(arg), value].into_iter().flatten().cloned());
         }
     }
@@ -214,7 +238,7 @@ fn holds(bytes: &[u8], text: &[u8]) -> bool {
 
 /// A library that programs are linked with: in `REGRAIN_LIB_DIR` where that is set, else beside the executable, in `../lib` of an
 /// installation, or where this executable was built.
-fn library(what: &str, name: &str) -> Result<PathBuf> {
+pub(crate) fn library(what: &str, name: &str) -> Result<PathBuf> {
     let folders = match std::env::var_os("REGRAIN_LIB_DIR").filter(|folder| !folder.is_empty()) {
         Some(folder) => vec![PathBuf::from(folder)],
         None => {

@@ -56,6 +56,7 @@ set! {
     help(args, _) args.inform = Some(Inform::Help { all: false });
     help_all(args, _) args.inform = Some(Inform::Help { all: true });
     completions(args, value) args.inform = Some(Inform::Completions(value.to_owned()));
+    inputs(args, _) args.inform = Some(Inform::Inputs);
     man_page(args, _) args.inform = Some(Inform::ManPage);
 }
 

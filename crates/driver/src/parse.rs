@@ -9,7 +9,7 @@ use crate::args::{Args, Output};
 use crate::table::{self, Does, Driver, Found, Scope};
 
 /// Options that stand behind those of every command line, as a shell would split them, in `regrain`'s spelling.
-const APPEND_FLAGS: &str = "REGRAIN_APPEND_FLAGS";
+pub const APPEND_FLAGS: &str = "REGRAIN_APPEND_FLAGS";
 
 /// The command line of this process, with what the environment adds.
 pub fn of_process(driver: Driver) -> Result<Args> {

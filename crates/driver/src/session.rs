@@ -1,11 +1,12 @@
 //! An invocation: its arguments, tools, targets and temporary files.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::unfinished::Unfinished;
-use regrain_compiler::{Commands, Toolchain, compile, note};
+use regrain_compiler::{Commands, Side, Toolchain, compile, note};
 use regrain_frontend::{Clang, TranslationUnit, dialect};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
@@ -15,6 +16,10 @@ use crate::archs::{self, Wanted};
 use crate::args::{Args, Input, Output};
 use crate::dependencies;
 use crate::table::Driver;
+use crate::{inform, preprocess};
+
+/// How sources know whose command line it was. CMake does, too.
+const NVCC_MACRO: &str = "-D__NVCC__=1";
 
 /// What all steps of one invocation share.
 pub struct Session {
@@ -124,34 +129,56 @@ impl Session {
 
     /// Runs clang on the user's own command line, without what only we understand.
     pub fn hand_over(&self) -> Result<()> {
+        let asks_version = self.args.clang.iter().any(|word| word == "--version");
+        let is_bare = self.args.inputs.is_empty() && (asks_version || self.args.verbose);
+        let mut command = self.clang_command(Side::Host)?;
+        if is_bare && !self.args.dry_run {
+            return tell_version(&mut command);
+        }
+        if preprocess::is_asked(self) {
+            let mut device = self.clang_command(Side::Device)?;
+            return preprocess::run(self, &mut command, &mut device);
+        }
+        self.run(&mut command)
+    }
+
+    /// clang with the user's own command line. A source that clang is to look at for both sides is looked at for `side`.
+    fn clang_command(&self, side: Side) -> Result<Command> {
         let mut command = Command::new(self.clang.path());
-        let first = self.args.inputs.iter().find(|i| i.cuda);
+        let first = self.args.inputs.iter().find(|input| input.cuda);
         let cuda = first.is_some();
         if let (Some(input), Some(_)) = (first, &self.toolchain) {
             command.args(dialect::options(&self.unit(input)?)?);
         }
-        command.args(&self.args.clang);
+        match side {
+            Side::Device => drop(command.args(without_files(&self.args.clang))),
+            _ => drop(command.args(&self.args.clang)),
+        }
         if self.args.driver == Driver::Nvcc {
-            if let Some(output) = &self.args.output {
+            command.args(cuda.then_some(NVCC_MACRO));
+            // In its own words these say more than clang's do.
+            command.args((self.args.kind == Output::Object).then_some("-c"));
+            if let (Some(output), Side::Host) = (&self.args.output, side) {
                 command.arg("-o").arg(output);
             }
             if let Some(dialect) = &self.args.extra.standard {
                 command.arg(format!("-std={dialect}"));
             }
         }
-        if let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) {
-            if cuda {
-                command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
-                command.arg(format!("--offload-arch={}", compile::lowest_chip(&self.archs)));
-                let device_only = self.args.options.emit.side == regrain_compiler::Side::Device;
-                if self.args.kind == Output::ClangOnly && !device_only {
-                    command.arg("--cuda-host-only");
-                }
-            } else if !self.args.inputs.is_empty() {
-                command.arg("-idirafter").arg(&toolkit.include);
+        let Some(toolkit) = self.toolchain.as_ref().map(|toolchain| &toolchain.toolkit) else { return Ok(command) };
+        if cuda {
+            command.arg(format!("--cuda-path={}", toolkit.root.display())).arg("-Wno-unknown-cuda-version");
+            command.arg(format!("--offload-arch={}", compile::lowest_chip(&self.archs)));
+            let device_only = self.args.options.emit.side == Side::Device;
+            if side == Side::Device {
+                command.arg("--cuda-device-only");
+            } else if self.args.kind == Output::ClangOnly && !device_only {
+                command.arg("--cuda-host-only");
             }
+        } else if !self.args.inputs.is_empty() {
+            command.arg("-idirafter").arg(&toolkit.include);
         }
-        self.run(&mut command)
+        Ok(command)
     }
 
     /// The tools that CUDA sources are compiled with.
@@ -168,6 +195,7 @@ impl Session {
     pub fn unit(&self, input: &Input) -> Result<TranslationUnit> {
         let toolkit = &self.toolchain()?.toolkit;
         let mut options = dependencies::divide(&self.args.compile).0;
+        options.extend((self.args.driver == Driver::Nvcc).then(|| NVCC_MACRO.into()));
         if let Some(dialect) = &self.args.extra.standard {
             options.push(format!("-std={dialect}").into());
         }
@@ -183,9 +211,9 @@ impl Session {
         })
     }
 
-    /// Runs a command whose standard error is the user's, showing it with `-v` and only printing it with `-###`.
+    /// Runs clang so that its standard error is the user's, showing it with `-v` and only printing it with `-###`.
     pub fn run(&self, command: &mut Command) -> Result<()> {
-        Ok(self.commands.run(command)?)
+        Ok(self.commands.run_clang(command)?)
     }
 
     /// Where a file goes that has no name by `-o`.
@@ -203,6 +231,32 @@ impl Session {
             }
         }
     }
+}
+
+/// clang's words about its version are about ours too.
+fn tell_version(command: &mut Command) -> Result<()> {
+    let said = command.output().context("cannot run clang")?;
+    print!("{}", inform::clang_version(&String::from_utf8_lossy(&said.stdout)));
+    eprint!("{}", inform::clang_version(&String::from_utf8_lossy(&said.stderr)));
+    if said.status.success() {
+        return Ok(());
+    }
+    Err(regrain_compiler::Error::from(regrain_frontend::Error::Rejected { stderr: String::new() }).into())
+}
+
+/// A command line of clang's whose result goes to standard output and that writes no rule for make.
+fn without_files(words: &[OsString]) -> Vec<OsString> {
+    let (words, _) = dependencies::divide(words);
+    let mut kept = Vec::new();
+    let mut rest = words.into_iter();
+    while let Some(word) = rest.next() {
+        match word.to_str() {
+            Some("-o" | "--output") => drop(rest.next()),
+            Some(joined) if joined.starts_with("-o") && !joined.starts_with("-objc") => {}
+            _ => kept.push(word),
+        }
+    }
+    kept
 }
 
 /// An error unless clang makes code for the processor `cpu`.

@@ -6,7 +6,6 @@
 //! the version is given explicitly.
 
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -51,17 +50,6 @@ pub struct TranslationUnit {
     pub cuda_version: String,
     /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
     pub relocatable: bool,
-}
-
-impl TranslationUnit {
-    /// 16 digits that no other unit of a program has: a hash of where the source is and of the options.
-    pub fn id(&self) -> String {
-        let mut hasher = DefaultHasher::new();
-        self.input.canonicalize().ok().hash(&mut hasher);
-        self.stdin.as_ref().and_then(|path| std::fs::read(path).ok()).hash(&mut hasher);
-        (&self.options, &self.host_options, &self.device_options).hash(&mut hasher);
-        format!("{:016x}", hasher.finish())
-    }
 }
 
 /// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.

@@ -11,6 +11,7 @@ pub mod dialect;
 pub mod dispatch;
 mod error;
 pub mod host;
+mod identity;
 pub mod launch_tokens;
 pub mod launches;
 pub mod private_names;

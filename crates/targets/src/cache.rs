@@ -87,6 +87,11 @@ impl Cache {
         Some(self.root.as_ref()?.join(&name[..2]).join(&name[2..]))
     }
 
+    /// The folder of it all, if anything is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.root.as_deref()
+    }
+
     /// Whether anything is kept at all.
     pub fn is_on(&self) -> bool {
         self.root.is_some()

@@ -337,6 +337,7 @@ options! {
     "-prec-sqrt", "--prec-sqrt": Equals "<true|false>", Both, Sets(nvcc::precise_root),
         "exact square roots of floats in device code, on NVIDIA";
     "--print-file-name", "--print-prog-name": Separate "<value>", Regrain, Clang, "as clang has it";
+    "-print-regrain-inputs": None, Both, Ours(ours::inputs), "what code depends on beside files, for compiler caches";
     "-ptx", "--ptx": None, Both, Sets(nvcc::ptx), "PTX of the device side";
     "-qpp-config", "--qpp-config": Equals "<configuration>", NvccElse("nothing: clang 22 compiles the host side"),
         Refused("clang 22 compiles the host side"),

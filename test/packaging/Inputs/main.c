@@ -1,0 +1,3 @@
+#include <stdio.h>
+int sum(void);
+int main(void) { return printf("sum %d\n", sum()) < 0; }

@@ -1,0 +1,3 @@
+#include <cstdio>
+extern "C" int sum();
+int main() { printf("sum %d\n", sum()); }
