@@ -170,8 +170,8 @@ OPTIONS OF REGRAIN:
                              the grains that are tried: none, default, or as in blocks=1,2,4:threads=1,2, on the CPU
                              with blocks per task, :tasks=auto,1,64; further ones behind +
   -fregrain-search-budget=<seconds>
-                             the most that a search takes where nothing is stated; none; default: as long as clang takes
-                             for the device side
+                             the most that a search takes where nothing is stated; none; default: a quarter of what clang
+                             takes for the device side, at least 0.3, on the CPU 0.2
   -fregrain-report=<file>    append what was decided about each grain, one JSON object on a line
   -fregrain-profile-generate make a program that tries the alternatives and writes their times to a tuning database
                              (REGRAIN_TUNING_DB, else beside the program)
