@@ -42,13 +42,11 @@ use crate::words::Words;
 /// it sources give clusters, bulk copies and matrix instructions of four warps, which no target but NVIDIA's own has.
 const DEFAULT_CHIP: SmArch = SmArch { number: 80, specific: false };
 
-/// The least time that a search has where it may take as long as clang.
-const LEAST_BUDGET: Duration = Duration::from_secs(3);
-
-/// The same for code that is not assembled to choose, and the part of clang's time that it may take else: choosing is all that it is for, while
-/// the code of each launch takes a processor's back end several times as long.
+/// The part of clang's time for the device side that a search may take, and the least that it may take in any case, where kernels are
+/// assembled to choose, and where choosing is all that it is for.
+const PART_OF_CLANG: u32 = 4;
+const LEAST_BUDGET: Duration = Duration::from_millis(300);
 const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(200);
-const PART_FOR_BLOCKS: u32 = 4;
 
 /// Compiles a source to its output. Nothing is left at the output when it fails.
 ///
@@ -189,10 +187,10 @@ impl<'s> Compilation<'s> {
         let stated = options.alternatives.is_some() || options.profile_generate || options.profile_use.is_some();
         let time = match options.budget {
             Budget::AsClang if stated => return None,
-            Budget::AsClang => match group.target.code() {
-                target::Code::Kernels(_) => self.sides.device_time.max(LEAST_BUDGET),
-                target::Code::Blocks(_) => (self.sides.device_time / PART_FOR_BLOCKS).max(LEAST_BUDGET_OF_BLOCKS),
-            },
+            Budget::AsClang => (self.sides.device_time / PART_OF_CLANG).max(match group.target.code() {
+                target::Code::Kernels(_) => LEAST_BUDGET,
+                target::Code::Blocks(_) => LEAST_BUDGET_OF_BLOCKS,
+            }),
             Budget::Seconds(seconds) => Duration::from_secs_f64(seconds),
             Budget::Unlimited => return None,
         };

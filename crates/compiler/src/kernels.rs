@@ -221,7 +221,10 @@ fn choose(
         return Ok(None);
     }
     let source = stages.source;
-    let mains = versions.main_kernels()?;
+    // Those of the first launches first: there may be no time for all.
+    let order: HashMap<&str, usize> = versions.launches.iter().map(|launch| launch.symbol.as_str()).zip(0..).collect();
+    let mut mains = versions.main_kernels()?;
+    mains.sort_by_key(|(symbol, ..)| order.get(symbol.as_str()).copied());
     let mut all = Vec::new();
     for unit in units {
         all.push(job(source, chips.target, &unit.module, &unit.arch));

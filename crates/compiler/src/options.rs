@@ -93,7 +93,7 @@ pub struct Emit {
 /// How long the search for grains may take, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Budget {
-    /// As long as clang took for the device side, but at least three seconds, on the CPU a quarter of that time and at least 0.2 s.
+    /// A quarter of the time that clang took for the device side, but at least 0.3 s, on the CPU 0.2 s.
     #[default]
     AsClang,
     /// So many seconds.

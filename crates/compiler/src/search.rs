@@ -32,8 +32,8 @@
 //!   (`regrain-hash-kernels`), its block shape, target and version; else the model decides and a remark says why.
 //! - `-fregrain-adaptive` keeps the original and up to three more, the best by the model, and `regrain-profile-alternatives` makes the host
 //!   code ask the profiler's crate, which settles on one (`profiler::adaptive`). What the model would have chosen runs first.
-//! - Where the user states no space and measures nothing, the search has a *budget* (`-fregrain-search-budget=`): as long as clang took
-//!   for the device side, at least three seconds, on the CPU a quarter of that time and at least 0.2 s. What looks as if most time went there comes first; launches that are not reached keep their grain, with
+//! - Where the user states no space and measures nothing, the search has a *budget* (`-fregrain-search-budget=`): a quarter of
+//!   the time that clang took for the device side, at least 0.3 s, on the CPU 0.2 s. What looks as if most time went there comes first; launches that are not reached keep their grain, with
 //!   one remark.
 
 use std::cell::RefCell;

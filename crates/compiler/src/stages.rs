@@ -3,7 +3,7 @@
 //! Whatever goes wrong here is no error of the user's: a kernel, or a whole unit, that cannot be raised keeps the form
 //! that clang gave it, and a remark says why.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -196,6 +196,8 @@ impl Stages<'_> {
     fn expand(&self, module: &melior::ir::Module<'_>, search: &dyn Search) -> Result<Vec<LaunchCandidates>, String> {
         let op = module_op(module);
         let mut open = self.launches_to_expand(op, search);
+        let symbols = open.iter().filter_map(|(function, _)| function.symbol_name());
+        let order: HashMap<String, usize> = symbols.zip(0..).map(|(symbol, at)| (symbol.to_owned(), at)).collect();
         // Few at a time: then time is asked for often enough, and the module is not walked once for each.
         const MOST: usize = 8;
         let mut most = 1;
@@ -223,6 +225,7 @@ impl Stages<'_> {
         }
         candidates::retain(op, &kept);
         launches.retain(|launch| launch.candidates.len() > 1);
+        launches.sort_by_key(|launch| order.get(&launch.symbol).copied());
         Ok(launches)
     }
 

@@ -218,6 +218,9 @@ void setOptionsOnce() {
     // Before register allocation every memory access of a block is compared with those before it, up to so many (LLVM: 1000); beyond,
     // old ones are taken together. What lies further apart does not change places to any profit.
     regrain_bridge::setLLVMOption("dag-maps-huge-region", "128");
+    // Chains of memory accesses that meet are made one, up to so many (LLVM: 2048), and gone through again for each that changes: in
+    // straight code with hundreds of accesses that is most of instruction selection.
+    regrain_bridge::setLLVMOption("combiner-tokenfactor-inline-limit", "4");
   });
 }
 

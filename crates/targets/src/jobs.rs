@@ -124,10 +124,10 @@ fn share() -> &'static Share {
     })
 }
 
-/// The results of `work` for each item, in their order.
+/// The results of `work` for each item, in their order, in which the items are begun too.
 fn side_by_side<T: Sync, R: Send>(items: &[T], share: &Share, work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
     let client = match share {
-        Share::All if items.len() > 1 => return items.par_iter().map(work).collect(),
+        Share::All if items.len() > 1 => return in_order(items, work),
         Share::Tokens(client) if items.len() > 1 => client,
         _ => return items.iter().map(work).collect(),
     };
@@ -145,7 +145,21 @@ fn side_by_side<T: Sync, R: Send>(items: &[T], share: &Share, work: impl Fn(&T) 
         let _held = permits.take();
         work(item)
     };
-    items.par_iter().map(with_permit).collect()
+    in_order(items, with_permit)
+}
+
+/// Begins the items one after the other, on all processors.
+fn in_order<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        items.get(at).map(|item| (at, work(item)))
+    };
+    let workers = 0..rayon::current_num_threads().min(items.len());
+    let done = workers.into_par_iter().flat_map_iter(|_| std::iter::from_fn(&take));
+    let mut done: Vec<(usize, R)> = done.collect();
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Permits to work: this process's own (`None`), and make's tokens.
