@@ -131,9 +131,8 @@ pub fn generate(args: &mut Args, specification: &str) -> Result<()> {
 
 /// `-G`
 pub fn device_debug(args: &mut Args, _: &str) -> Result<()> {
-    args.options.debug_device = true;
+    args.extra.device_debug = true;
     args.options.lines = true;
-    args.compile_device.push("-g".into());
     args.clang_words(vec!["-D__CUDACC_DEBUG__".into()])
 }
 
