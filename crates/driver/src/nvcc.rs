@@ -28,7 +28,6 @@ set! {
     run(args, _) args.extra.run = true;
     run_args(args, value) args.extra.run_args.extend(tool_words(value));
     output_directory(args, value) args.extra.output_directory = Some(value.into());
-    host_compiler(_args, _) ();
     archiver(args, value) args.extra.archiver = Some(value.into());
     archive_options(args, value) args.extra.archive_options.extend(tool_words(value));
     host_options(args, value) args.host_words(&tool_words(value))?;

@@ -81,6 +81,10 @@ impl Args {
         if let (Scope::NvccElse(instead), Driver::Regrain) = (found.option.scope, self.driver) {
             bail!("'{name}' is an option of nvcc's, which regrain-nvcc takes; in clang's spelling: {instead}");
         }
+        let is_ours = matches!(found.option.does, Does::Ours(_) | Does::Sets(_) | Does::Means(_));
+        if is_ours && words.iter().any(|word| word.to_str().is_none()) {
+            bail!("value of '{name}' is not UTF-8: '{value}'");
+        }
         match found.option.does {
             Does::Ours(set) => set(self, &value).map_err(|reason| in_option(&words, reason)),
             Does::Sets(set) => {
@@ -267,6 +271,21 @@ mod tests {
         assert!(!args.options.lines);
         assert_eq!(args.link, ["-pthread", "-fopenmp"]);
         assert!(nvcc("-fPIC a.cu").is_err() && nvcc("-fPIC -forward-unknown-to-host-compiler a.cu").is_ok());
+    }
+
+    #[test]
+    fn no_option_panics_whatever_stands_behind_it() {
+        let values = ["", "=", "=x", "x", "é", "=é,[", "=arch=,code=", ",,\\", "=\"", "=18446744073709551616"];
+        for (driver, name) in [Driver::Regrain, Driver::Nvcc]
+            .into_iter()
+            .flat_map(|driver| table::TABLE.iter().flat_map(|option| option.names).map(move |name| (driver, name)))
+        {
+            for value in values {
+                let word = OsString::from(format!("{name}{value}"));
+                let _ = parse(driver, [word.clone()]);
+                let _ = parse(driver, [word, value.into()]);
+            }
+        }
     }
 
     #[test]
