@@ -24,6 +24,7 @@ pub fn of_process(driver: Driver) -> Result<Args> {
             // gcc's warnings, and its options that do nothing here, need not mean anything to clang.
             args.compile_host.push("-Wno-unknown-warning-option".into());
             args.compile.push("-Wno-unused-command-line-argument".into());
+            args.link.push("-Wno-unused-command-line-argument".into());
         }
     }
     args.driver = Driver::Regrain;
@@ -126,6 +127,9 @@ impl Args {
         let (host, both): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_for_host_code(word));
         self.clang.extend(host.iter().map(OsString::from));
         self.compile_host.extend(host.iter().map(OsString::from));
+        // nvcc gives them to the host compiler where it links too, which then judges those that nobody knows.
+        let is_unknown = |word: &&&String| word.starts_with('-') && table::find(Driver::Regrain, word).is_none();
+        self.link.extend(host.iter().chain(both.iter().filter(is_unknown)).map(OsString::from));
         self.clang_words(both.into_iter().map(OsString::from).collect())
     }
 
@@ -269,7 +273,7 @@ mod tests {
         assert_eq!(args.compile, ["-pthread", "-fopenmp"]);
         assert_eq!(args.compile_host, ["-O0", "-fPIC", "-g"]);
         assert!(!args.options.lines);
-        assert_eq!(args.link, ["-pthread", "-fopenmp"]);
+        assert_eq!(args.link, ["-O0", "-fPIC", "-pthread", "-fopenmp", "-g"]);
         assert!(nvcc("-fPIC a.cu").is_err() && nvcc("-fPIC -forward-unknown-to-host-compiler a.cu").is_ok());
     }
 
