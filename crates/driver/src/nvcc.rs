@@ -28,7 +28,6 @@ set! {
     run(args, _) args.extra.run = true;
     run_args(args, value) args.extra.run_args.extend(tool_words(value));
     output_directory(args, value) args.extra.output_directory = Some(value.into());
-    host_compiler(_args, _) ();
     archiver(args, value) args.extra.archiver = Some(value.into());
     archive_options(args, value) args.extra.archive_options.extend(tool_words(value));
     host_options(args, value) args.host_words(&tool_words(value))?;
@@ -131,9 +130,8 @@ pub fn generate(args: &mut Args, specification: &str) -> Result<()> {
 
 /// `-G`
 pub fn device_debug(args: &mut Args, _: &str) -> Result<()> {
-    args.options.debug_device = true;
+    args.extra.device_debug = true;
     args.options.lines = true;
-    args.compile_device.push("-g".into());
     args.clang_words(vec!["-D__CUDACC_DEBUG__".into()])
 }
 

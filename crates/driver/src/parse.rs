@@ -24,6 +24,7 @@ pub fn of_process(driver: Driver) -> Result<Args> {
             // gcc's warnings, and its options that do nothing here, need not mean anything to clang.
             args.compile_host.push("-Wno-unknown-warning-option".into());
             args.compile.push("-Wno-unused-command-line-argument".into());
+            args.link.push("-Wno-unused-command-line-argument".into());
         }
     }
     args.driver = Driver::Regrain;
@@ -81,6 +82,10 @@ impl Args {
         if let (Scope::NvccElse(instead), Driver::Regrain) = (found.option.scope, self.driver) {
             bail!("'{name}' is an option of nvcc's, which regrain-nvcc takes; in clang's spelling: {instead}");
         }
+        let is_ours = matches!(found.option.does, Does::Ours(_) | Does::Sets(_) | Does::Means(_));
+        if is_ours && words.iter().any(|word| word.to_str().is_none()) {
+            bail!("value of '{name}' is not UTF-8: '{value}'");
+        }
         match found.option.does {
             Does::Ours(set) => set(self, &value).map_err(|reason| in_option(&words, reason)),
             Does::Sets(set) => {
@@ -122,6 +127,9 @@ impl Args {
         let (host, both): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_for_host_code(word));
         self.clang.extend(host.iter().map(OsString::from));
         self.compile_host.extend(host.iter().map(OsString::from));
+        // nvcc gives them to the host compiler where it links too, which then judges those that nobody knows.
+        let is_unknown = |word: &&&String| word.starts_with('-') && table::find(Driver::Regrain, word).is_none();
+        self.link.extend(host.iter().chain(both.iter().filter(is_unknown)).map(OsString::from));
         self.clang_words(both.into_iter().map(OsString::from).collect())
     }
 
@@ -265,8 +273,23 @@ mod tests {
         assert_eq!(args.compile, ["-pthread", "-fopenmp"]);
         assert_eq!(args.compile_host, ["-O0", "-fPIC", "-g"]);
         assert!(!args.options.lines);
-        assert_eq!(args.link, ["-pthread", "-fopenmp"]);
+        assert_eq!(args.link, ["-O0", "-fPIC", "-pthread", "-fopenmp", "-g"]);
         assert!(nvcc("-fPIC a.cu").is_err() && nvcc("-fPIC -forward-unknown-to-host-compiler a.cu").is_ok());
+    }
+
+    #[test]
+    fn no_option_panics_whatever_stands_behind_it() {
+        let values = ["", "=", "=x", "x", "é", "=é,[", "=arch=,code=", ",,\\", "=\"", "=18446744073709551616"];
+        for (driver, name) in [Driver::Regrain, Driver::Nvcc]
+            .into_iter()
+            .flat_map(|driver| table::TABLE.iter().flat_map(|option| option.names).map(move |name| (driver, name)))
+        {
+            for value in values {
+                let word = OsString::from(format!("{name}{value}"));
+                let _ = parse(driver, [word.clone()]);
+                let _ = parse(driver, [word, value.into()]);
+            }
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ options! {
         "diagnostics without the line itself";
     "-c": None, Regrain, Sets(ours::object), "compile, do not link";
     "-c", "--compile": None, Nvcc, Sets(ours::object), "compile, do not link";
-    "-ccbin", "--compiler-bindir": Equals "<path>", Both, Sets(nvcc::host_compiler),
+    "-ccbin", "--compiler-bindir": Equals "<path>", Both, Means(""),
         "accepted: clang 22 compiles the host side";
     "-ccc-gcc-name", "-ccc-install-dir", "--config", "--prefix", "-resource-dir", "--stdlib", "--sysroot", "-target": Separate "<value>",
         Regrain, CompileAndLink, "as clang has it";
