@@ -70,6 +70,13 @@ for path in toolkits:
         config.substitutions.insert(0, ("%static-tls", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1000000"))
         break
 
+# NVIDIA's own compiler, to compare with: tools/bootstrap.sh fetches it.
+nvcc = os.path.join(root, ".toolchain/nvcc13/bin/nvcc")
+if os.path.exists(nvcc):
+    config.available_features.add("nvcc")
+    config.substitutions.append(("%nvcc", nvcc))
+config.substitutions.append(("%python", sys.executable))
+
 # AMD's device libraries, where `targets::amdgpu::rocm` looks for them.
 rocm = [os.environ.get("REGRAIN_ROCM_DEVICE_LIB_PATH", "")]
 rocm += [os.path.join(path, "amdgcn/bitcode") for path in [os.environ.get("ROCM_PATH", ""), "/opt/rocm"]]

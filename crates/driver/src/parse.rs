@@ -174,19 +174,35 @@ pub(crate) fn words_of_file(name: &str, what: &str) -> Result<Vec<OsString>> {
 
 /// The parts of nvcc's lists: what stands between commas, but for those behind a backslash or within quotes.
 pub(crate) fn commas(list: &str) -> Vec<String> {
+    let unquoted = |part: &String| shlex::split(part).map_or_else(|| part.clone(), |words| words.join(" "));
+    parts(list).iter().map(unquoted).collect()
+}
+
+/// The words of nvcc's lists of options for another tool, whose parts a shell splits.
+pub(crate) fn tool_words(list: &str) -> Vec<String> {
+    let words = |part: &String| shlex::split(part).unwrap_or_else(|| vec![part.clone()]);
+    parts(list).iter().flat_map(words).collect()
+}
+
+fn parts(list: &str) -> Vec<String> {
     let (mut parts, mut part, mut quote) = (Vec::new(), String::new(), None);
-    let mut rest = list.chars();
+    let mut rest = list.chars().peekable();
     while let Some(character) = rest.next() {
         match (character, quote) {
-            ('\\', _) => match rest.next() {
-                Some(next @ (',' | '"' | '\'' | '\\')) => part.push(next),
-                Some(next) => part.extend(['\\', next]),
-                None => part.push('\\'),
-            },
+            ('\\', _) if rest.peek() == Some(&',') => part.extend(rest.next()),
+            ('\\', _) => {
+                part.push(character);
+                part.extend(rest.next());
+            }
             (',', None) => parts.push(std::mem::take(&mut part)),
-            (character, Some(open)) if character == open => quote = None,
-            ('"' | '\'', None) => quote = Some(character),
-            _ => part.push(character),
+            (character, open) => {
+                quote = match open {
+                    Some(open) if open == character => None,
+                    None if matches!(character, '"' | '\'') => Some(character),
+                    open => open,
+                };
+                part.push(character);
+            }
         }
     }
     parts.push(part);
@@ -257,5 +273,6 @@ mod tests {
     fn lists_end_at_commas_that_nothing_protects() {
         assert_eq!(commas("-Wall,-DX=a\\,b"), ["-Wall", "-DX=a,b"]);
         assert_eq!(commas("\"-Wall,-O2\",-g"), ["-Wall,-O2", "-g"]);
+        assert_eq!(tool_words("-O2 -g,'-DX=a b',\"-DY=1,2\""), ["-O2", "-g", "-DX=a b", "-DY=1,2"]);
     }
 }

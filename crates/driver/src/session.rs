@@ -41,7 +41,8 @@ impl Session {
     /// Sets an invocation up: finds the tools it needs, refuses what cannot be done.
     pub fn new(mut args: Args) -> Result<Self> {
         let clang = Clang::find()?;
-        let commands = Commands { verbose: args.verbose, dry_run: args.dry_run };
+        let as_nvcc = args.driver == Driver::Nvcc;
+        let commands = Commands { verbose: args.verbose, dry_run: args.dry_run, as_nvcc };
         let compiles_cuda = args.inputs.iter().any(|i| i.cuda);
         let found = Toolkit::find(args.cuda_path.as_deref());
         let is_needed = compiles_cuda || args.kind == Output::Linked;
@@ -121,7 +122,8 @@ impl Session {
             Output::ClangOnly => true,
             Output::Linked => self.args.inputs.is_empty(),
             Output::Archive | Output::DeviceLinked => false,
-            Output::Object | Output::Assembly => !compiles_cuda,
+            // nvcc has its own ideas of names and languages.
+            Output::Object | Output::Assembly => !compiles_cuda && self.args.driver == Driver::Regrain,
         }
     }
 

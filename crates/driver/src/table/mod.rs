@@ -202,6 +202,25 @@ mod tests {
         }
     }
 
+    /// As nvcc 13.0 lists them in its help.
+    const OPTIONS_OF_NVCC: &str = include_str!("nvcc13_options.txt");
+
+    #[test]
+    fn each_option_of_nvcc_is_known() {
+        let unknown = |name: &&str| find(Driver::Nvcc, name).is_none_or(|found| found.name != *name);
+        let unknown: Vec<&str> = OPTIONS_OF_NVCC.lines().filter(unknown).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
+    fn regrain_takes_no_option_of_nvcc_for_one_that_is_shorter() {
+        // Where a longer name is not known, clang's option of the same beginning is what was meant.
+        let shadowed = |option: &&Opt| matches!(option.scope, Scope::NvccElse(_) | Scope::Both);
+        for name in TABLE.iter().filter(shadowed).flat_map(|option| option.names) {
+            assert_eq!(find(Driver::Regrain, name).map(|found| found.name), Some(*name));
+        }
+    }
+
     #[test]
     fn a_name_is_not_taken_for_a_shorter_one() {
         let found = |driver, word: &str| find(driver, word).map(|found| (found.name, found.joined));

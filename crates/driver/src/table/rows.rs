@@ -24,10 +24,19 @@ macro_rules! options {
 
 options! {
     "-###": None, Regrain, Sets(ours::dry_run), "show the commands, run none";
-    "-A", "-cxx-isystem", "-D", "-F", "-I", "-idirafter", "-iframework", "-iframeworkwithsysroot", "-imacros",
-        "-include", "-iprefix", "-iquote", "-isysroot", "-isystem", "-ivfsoverlay", "-iwithprefix",
-        "-iwithprefixbefore", "-iwithsysroot", "-U", "-vfsoverlay": Either "<value>",
+    "-A", "--analyzer-output", "-cxx-isystem", "-D", "-F", "-I", "-iapinotes-modules", "-idirafter", "-iframework",
+        "-iframeworkwithsysroot", "-imacros", "-include", "-interface-stub-version=", "-iprefix", "-iquote",
+        "-isysroot", "-isystem", "-isystem-after", "-ivfsoverlay", "-iwithprefix", "-iwithprefixbefore",
+        "-iwithsysroot", "-stdlib++-isystem", "-U", "-V", "-vfsoverlay": Either "<value>",
         Regrain, Compile, "as clang has it";
+    "-alias_list", "-allowable_client", "-arch_only", "-bundle_loader", "-darwin-target-variant",
+        "-darwin-target-variant-triple", "--dyld-prefix", "-dylib_file", "-e", "-exported_symbols_list", "-filelist",
+        "--for-linker", "--force-link", "-force_load", "-framework", "-image_base", "-init", "-install_name",
+        "-lazy_framework", "-lazy_library", "--library-directory", "-multiply_defined", "-multiply_defined_unused",
+        "-read_only_relocs", "-reexport_framework", "-rpath", "--rtlib", "-seg_addr_table", "-seg_addr_table_filename",
+        "-segs_read_only_addr", "-segs_read_write_addr", "-soname", "-specs", "-umbrella", "-unexported_symbols_list",
+        "--unwindlib", "-weak_framework", "-weak_library", "-weak_reference_mismatches", "-Xlinker", "-Xoffload-linker",
+        "-z", "-Zlinker-input": Separate "<value>", Regrain, Link, "as clang has it";
     "-allow-unsupported-compiler", "--allow-unsupported-compiler": None, Both, Means(""),
         "accepted: clang 22 compiles the host side";
     "--analyze", "-ccc-print-bindings", "-ccc-print-phases", "-dumpmachine", "-dumpversion", "-E", "-emit-ast",
@@ -45,13 +54,14 @@ options! {
         "sm_NN, compute_NN, lto_NN, native, all, all-major";
     "-arch-ls", "--list-gpu-arch": None, Both, Sets(nvcc::list_archs), "the architectures that are known";
     "--assert", "-aux-info", "--define-macro", "-dependency-dot", "-dependency-file", "-dumpbase", "-dumpbase-ext",
-        "-dumpdir", "-fdebug-compilation-dir", "-fmodule-implementation-of", "-fmodules-user-build-path",
-        "-fnew-alignment", "-ftrapv-handler", "--imacros", "-imultilib", "--include", "--include-directory",
-        "--include-directory-after", "--include-pch", "-include-pch", "--include-prefix", "--include-with-prefix",
-        "--include-with-prefix-after", "--include-with-prefix-before", "-meabi", "--mhwdiv", "-mllvm", "-mmlir",
-        "-module-dependency-dir", "-mthread-model", "--no-system-header-prefix", "-object-file-name", "--param",
-        "--serialize-diagnostics", "-serialize-diagnostics", "--std", "--system-header-prefix", "--undefine-macro",
-        "-working-directory", "-Xanalyzer", "-Xarch_device", "-Xarch_host", "-Xassembler", "-Xclang", "-Xopenmp-target",
+        "-dumpdir", "-fdebug-compilation-dir", "-fexperimental-openacc-macro-override", "-fmodule-implementation-of",
+        "-fmodules-user-build-path", "-fnew-alignment", "-ftrapv-handler", "-gen-cdb-fragment-path", "--imacros",
+        "-imultilib", "--include", "--include-directory", "--include-directory-after", "--include-pch", "-include-pch",
+        "--include-prefix", "--include-with-prefix", "--include-with-prefix-after", "--include-with-prefix-before",
+        "-meabi", "--mhwdiv", "-mllvm", "-mmlir", "-module-dependency-dir", "-mthread-model",
+        "--no-system-header-prefix", "-object-file-name", "--param", "--resource", "--serialize-diagnostics",
+        "-serialize-diagnostics", "--std", "--system-header-prefix", "--undefine-macro", "-working-directory",
+        "-Xanalyzer", "-Xarch_device", "-Xarch_host", "-Xassembler", "-Xclang", "-Xclangas", "-Xopenmp-target",
         "-Xpreprocessor": Separate "<value>", Regrain, Compile, "as clang has it";
     "-astoolspatch", "--compile-as-tools-patch": None, NvccElse("nothing"),
         Refused("patches of NVIDIA's tools are not made"),
@@ -63,13 +73,17 @@ options! {
         Clang,
         "as clang has it";
     "-B": Either "<dir>", Regrain, CompileAndLink, "where clang looks for its programs";
-    "-b", "-L", "-l", "-T", "-u", "-undefined": Either "<value>", Regrain, Link, "as clang has it";
+    "-b", "-client_name", "-compatibility_version", "-current_version", "-dsym-dir", "-dylinker_install_name", "-L",
+        "-l", "-pagezero_size", "-reexport_library", "-seg1addr", "-sub_library", "-sub_umbrella", "-T", "-u",
+        "-undefined": Either "<value>", Regrain, Link, "as clang has it";
     "-brief-diag", "--brief-diagnostics": Equals "<true|false>", NvccElse("-fno-caret-diagnostics"), Sets(nvcc::brief),
         "diagnostics without the line itself";
     "-c": None, Regrain, Sets(ours::object), "compile, do not link";
     "-c", "--compile": None, Nvcc, Sets(ours::object), "compile, do not link";
     "-ccbin", "--compiler-bindir": Equals "<path>", Both, Sets(nvcc::host_compiler),
         "accepted: clang 22 compiles the host side";
+    "-ccc-gcc-name", "-ccc-install-dir", "--config", "--prefix", "-resource-dir", "--stdlib", "--sysroot", "-target": Separate "<value>",
+        Regrain, CompileAndLink, "as clang has it";
     "-clean", "--clean-targets": None, NvccElse("rm"), Sets(nvcc::clean), "delete what would be made";
     "-code", "--gpu-code": Equals "<codes>", Both, Sets(nvcc::code), "which cubins and PTX, with -arch=compute_NN";
     "-code-ls", "--list-gpu-code": None, Both, Sets(nvcc::list_codes), "the chips that are known";
@@ -77,8 +91,6 @@ options! {
     "-compress-mode", "--compress-mode": Equals "<mode>", NvccElse("nothing: fat binaries are not compressed"),
         Means(""),
         "accepted: fat binaries are not compressed";
-    "--config", "--prefix", "--stdlib", "--sysroot", "-target": Separate "<value>", Regrain, CompileAndLink,
-        "as clang has it";
     "-coverage", "--coverage", "-noprofilelib", "-pg", "-pthread", "-pthreads": None, Regrain, CompileAndLink,
         "as clang has it";
     "-cubin", "--cubin": None, Both, Sets(nvcc::cubin), "one cubin of the device side";
@@ -126,9 +138,6 @@ options! {
         "accepted: nothing to do here";
     "-dryrun", "--dryrun": None, Both, Sets(ours::dry_run), "show the commands, run none";
     "-dw", "--device-w": None, Both, Sets(nvcc::device_w), "-rdc=false -c";
-    "--dyld-prefix", "-e", "--for-linker", "--force-link", "-init", "-install_name", "--library-directory",
-        "-rpath", "--rtlib", "-soname", "--unwindlib", "-Xlinker", "-Xoffload-linker", "-z": Separate "<value>",
-        Regrain, Link, "as clang has it";
     "-E", "--preprocess": None, Nvcc, Sets(nvcc::preprocess), "preprocess";
     "-e", "--entries": Equals "<names>", Nvcc, Refused("all kernels are compiled"), "these kernels alone";
     "-emit-llvm": None, Regrain, Sets(ours::emit_llvm), "LLVM IR in place of objects and assembly";

@@ -139,7 +139,14 @@ impl Kernels for Amdgpu {
         codegen.optimize(module)?;
         let (arch, text) = (options.arch.clone(), codegen.emit(module)?);
         if text_only {
-            return Ok(Image { arch, text, code: Vec::new(), reports: Vec::new(), warnings: Vec::new(), notes: String::new() });
+            return Ok(Image {
+                arch,
+                text,
+                code: Vec::new(),
+                reports: Vec::new(),
+                warnings: Vec::new(),
+                notes: String::new(),
+            });
         }
         let code = codegen.assemble(&text)?;
         let reports = metadata::reports(&code, &arch)?;

@@ -65,6 +65,5 @@ pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &
     // Written by ourselves: LLVM would end the process where the disk is full.
     let object = machine(options)?.write_to_memory_buffer(module, FileType::Object);
     let object = object.map_err(|e| Error::internal("making an object", e.to_string()))?;
-    std::fs::write(output, object.as_slice())
-        .map_err(|source| Error::Io { path: output.display().to_string(), source })
+    std::fs::write(output, object.as_slice()).map_err(|source| Error::Io { path: output.display().to_string(), source })
 }

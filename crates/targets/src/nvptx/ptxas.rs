@@ -121,7 +121,8 @@ fn messages<'a>(said: &'a str, severity: &'static str) -> impl Iterator<Item = (
 
 /// The lines that are neither warning nor error.
 fn notes(said: &str) -> String {
-    let is_note = |line: &&str| !["warning", "error", "fatal"].iter().any(|word| line.starts_with(&format!("ptxas {word}")));
+    let is_note =
+        |line: &&str| !["warning", "error", "fatal"].iter().any(|word| line.starts_with(&format!("ptxas {word}")));
     said.lines().filter(is_note).map(|line| format!("{line}\n")).collect()
 }
 

@@ -118,7 +118,14 @@ impl Kernels for Nvptx {
         let ptx = emit(module, toolkit, &codegen)?;
         if text_only {
             let arch = options.arch.clone();
-            return Ok(Image { arch, text: ptx, code: Vec::new(), reports: Vec::new(), warnings: Vec::new(), notes: String::new() });
+            return Ok(Image {
+                arch,
+                text: ptx,
+                code: Vec::new(),
+                reports: Vec::new(),
+                warnings: Vec::new(),
+                notes: String::new(),
+            });
         }
         let assembling = AssembleOptions {
             opt_level: options.level,
