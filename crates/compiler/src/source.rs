@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use regrain_frontend::second_look::Concessions;
 use regrain_frontend::{Clang, Side, TranslationUnit, clang};
 use regrain_targets::Arch;
 use regrain_targets::image::KernelOptions;
@@ -97,19 +98,25 @@ impl Source<'_> {
     pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
-        let mut commands = self.side_commands(chips, &device, host.as_deref())?;
-        for command in &mut commands {
-            self.toolchain.commands.announce(command);
-            self.toolchain.commands.ask(command);
-        }
-        let timed = |command: &mut Command| {
-            let start = Instant::now();
-            (clang::run(command), start.elapsed())
+        let mut concessions = Concessions::default();
+        let mut kept = None;
+        let results = loop {
+            let mut commands = self.side_commands(chips, &device, host.as_deref(), &concessions)?;
+            for command in &mut commands {
+                self.toolchain.commands.announce(command);
+                self.toolchain.commands.ask(command);
+            }
+            let results = side_by_side(&mut commands);
+            let Some(stderr) = rejection(&results) else { break results };
+            if concessions.is_last() {
+                // What the user wrote is what the user is told of.
+                break kept.unwrap_or(results);
+            }
+            if !concessions.concede(&self.toolchain.clang, &self.unit, &self.scratch, &stderr)? {
+                break results;
+            }
+            kept = Some(results);
         };
-        let results: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = commands.iter_mut().map(|command| scope.spawn(move || timed(command))).collect();
-            threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        });
         let device_time = results.iter().take(chips.len()).map(|(_, time)| *time).max().unwrap_or_default();
         let mut said = Vec::new();
         for (result, _) in say_once(results) {
@@ -123,7 +130,13 @@ impl Source<'_> {
         Ok((!self.toolchain.commands.dry_run).then_some(made))
     }
 
-    fn side_commands(&self, chips: &[SmArch], device: &[PathBuf], host: Option<&Path>) -> Result<Vec<Command>> {
+    fn side_commands(
+        &self,
+        chips: &[SmArch],
+        device: &[PathBuf],
+        host: Option<&Path>,
+        concessions: &Concessions,
+    ) -> Result<Vec<Command>> {
         let clang = &self.toolchain.clang;
         let mut commands = Vec::new();
         for (chip, path) in chips.iter().zip(device) {
@@ -144,7 +157,9 @@ impl Source<'_> {
             self.trace(command, &chips.get(number).map_or_else(|| "host".into(), ToString::to_string));
         }
         let list: Vec<String> = chips.iter().map(|chip| chip.cuda_arch_macro().to_string()).collect();
+        let conceded = concessions.options(&self.scratch)?;
         for command in &mut commands {
+            command.args(&conceded);
             // CCCL's headers name a namespace by it, which host and device must agree on. clang defines it too, for
             // the one architecture that a command is for.
             command.arg("-U__CUDA_ARCH_LIST__").arg(format!("-D__CUDA_ARCH_LIST__={}", list.join(",")));
@@ -261,6 +276,27 @@ pub fn place(finished: &Path, output: &Path) -> std::io::Result<()> {
     std::fs::rename(&beside, output)?;
     unfinished.done();
     Ok(())
+}
+
+/// Runs commands at the same time; gives what each said, and how long it took.
+fn side_by_side(commands: &mut [Command]) -> Vec<Run> {
+    let timed = |command: &mut Command| {
+        let start = Instant::now();
+        (clang::run(command), start.elapsed())
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = commands.iter_mut().map(|command| scope.spawn(move || timed(command))).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// What clang said where it rejected the source.
+fn rejection(results: &[Run]) -> Option<String> {
+    let said = results.iter().filter_map(|(result, _)| match result {
+        Err(regrain_frontend::Error::Rejected { stderr }) => Some(stderr.as_str()),
+        _ => None,
+    });
+    Some(said.collect::<String>()).filter(|text| !text.is_empty())
 }
 
 /// Reads bitcode that clang wrote.

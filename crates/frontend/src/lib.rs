@@ -12,8 +12,11 @@ pub mod dispatch;
 mod error;
 pub mod host;
 mod identity;
+pub mod launch_tokens;
 pub mod launches;
 pub mod private_names;
+pub mod second_look;
+pub mod shared_objects;
 pub mod specialise;
 
 pub use clang::{Clang, Side, TranslationUnit};

@@ -312,7 +312,8 @@ mod tests {
         assert_eq!(version_in_header(header), Some(Version { major: 12, minor: 9 }));
         let json = r#"{ "cuda" : { "name" : "CUDA SDK", "version" : "11.8.20220929" } }"#;
         assert_eq!(version_in_json(json), Some(Version { major: 11, minor: 8 }));
-        let json = r#"{ "cuda" : { "version" : "12.9.0" }, "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }"#;
+        let json =
+            r#"{ "cuda" : { "version" : "12.9.0" }, "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }"#;
         assert_eq!(text_in_json(json, "cuda_nvcc"), Some("12.9.86"));
         assert_eq!(version_in_json(json), Some(Version { major: 12, minor: 9 }));
     }

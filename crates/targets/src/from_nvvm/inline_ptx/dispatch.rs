@@ -128,6 +128,7 @@ impl Emitter<'_> {
             }
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "brkpt" | "griddepcontrol" | "pmevent" => Ok(()),
             "bar" | "barrier" => self.barrier(instruction),
+            "mbarrier" => self.mbarrier(instruction),
             "shfl" | "match" | "elect" => self.exchange(instruction),
             "vote" => self.vote(instruction),
             "activemask" | "redux" | "fns" => self.warp_value(instruction),

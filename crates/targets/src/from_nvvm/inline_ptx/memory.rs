@@ -28,7 +28,7 @@ fn is_harmless(modifier: &str) -> bool {
 
 impl Emitter<'_> {
     /// The flat pointer for an address operand.
-    fn pointer(&mut self, modifiers: &Modifiers<'_>, address: &Operand) -> Result<String, Reason> {
+    pub(super) fn pointer(&mut self, modifiers: &Modifiers<'_>, address: &Operand) -> Result<String, Reason> {
         let Operand::Address(base, offset) = address else { return Err("an address expected".into()) };
         let shared = modifiers.0.iter().any(|m| m.starts_with("shared"));
         let pointer = if shared {
@@ -224,11 +224,11 @@ impl Emitter<'_> {
     /// cp.async: a copy, done at once; its groups have nothing to wait for.
     pub(super) fn cp(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
-        if instruction.opcode.get(1).map(String::as_str) != Some("async")
-            || modifiers.has("bulk")
-            || modifiers.has("mbarrier")
-        {
+        if instruction.opcode.get(1).map(String::as_str) != Some("async") || modifiers.has("bulk") {
             return Err("not known".into());
+        }
+        if modifiers.has("mbarrier") {
+            return self.arrive_after_copies(instruction);
         }
         if ["commit_group", "wait_group", "wait_all"].iter().any(|m| modifiers.has(m)) {
             return Ok(());

@@ -15,6 +15,7 @@
 //! A 32-bit shared address is the low half of the flat address: the device library puts the whole together again.
 
 pub(super) mod arithmetic;
+mod barrier_objects;
 mod convert;
 mod dispatch;
 mod emit;

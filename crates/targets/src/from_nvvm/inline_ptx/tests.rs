@@ -386,6 +386,23 @@ fn memory_and_warps() {
     ]);
 }
 
+#[test]
+fn barrier_objects() {
+    // Each waits for two. One arrives, two do, one leaves for good and one comes for the phase after; how many are waited for.
+    let one = "{ .reg .b64 s; .reg .pred p; mbarrier.init.shared.b64 [$1], 2; mbarrier.arrive.shared.b64 s, [$1]; \
+               mbarrier.test_wait.shared.b64 p, [$1], s; selp.u32 $0, 1, 0, p; }";
+    let two = "{ .reg .b64 s; .reg .pred p; mbarrier.init.shared.b64 [$1], 2; mbarrier.arrive.shared.b64 s, [$1]; \
+               cp.async.mbarrier.arrive.shared.b64 [$1]; cp.async.mbarrier.arrive.noinc.shared.b64 [$1]; \
+               mbarrier.test_wait.shared.b64 p, [$1], s; selp.u32 $0, 1, 0, p; }";
+    let fewer = "{ .reg .pred p; mbarrier.init.shared.b64 [$1], 2; mbarrier.arrive.noComplete.shared.b64 _, [$1], 1; \
+                 mbarrier.arrive_drop.shared.b64 _, [$1]; mbarrier.arrive.shared::cta.b64 _, [$1]; \
+                 mbarrier.try_wait.parity.shared.b64 p, [$1], 1, 5; selp.u32 $0, 1, 0, p; mbarrier.inval.shared.b64 [$1]; }";
+    let pending = "{ .reg .b64 s; mbarrier.init.shared.b64 [$1], 2; mbarrier.arrive.shared.b64 s, [$1]; \
+                   mbarrier.arrive.shared.b64 s, [$1]; mbarrier.pending_count.b64 $0, s; }";
+    let given = [(one, 0), (two, 1), (fewer, 1), (pending, 1)];
+    run_cases(&given.map(|(asm, expected)| case(asm, "=r,r", &[SHARED], expected)));
+}
+
 /// What the copies read and write.
 const WORDS: &str = "st.shared.u64 [$1+16], -1; st.shared.u64 [$1+24], -1; st.global.v4.u32 [$2], {3, 4, 5, 6};";
 
