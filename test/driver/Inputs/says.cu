@@ -1,0 +1,2 @@
+__global__ void k(int *p) { *p = min(*p, 3); }
+int main() { k<<<1, 1>>>(nullptr); }
