@@ -70,9 +70,11 @@ impl<'c> Op<'c> {
 
     pub fn operands(self) -> Vec<Value<'c>> {
         // SAFETY: the indices are in range.
-        (0..self.num_operands())
-            .map(|i| Value::wrap(unsafe { mlir_sys::mlirOperationGetOperand(self.raw, i as isize) }))
-            .collect()
+        unsafe {
+            (0..self.num_operands())
+                .map(|i| Value::wrap(mlir_sys::mlirOperationGetOperand(self.raw, i as isize)))
+                .collect()
+        }
     }
 
     /// The operand `index`; panics when there is none.
@@ -120,9 +122,11 @@ impl<'c> Op<'c> {
 
     pub fn results(self) -> Vec<Value<'c>> {
         // SAFETY: the indices are in range.
-        (0..self.num_results())
-            .map(|i| Value::wrap(unsafe { mlir_sys::mlirOperationGetResult(self.raw, i as isize) }))
-            .collect()
+        unsafe {
+            (0..self.num_results())
+                .map(|i| Value::wrap(mlir_sys::mlirOperationGetResult(self.raw, i as isize)))
+                .collect()
+        }
     }
 
     /// The result `index`; panics when there is none.
