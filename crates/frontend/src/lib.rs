@@ -5,6 +5,7 @@
 
 mod arguments;
 pub mod arrays;
+pub mod asm_escapes;
 pub mod clang;
 pub mod clean;
 pub mod dialect;

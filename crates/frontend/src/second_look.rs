@@ -1,7 +1,8 @@
 //! What clang is told once more after it has rejected a source that nvcc may take.
 //!
-//! In this order, each only where the source has it: brackets of launches are closed up (`launch_tokens`) and objects in shared
-//! memory are left uninitialised (`shared_objects`) in the files that clang finds errors in, which it then gets under their own names
+//! In this order, each only where the source has it: brackets of launches are closed up (`launch_tokens`), objects in shared
+//! memory are left uninitialised (`shared_objects`) and signs in inline PTX doubled (`asm_escapes`) in the files that clang finds
+//! errors in, which it then gets under their own names
 //! (an overlay of its file system); and `__NVCC__` is defined where a file of the user's asks for it. Sources that clang takes as
 //! they are never come here: they are compiled once, and see no `__NVCC__`.
 
@@ -10,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::clang::{Clang, TranslationUnit};
 use crate::error::Error;
-use crate::{launch_tokens, shared_objects};
+use crate::{asm_escapes, launch_tokens, shared_objects};
 
 /// What has been conceded to one source so far.
 #[derive(Default)]
@@ -81,11 +82,14 @@ impl Concessions {
         let Some(text) = std::fs::read(now).ok().and_then(|bytes| String::from_utf8(bytes).ok()) else {
             return Ok(false);
         };
-        let objects = errors.iter().filter(|error| error.message.starts_with(shared_objects::ERROR));
-        let places: Vec<(usize, usize)> = objects.map(|error| error.place).collect();
-        // Places are those of the text as clang saw it; closing brackets up moves none of them.
+        let places = |what: &str| -> Vec<(usize, usize)> {
+            errors.iter().filter(|error| error.message.starts_with(what)).map(|error| error.place).collect()
+        };
+        // Places are those of the text as clang saw it; closing brackets up moves none of them, each of the others does.
         let closed = launch_tokens::close_up(&text);
-        let reserved = shared_objects::leave_uninitialized(closed.as_deref().unwrap_or(&text), &places);
+        let seen = closed.as_deref().unwrap_or(&text);
+        let reserved = shared_objects::leave_uninitialized(seen, &places(shared_objects::ERROR));
+        let reserved = reserved.or_else(|| asm_escapes::double(seen, &places(asm_escapes::ERROR)));
         let Some(changed) = reserved.or(closed) else { return Ok(false) };
         let path = scratch.join(format!("changed-{}", known.unwrap_or(self.files.len())));
         write(&path, &changed)?;

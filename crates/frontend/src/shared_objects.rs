@@ -38,7 +38,7 @@ pub fn leave_uninitialized(text: &str, places: &[(usize, usize)]) -> Option<Stri
 }
 
 /// Where a place is in the text.
-fn offset(text: &str, (line, column): (usize, usize)) -> Option<usize> {
+pub(crate) fn offset(text: &str, (line, column): (usize, usize)) -> Option<usize> {
     let start = match line.checked_sub(2) {
         None => 0,
         Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
@@ -63,14 +63,23 @@ fn declaration(text: &str, at: usize) -> Option<Declaration<'_>> {
     let (of_type, before) = (text[word + WORD.len()..at].trim(), text[..word].trim_end());
     let of_type = of_type.strip_prefix("static ").unwrap_or(of_type);
     let start = if before.ends_with("static") { before.len() - "static".len() } else { word };
-    let begins = text[..start].trim_end().ends_with([';', '{', '}', ')', '/']);
+    // Behind a directive a declaration begins its line.
+    let line = text[..start].rsplit('\n').next().unwrap_or("");
+    let begins = line.trim().is_empty() || text[..start].trim_end().ends_with([';', '{', '}']);
     let plain_suffix = suffix.trim().is_empty() || (suffix.trim().starts_with('[') && suffix.trim().ends_with(']'));
     // A type alone: no other declaration, no preprocessor, no attribute, no storage class.
     let in_the_way =
         |part: &str| part.contains([';', '{', '}', '#', '"', '=']) || part.contains("//") || part.contains("/*");
     let words = ["alignas", "__align__", "__attribute__", "volatile"];
     let foreign = words.iter().any(|word| of_type.contains(word));
-    if of_type.is_empty()
+    // A comma outside of brackets: another name stands before this one.
+    let mut depth = 0;
+    let several = of_type.chars().any(|c| {
+        depth += i32::from(matches!(c, '<' | '(')) - i32::from(matches!(c, '>' | ')'));
+        c == ',' && depth == 0
+    });
+    if several
+        || of_type.is_empty()
         || !begins
         || !plain_suffix
         || suffix.contains(',')
@@ -106,13 +115,14 @@ mod tests {
         assert_eq!(changed.lines().count(), text.lines().count());
         assert!(changed.contains("typedef B<1, 2> __regrain_t_b; __shared__ "), "{changed}");
         assert!(changed.contains("typedef C __regrain_t_c[2][3]; "), "{changed}");
-        assert!(changed.contains("__regrain_t_c &c = reinterpret_cast<__regrain_t_c &>(__regrain_m_c);"), "{changed}");
+        assert!(changed.contains("__regrain_t_c &c = reinterpret_cast<__regrain_t_c &>(__regrain_m_c)"), "{changed}");
     }
 
     #[test]
     fn do_not_touch_what_is_no_plain_declaration() {
         for (text, column) in [
             ("{ __shared__ B a, b;", 16),
+            ("{ __shared__ B a, b;", 19),
             ("{ alignas(64) __shared__ B a;", 28),
             ("{ __shared__ B a{1};", 16),
             ("{ SHARED(B, a);", 13),
