@@ -17,8 +17,11 @@ use anyhow::{Context, Result, bail};
 /// What the header begins with, before the object's path.
 const MARK: &str = "// device code that regrain has linked: ";
 
+/// A tool of the toolkit whose place is taken; it gets its arguments.
+pub type Tool = fn(&[String]) -> Result<()>;
+
 /// The tool that this process is, by the name that it was started by, if it is one of these.
-pub fn tool() -> Option<fn(&[String]) -> Result<()>> {
+pub fn tool() -> Option<Tool> {
     let name = std::env::args_os().next()?;
     match Path::new(&name).file_name()?.to_str()? {
         "nvlink" => Some(note_inputs),
