@@ -33,8 +33,9 @@ fn each_file_says_what_it_is() {
 
 #[test]
 fn unsafe_stands_at_the_borders_alone() {
+    // Below `test` are programs of users.
     let allowed = |name: &str| {
-        ["mlir-bridge", "profiler", "runtime"].iter().any(|part| name.starts_with(&format!("crates/{part}/")))
+        ["crates/mlir-bridge/", "crates/profiler/", "crates/runtime/", "test/"].iter().any(|part| name.starts_with(part))
     };
     let words = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"];
     let broken = tracked("rs").into_iter().filter(|(name, text)| {

@@ -1,3 +1,5 @@
+//! How a package of cargo's links an object that regrain made.
+
 use std::process::Command;
 
 fn main() {

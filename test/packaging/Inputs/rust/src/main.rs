@@ -1,3 +1,5 @@
+//! A program whose sum is computed by a kernel.
+
 extern "C" {
     fn sum() -> i32;
 }
