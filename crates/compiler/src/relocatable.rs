@@ -53,9 +53,10 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
         options.settings = chips.target.settled(&options)?;
         let recorded = Recorded { chip: chip.to_string(), flushes: flushes_denormals(&module), options };
         let text = serde_json::to_string(&recorded).map_err(|e| Error::internal(e.to_string()))?;
-        // It would tell where the program is built.
-        module.set_source_file_name(&source.stem());
-        module.set_name(&source.stem());
+        // With its folder the name would tell where the program is built.
+        let name = source.unit.input.file_name().unwrap_or_default().to_string_lossy();
+        module.set_source_file_name(&name);
+        module.set_name(&name);
         let bitcode = module.write_bitcode_to_memory().as_slice().into();
         codes.push(DeviceCode { arch: arch.name.clone(), options: text, bitcode });
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use regrain_frontend::Side;
-use regrain_targets::image::Image;
+use regrain_targets::image::{Image, part_of_file_name};
 use regrain_targets::toolkit::SmArch;
 use serde_json::{Value, json};
 
@@ -156,8 +156,9 @@ impl Source<'_> {
                 let middle = if one { String::new() } else { format!(".compute_{}", chip.number) };
                 self.keep_source(side, &format!("{middle}.cpp1.ii"))?;
             } else {
-                self.keep_source(side, &format!("-cuda-nvptx64-nvidia-cuda-{chip}.cui"))?;
-                self.keep(bitcode, &format!("-cuda-nvptx64-nvidia-cuda-{chip}.bc"))?;
+                let part = part_of_file_name(&chip.to_string());
+                self.keep_source(side, &format!("{part}.cui"))?;
+                self.keep(bitcode, &format!("{part}.bc"))?;
             }
         }
         let Some(host) = &sides.host else { return Ok(()) };
@@ -184,8 +185,7 @@ impl Source<'_> {
             let (text, code) = match (kept.as_nvcc, images.len() == 1) {
                 (true, true) => (".ptx".to_owned(), format!(".{arch}.cubin")),
                 (true, false) => (format!(".compute_{number}.ptx"), format!(".compute_{number}.{arch}.cubin")),
-                _ if arch.starts_with("gfx") => (format!("-cuda-amdgcn-{arch}.s"), format!("-cuda-amdgcn-{arch}.o")),
-                _ => (format!("-cuda-nvptx64-nvidia-cuda-{arch}.s"), format!("-cuda-nvptx64-nvidia-cuda-{arch}.o")),
+                _ => (format!("{}.s", part_of_file_name(arch)), format!("{}.o", part_of_file_name(arch))),
             };
             self.keep_bytes(image.text.as_bytes(), &text)?;
             if !image.code.is_empty() {

@@ -65,6 +65,14 @@ struct Header {
     notes: String,
 }
 
+/// What clang puts into the names of files of device code for an architecture (`-save-temps`), as in `-cuda-nvptx64-nvidia-cuda-sm_80`.
+pub fn part_of_file_name(arch: &str) -> String {
+    match arch.starts_with("gfx") {
+        true => format!("-cuda-amdgcn-{arch}"),
+        false => format!("-cuda-nvptx64-nvidia-cuda-{arch}"),
+    }
+}
+
 impl Image {
     /// The image as bytes.
     pub fn encode(&self) -> Option<Vec<u8>> {
