@@ -35,7 +35,9 @@ fn each_file_says_what_it_is() {
 fn unsafe_stands_at_the_borders_alone() {
     // Below `test` are programs of users.
     let allowed = |name: &str| {
-        ["crates/mlir-bridge/", "crates/profiler/", "crates/runtime/", "test/"].iter().any(|part| name.starts_with(part))
+        ["crates/mlir-bridge/", "crates/profiler/", "crates/runtime/", "test/"]
+            .iter()
+            .any(|part| name.starts_with(part))
     };
     let words = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"];
     let broken = tracked("rs").into_iter().filter(|(name, text)| {
