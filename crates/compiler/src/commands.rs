@@ -3,7 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 
-use regrain_frontend::clang::{death, without_crash};
+use regrain_frontend::clang::death;
+use regrain_frontend::crash::without_crash;
 
 use crate::error::{Error, Result};
 

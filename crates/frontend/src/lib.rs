@@ -8,6 +8,7 @@ pub mod arrays;
 pub mod asm_escapes;
 pub mod clang;
 pub mod clean;
+pub mod crash;
 pub mod dialect;
 pub mod dispatch;
 mod error;
