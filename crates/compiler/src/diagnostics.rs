@@ -1,6 +1,6 @@
 //! What the user is told beside errors.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashSet;
 
 use crate::options::Remarks;
@@ -29,9 +29,10 @@ impl RemarkLog {
 
     /// Shows a remark if it is wanted, and puts it on record if there is one.
     pub fn show(&self, remark: &str) {
-        note_remark(|| self.words.located(remark).into_owned());
+        let located = LazyCell::new(|| self.words.located(remark));
+        note_remark(|| located.to_string());
         if self.wanted.shows(remark) {
-            eprintln!("{}", demangled(&self.words.located(remark)));
+            eprintln!("{}", demangled(&located));
         }
     }
 

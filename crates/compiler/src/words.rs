@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use cpp_demangle::{DemangleOptions, Symbol};
 use inkwell::context::Context;
@@ -20,6 +21,11 @@ use crate::source::read_bitcode;
 
 /// What separates where something is from what is said of it.
 const REMARK: &str = ": remark: ";
+
+/// Symbols, and names of versions: that of the original, and what is behind it.
+static SYMBOLS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"_Z[A-Za-z0-9_.]+").expect("a valid expression"));
+static VERSIONS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"'([^'$]+)((?:\$[a-z0-9]+)+)'").expect("a valid expression"));
 
 /// Where the kernels of a translation unit stand.
 #[derive(Default)]
@@ -80,17 +86,15 @@ fn name(symbol: &str, options: DemangleOptions) -> Option<String> {
 
 /// A text with names as in the source for the symbols in it, and words for what the name of a version says.
 pub fn demangled(text: &str) -> String {
-    let symbols = Regex::new(r"_Z[A-Za-z0-9_.]+").expect("a valid expression");
     let name = |found: &Captures<'_>| {
         name(&found[0], DemangleOptions::new().no_return_type()).unwrap_or_else(|| found[0].to_owned())
     };
-    let versions = Regex::new(r"'([^'$]+)((?:\$[a-z0-9]+)+)'").expect("a valid expression");
     let version = |found: &Captures<'_>| {
         let parts = found[2].split('$').filter(|part| !part.is_empty());
         let text: String = parts.map(part_of_version).collect();
         format!("'{}'{text}", &found[1])
     };
-    versions.replace_all(&symbols.replace_all(text, name), version).into_owned()
+    VERSIONS.replace_all(&SYMBOLS.replace_all(text, name), version).into_owned()
 }
 
 /// What a part of a version's name says (`versions.rs` has the names).
