@@ -145,6 +145,7 @@ bool regrainAmdgpuLink(LLVMModuleRef moduleRef, const RegrainAmdgpuOptions *opti
   if (!machine)
     return reason.fail(error);
   prepare(module, *machine);
+  regrainForgetWideCharacters(moduleRef);
   ErrorCollector collector(module.getContext());
   auto buffer = MemoryBuffer::getMemBuffer(StringRef(bitcode.data, bitcode.length), "library", false);
   auto library = getLazyBitcodeModule(buffer->getMemBufferRef(), module.getContext());

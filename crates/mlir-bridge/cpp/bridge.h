@@ -108,6 +108,8 @@ bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink
 void regrainScopeDebugInfo(MlirOperation function);
 /* Leaves line tables of a module's debug information. */
 void regrainKeepLineTables(LLVMModuleRef module);
+/* Takes from a module what it says of the width of wchar_t. */
+void regrainForgetWideCharacters(LLVMModuleRef module);
 /* A copy of a function definition in the same module, with its attributes and metadata. */
 LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 /* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */

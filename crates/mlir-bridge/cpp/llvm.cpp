@@ -73,3 +73,18 @@ bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainSink sink, v
   sink(bitcode.data(), bitcode.size(), user);
   return true;
 }
+
+void regrainForgetWideCharacters(LLVMModuleRef ref) {
+  llvm::NamedMDNode *flags = llvm::unwrap(ref)->getModuleFlagsMetadata();
+  if (!flags)
+    return;
+  SmallVector<llvm::MDNode *> kept;
+  for (llvm::MDNode *flag : flags->operands()) {
+    auto *name = llvm::dyn_cast<llvm::MDString>(flag->getOperand(1));
+    if (!name || name->getString() != "wchar_size")
+      kept.push_back(flag);
+  }
+  flags->clearOperands();
+  for (llvm::MDNode *flag : kept)
+    flags->addOperand(flag);
+}

@@ -143,6 +143,12 @@ pub fn keep_line_tables(module: &Module<'_>) {
     unsafe { ffi::regrainKeepLineTables(module.as_mut_ptr()) }
 }
 
+/// Makes a module fit any width of `wchar_t`: what a module says of it must be the same in all that are linked.
+pub fn forget_wide_characters(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainForgetWideCharacters(module.as_mut_ptr()) }
+}
+
 /// A module with function `name` of a module in `bitcode`, the functions that it reaches and all variables; as bitcode.
 /// Bodies of other functions are not even read.
 pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {

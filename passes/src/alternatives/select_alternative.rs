@@ -34,7 +34,8 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     let wanted = pass.option("grain");
-    for alternatives in Alternatives::all(root) {
+    // One that is not kept takes those within it along, so they are asked for again.
+    while let Some(alternatives) = Alternatives::all(root).first().copied() {
         let named = alternatives.descriptions().iter().position(|name| *name == wanted);
         alternatives.select(named.unwrap_or(0));
     }

@@ -193,6 +193,9 @@ impl<'c> Isolation<'c> {
             return Err(Refusal::SharedMemory);
         }
         let outside = Outside::collect(dispatch, wrapper)?;
+        if outside.arguments() > launch_function::parameters(kernel).len() {
+            return Err(Refusal::Arguments);
+        }
         if Limits::exceeds(self.limits.parameters, parameter_bytes(kernel, &outside.extra_types())) {
             return Err(Refusal::Parameters);
         }

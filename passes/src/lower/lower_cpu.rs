@@ -86,6 +86,7 @@ mlir_bridge::reasons! {
     pub enum NoBlock {
         Launches => "expected one launch",
         GridLoop => "expected one loop over the grid",
+        Dimensions => "expected loops over three dimensions",
         Parameters => "expected a launch function with 9 parameters, got {}",
         UnknownArgument => "nothing is known of an argument by value",
         UntypedArgument => "an argument by value has no type",
@@ -304,7 +305,12 @@ fn make_block<'c>(
     inline_wrapper(function, &Axis::ALL.map(number))?;
     hoist_memory(function);
     copy_structs(module, wrapper, function)?;
-    for parallel in function.find_named("scf.parallel") {
+    let loops = function.find_named("scf.parallel");
+    // Bounds and steps of three dimensions each.
+    if loops.iter().any(|parallel| parallel.num_operands() != 9) {
+        return Err(NoBlock::Dimensions.to_string());
+    }
+    for parallel in loops {
         merge_redundant_threads::merge(parallel);
     }
     drop_unused_size(function, operations);

@@ -40,9 +40,10 @@ options! {
     "-allow-unsupported-compiler", "--allow-unsupported-compiler": None, Both, Means(""),
         "accepted: clang 22 compiles the host side";
     "--analyze", "-ccc-print-bindings", "-ccc-print-phases", "-dumpmachine", "-dumpversion", "-E", "-emit-ast",
-        "-fsyntax-only", "-module-file-info", "--precompile", "--preprocess", "-print-diagnostic-options",
+        "-extract-api", "-fdriver-only", "-fsyntax-only", "-module-file-info", "--precompile", "--preprocess", "-print-diagnostic-options",
         "--print-diagnostic-options", "-print-effective-triple", "--print-effective-triple", "-print-libgcc-file-name",
-        "--print-libgcc-file-name", "-print-multi-directory", "-print-multi-lib", "--print-multi-lib",
+        "--print-libgcc-file-name", "-print-library-module-manifest-path",
+        "-print-multi-directory", "-print-multi-flags-experimental", "-print-multi-lib", "--print-multi-lib",
         "-print-multiarch", "--print-multiarch", "-print-resource-dir", "--print-resource-dir", "-print-runtime-dir",
         "--print-runtime-dir", "-print-search-dirs", "--print-search-dirs", "--print-supported-cpus",
         "-print-supported-cpus", "--print-supported-extensions", "-print-target-triple", "--print-target-triple",

@@ -19,6 +19,8 @@ impl Abi {
     pub(super) fn of(launch: FunctionType<'_>) -> Option<Self> {
         use BasicMetadataTypeEnum::{ArrayType, IntType, PointerType};
         let wide = |ty: inkwell::types::IntType<'_>, bits| ty.get_bit_width() == bits;
+        // With `-fshort-enums` an error is narrower than the launchers take it to be.
+        launch.get_return_type().filter(|ty| ty.is_int_type() && wide(ty.into_int_type(), 32))?;
         match launch.get_param_types()[..] {
             [
                 PointerType(_),

@@ -76,6 +76,7 @@ pub fn link_library<'ctx>(
 ) -> Result<(), Error> {
     let mut libraries = destination.library().load_vectors(module, context)?;
     libraries.push(destination.library().load(context)?);
+    llvm::forget_wide_characters(module);
     for library in libraries {
         library.set_triple(&module.get_triple());
         library.set_data_layout(&module.get_data_layout());

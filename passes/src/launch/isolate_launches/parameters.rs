@@ -81,6 +81,15 @@ impl<'c> Outside<'c> {
         &self.extras
     }
 
+    /// The number of the kernel's arguments up to the last one that is used.
+    pub(super) fn arguments(&self) -> usize {
+        let number = |value: &Value<'c>| match self.role(*value) {
+            Some(Role::Argument(number)) => Some(number + 1),
+            _ => None,
+        };
+        self.used.iter().filter_map(number).max().unwrap_or(0)
+    }
+
     /// The types that they have as parameters.
     pub(super) fn extra_types(&self) -> Vec<Type<'c>> {
         self.extras.iter().map(|value| passed_type(*value)).collect()

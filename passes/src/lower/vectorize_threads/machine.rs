@@ -9,9 +9,15 @@ pub const WARP: u32 = 32;
 pub const GATHERED: u64 = 8;
 pub const SCATTERED: u64 = 8;
 
+/// Widths of vector registers.
+const WIDTHS: [u32; 3] = [128, 256, 512];
+
+/// The width that stands for a processor without vector registers: one element.
+const SCALAR: u32 = 32;
+
 /// The option that says how wide vector registers are.
 pub const REGISTER_BITS: PassOption =
-    PassOption { name: "register-bits", default: "256", description: "width of a vector register" };
+    PassOption { name: "register-bits", default: "256", description: "width of a vector register; 0: none" };
 
 /// The option that says how many vector registers there are.
 pub const REGISTERS: PassOption =
@@ -45,10 +51,14 @@ impl Machine {
     /// As a pass is told.
     ///
     /// # Errors
-    /// An option that is no number, or no truth value.
+    /// An option that is no number, no truth value, or no width that registers have.
     pub fn of(pass: &PassRun<'_>) -> Result<Self, String> {
         let model = pass.option(COST_MODEL.name);
-        let register_bits = number(pass, &REGISTER_BITS)?;
+        let register_bits = match number(pass, &REGISTER_BITS)? {
+            0 => SCALAR,
+            bits if WIDTHS.contains(&bits) => bits,
+            other => return Err(format!("register-bits: expected 0, 128, 256 or 512, got '{other}'")),
+        };
         let registers = number(pass, &REGISTERS)?;
         let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
         Ok(Self { register_bits, registers, cost_model, report: pass.option(REPORT.name) == "true" })

@@ -415,7 +415,8 @@ impl<'c> Nest<'c> {
 
     /// Where memory is allocated once for each call of the function.
     fn function_start(&self) -> Builder<'c> {
-        let function = self.parallel.parent_of_name("llvm.func").unwrap_or(self.parallel);
+        let function = ["llvm.func", "func.func"].into_iter().find_map(|name| self.parallel.parent_of_name(name));
+        let function = function.unwrap_or(self.parallel);
         Builder::at_start(function.region(0).entry(), self.parallel.loc())
     }
 

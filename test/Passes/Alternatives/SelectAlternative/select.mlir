@@ -25,3 +25,20 @@ func.func @original(%a: i32) -> i32 {
   }
   return %e : i32
 }
+
+// What goes takes the alternatives in it along.
+// CHECK-LABEL: func.func @nested
+// CHECK-NEXT: return %arg0
+func.func @nested(%a: i32, %b: i32) -> i32 {
+  %e = regrain.alternatives ["original", "t2x1x1"] -> i32 {
+    regrain.yield %a : i32
+  }, {
+    %f = regrain.alternatives ["b2x1x1", "b4x1x1"] -> i32 {
+      regrain.yield %b : i32
+    }, {
+      regrain.yield %a : i32
+    }
+    regrain.yield %f : i32
+  }
+  return %e : i32
+}

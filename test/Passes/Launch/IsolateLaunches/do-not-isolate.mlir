@@ -223,3 +223,33 @@ llvm.func @__regrain_dispatch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, 
   }
   llvm.return %e : i32
 }
+
+// -----
+
+// CHECK-NOT: @__regrain_dispatch
+llvm.func ptx_kernelcc @k(!llvm.ptr)
+llvm.func @__regrain_dispatch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.dispatch = @k} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %gxi = arith.index_castui %gx : i32 to index
+  %gyi = arith.index_castui %gy : i32 to index
+  %gzi = arith.index_castui %gz : i32 to index
+  %bxi = arith.index_castui %bx : i32 to index
+  %byi = arith.index_castui %by : i32 to index
+  %bzi = arith.index_castui %bz : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 2 : i64} : !llvm.ptr -> !llvm.ptr
+  // expected-remark @below {{launch keeps its grain: it asks for an argument that its kernel does not have}}
+  %e = regrain.gpu_wrapper @k grid(%gxi, %gyi, %gzi) block(%bxi, %byi, %bzi) shared(%bytes : i64) stream(%stream : !llvm.ptr) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%gxi, %gyi, %gzi) step (%c1, %c1, %c1) {
+      %b = arith.index_cast %i : index to i32
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%bxi, %byi, %bzi) step (%c1, %c1, %c1) {
+        %q = llvm.getelementptr %p[%b] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        llvm.store %b, %q : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

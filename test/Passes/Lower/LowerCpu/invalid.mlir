@@ -102,3 +102,24 @@ llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %b
   }
   llvm.return %e : i32
 }
+
+// -----
+
+// Threads in a loop over one dimension.
+llvm.func ptx_kernelcc @k(!llvm.ptr)
+// expected-error @below {{expected loops over three dimensions}}
+llvm.func @__regrain_launch.k(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @k} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %g = arith.index_castui %gx : i32 to index
+  %b = arith.index_castui %bx : i32 to index
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x) = (%c0) to (%b) step (%c1) {
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}

@@ -1,0 +1,164 @@
+//! One run of a tool in folders of its own, and what may not come of it.
+
+use std::fs::File;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use super::text::root;
+
+/// One of our tools; `REGRAIN_TEST_DRIVER` is a driver of another folder.
+pub fn tool(name: &str) -> PathBuf {
+    let other = std::env::var_os("REGRAIN_TEST_DRIVER").map(PathBuf::from);
+    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_regrain"))).with_file_name(name)
+}
+
+/// A command line.
+pub struct Case {
+    /// One of our tools.
+    pub tool: &'static str,
+    /// Its arguments; files are in the folder that it runs in.
+    pub arguments: Vec<String>,
+    /// What the tool must have made if it says that all went well.
+    pub output: Option<&'static str>,
+    /// A command that shows by failing in the same way that it is not ours to answer for: clang, or MLIR's own parser.
+    pub blamed: Option<(PathBuf, Vec<String>)>,
+}
+
+impl Case {
+    /// As one would type it.
+    pub fn shown(&self) -> String {
+        let quoted: Vec<String> = self.arguments.iter().map(|argument| format!("'{argument}'")).collect();
+        format!("{} {}", self.tool, quoted.join(" "))
+    }
+}
+
+/// Where a case runs: a working folder, a folder for temporary files, and one for what it says.
+pub struct Trial(tempfile::TempDir);
+
+const LIMIT: Duration = Duration::from_secs(120);
+const FOLDERS: [&str; 4] = ["work", "temporary", "cache", "said"];
+const SIGNS_OF_PANIC: [&str; 6] =
+    ["panicked at", "internal error", "Assertion `", "Stack dump", "submit a bug report", "stack overflow"];
+
+impl Trial {
+    /// Empty folders.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in FOLDERS {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        Self(folder)
+    }
+
+    /// The folder that the tool runs in.
+    pub fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    /// Writes a file there.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.work().join(name), content).expect("a file");
+    }
+
+    /// The status, `None` where it took too long, and all that was said.
+    fn run(&self, program: &Path, arguments: &[String]) -> (Option<ExitStatus>, String) {
+        let said = self.0.path().join("said/all");
+        let (out, err) = (File::create(&said).expect("a file"), File::options().append(true).open(&said));
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(self.work())
+            .env("TMPDIR", self.0.path().join("temporary"))
+            .env("REGRAIN_CACHE_DIR", self.0.path().join("cache"))
+            .env("REGRAIN_TUNING_DB", self.work().join("written.db"))
+            .stdin(Stdio::null())
+            .stdout(out)
+            .stderr(err.expect("a file"))
+            .process_group(0)
+            .spawn()
+            .expect("the tool starts");
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("a child") {
+                break Some(status);
+            }
+            if begun.elapsed() > LIMIT {
+                // With all that it has started; the tools end their own children at this signal.
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
+                std::thread::sleep(Duration::from_secs(1));
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+                let _ = child.wait();
+                break None;
+            }
+            std::thread::sleep(Duration::from_millis(4));
+        };
+        let said = std::fs::read(&said).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (status, said.unwrap_or_default())
+    }
+
+    fn left_over(&self) -> Option<String> {
+        let mut entries = std::fs::read_dir(self.0.path().join("temporary")).ok()?.flatten();
+        entries.next().map(|entry| entry.file_name().to_string_lossy().into_owned())
+    }
+
+    fn is_the_fault_of_another(&self, case: &Case) -> bool {
+        case.blamed.as_ref().is_some_and(|(program, arguments)| {
+            let (status, said) = self.run(program, arguments);
+            let broken = status.is_none_or(|status| status.signal().is_some());
+            broken || SIGNS_OF_PANIC.iter().any(|sign| said.contains(sign))
+        })
+    }
+
+    /// What is wrong with what the case does; if nothing is, whether the tool said that all went well.
+    pub fn outcome(&self, case: &Case) -> Result<bool, String> {
+        let (status, said) = self.run(&tool(case.tool), &case.arguments);
+        let line = |sign: &str| said.lines().find(|line| line.contains(sign)).unwrap_or_default().to_owned();
+        let wrong = match status {
+            None => Some(format!("not done after {} s", LIMIT.as_secs())),
+            Some(status) => {
+                if let Some(sign) = SIGNS_OF_PANIC.iter().find(|sign| said.contains(**sign)) {
+                    Some(line(sign))
+                } else if let Some(signal) = status.signal() {
+                    Some(format!("killed by signal {signal}"))
+                } else if !status.success() && said.trim().is_empty() {
+                    Some(format!("{status} without a word"))
+                } else if let Some(left) = self.left_over() {
+                    Some(format!("'{left}' is left in the folder for temporary files"))
+                } else {
+                    let output = case.output.filter(|name| status.success() != self.work().join(name).exists());
+                    let there = if status.success() { "not there" } else { "there" };
+                    output.map(|output| format!("{status}, and '{output}' is {there}"))
+                }
+            }
+        };
+        match wrong {
+            Some(why) if !self.is_the_fault_of_another(case) => Err(why),
+            Some(_) => Ok(false),
+            None => Ok(status.is_some_and(|status| status.success())),
+        }
+    }
+
+    /// Copies the working folder to the folder of failures, if there is one.
+    pub fn keep(&self, name: &str, case: &Case) -> String {
+        let Some(folder) = std::env::var_os("REGRAIN_FUZZ_KEEP") else { return String::new() };
+        let to = Path::new(&folder).join(name);
+        let copied = std::fs::create_dir_all(&to).and_then(|()| {
+            std::fs::write(to.join("command"), format!("{}\n", case.shown()))?;
+            std::fs::copy(self.0.path().join("said/all"), to.join("said"))?;
+            for entry in std::fs::read_dir(self.work())?.flatten().filter(|entry| entry.path().is_file()) {
+                std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+            }
+            Ok(())
+        });
+        copied.map_or_else(|error| format!("\n  not kept: {error}"), |()| format!("\n  kept in {}", to.display()))
+    }
+}
+
+/// A program of LLVM 22.
+pub fn llvm(name: &str) -> PathBuf {
+    let beside = root().join(name);
+    let installed = Path::new("/usr/lib/llvm-22/bin").join(name);
+    if installed.exists() { installed } else { beside }
+}
