@@ -42,6 +42,9 @@ const FOLDERS: [&str; 4] = ["work", "temporary", "cache", "said"];
 const SIGNS_OF_PANIC: [&str; 6] =
     ["panicked at", "internal error", "Assertion `", "Stack dump", "submit a bug report", "stack overflow"];
 
+/// What the driver says when clang dies reading what the user gave it.
+const CLANG_DIED: &str = "compiling this source";
+
 impl Trial {
     /// Empty folders.
     pub fn new() -> Self {
@@ -103,8 +106,10 @@ impl Trial {
         entries.next().map(|entry| entry.file_name().to_string_lossy().into_owned())
     }
 
-    fn is_the_fault_of_another(&self, case: &Case) -> bool {
-        case.blamed.as_ref().is_some_and(|(program, arguments)| {
+    /// Whether clang died of the source or of an option, and the driver said so, or the program that is blamed dies alone too.
+    fn is_the_fault_of_another(&self, case: &Case, said: &str) -> bool {
+        said.contains(CLANG_DIED)
+            || case.blamed.as_ref().is_some_and(|(program, arguments)| {
             let (status, said) = self.run(program, arguments);
             let broken = status.is_none_or(|status| status.signal().is_some());
             broken || SIGNS_OF_PANIC.iter().any(|sign| said.contains(sign))
@@ -134,7 +139,7 @@ impl Trial {
             }
         };
         match wrong {
-            Some(why) if !self.is_the_fault_of_another(case) => Err(why),
+            Some(why) if !self.is_the_fault_of_another(case, &said) => Err(why),
             Some(_) => Ok(false),
             None => Ok(status.is_some_and(|status| status.success())),
         }
