@@ -37,11 +37,7 @@ const COMMANDS: [(&str, &[&str], Option<&str>); 11] = [
     ("regrain-tune", &["prune", "--older-than", "30d", "a.db"], None),
     ("regrain-tune", &["prune", "--incomplete", "--target", "sm_80", "a.db"], None),
     ("regrain-tune", &["prune", "--version-other", "a.db"], None),
-    (
-        "regrain",
-        &["--offload-arch=cpu", "-O2", "-fregrain-profile-use=a.db", "-c", "a.cu", "-o", "a.o"],
-        Some("a.o"),
-    ),
+    ("regrain", &["--offload-arch=cpu", "-O2", "-fregrain-profile-use=a.db", "-c", "a.cu", "-o", "a.o"], Some("a.o")),
 ];
 
 impl Corpus {
@@ -59,7 +55,8 @@ impl Corpus {
                 .expect("it starts");
             assert!(done.success(), "{} {arguments:?}", program.display());
         };
-        let common = ["--offload-arch=cpu", "-O2", "-fregrain-report=a.jsonl", "-fregrain-alternatives=blocks=1,2:threads=1,2"];
+        let common =
+            ["--offload-arch=cpu", "-O2", "-fregrain-report=a.jsonl", "-fregrain-alternatives=blocks=1,2:threads=1,2"];
         run(&driver, &[&common[..], &["-fregrain-profile-generate", "a.cu", "-o", "a"]].concat());
         run(&trial.work().join("a"), &[]);
         run(&driver, &[&common[..], &["-c", "a.cu", "-o", "a.o"]].concat());

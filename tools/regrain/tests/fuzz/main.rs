@@ -47,7 +47,8 @@ fn try_all(kind: &str, usual: u64, mut case: impl FnMut(&mut Random, &Trial) -> 
         tried += 1;
         if tried % 500 == 0 {
             // Not by eprintln!, which is only heard of when the test fails.
-            let _ = writeln!(std::io::stderr(), "{kind}: {tried} cases, {accepted} accepted, {} failed", failures.len());
+            let _ =
+                writeln!(std::io::stderr(), "{kind}: {tried} cases, {accepted} accepted, {} failed", failures.len());
         }
     }
     eprintln!("{kind}: {tried} cases, {accepted} accepted");

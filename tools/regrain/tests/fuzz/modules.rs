@@ -31,9 +31,10 @@ impl Corpus {
         });
         let modules = modules.filter(|text| !text.trim().is_empty() && text.len() < 8000).collect();
         let mut options: Vec<Vec<String>> = files.iter().flat_map(|(_, text)| options(text)).collect();
-        options.extend(["--regrain-raise", "--regrain-optimize-parallel", "--regrain-optimize-blocks"].map(|name| {
-            vec![name.to_owned()]
-        }));
+        options.extend(
+            ["--regrain-raise", "--regrain-optimize-parallel", "--regrain-optimize-blocks"]
+                .map(|name| vec![name.to_owned()]),
+        );
         options.sort();
         options.dedup();
         Self { modules, options }

@@ -10,8 +10,14 @@ use super::trial::{Case, Trial, llvm};
 pub struct Corpus(Vec<(PathBuf, String)>);
 
 const TARGETS: [&str; 4] = ["cpu", "sm_80", "gfx90a", "cpu,sm_80"];
-const MODES: [&[&str]; 6] =
-    [&[], &[], &["-fregrain-round-trip"], &["-fgpu-rdc"], &["-fregrain-adaptive"], &["-g", "-fregrain-alternatives=none"]];
+const MODES: [&[&str]; 6] = [
+    &[],
+    &[],
+    &["-fregrain-round-trip"],
+    &["-fgpu-rdc"],
+    &["-fregrain-adaptive"],
+    &["-g", "-fregrain-alternatives=none"],
+];
 
 impl Corpus {
     /// Our programs, and what the tests compile.

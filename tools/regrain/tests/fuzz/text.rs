@@ -81,7 +81,21 @@ fn is_defined(words: &[&str], at: usize) -> bool {
 }
 
 const NUMBERS: [&str; 16] = [
-    "0", "1", "2", "3", "7", "16", "31", "32", "33", "64", "255", "1024", "65536", "2147483647", "4294967295",
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "16",
+    "31",
+    "32",
+    "33",
+    "64",
+    "255",
+    "1024",
+    "65536",
+    "2147483647",
+    "4294967295",
     "9223372036854775807",
 ];
 
@@ -98,7 +112,8 @@ pub enum Damage {
 pub fn changed(text: &str, other: &str, damage: Damage, random: &mut Random) -> String {
     let words = words(text);
     if damage == Damage::Meaning {
-        let alike: fn(&str) -> bool = *random.one(&[is_number as fn(&str) -> bool, is_value, is_value, is_name, is_sign]);
+        let alike: fn(&str) -> bool =
+            *random.one(&[is_number as fn(&str) -> bool, is_value, is_value, is_name, is_sign]);
         let mut places: Vec<usize> =
             (0..words.len()).filter(|at| alike(words[*at]) && !is_defined(&words, *at)).collect();
         if places.is_empty() {

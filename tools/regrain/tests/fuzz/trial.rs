@@ -110,10 +110,10 @@ impl Trial {
     fn is_the_fault_of_another(&self, case: &Case, said: &str) -> bool {
         said.contains(CLANG_DIED)
             || case.blamed.as_ref().is_some_and(|(program, arguments)| {
-            let (status, said) = self.run(program, arguments);
-            let broken = status.is_none_or(|status| status.signal().is_some());
-            broken || SIGNS_OF_PANIC.iter().any(|sign| said.contains(sign))
-        })
+                let (status, said) = self.run(program, arguments);
+                let broken = status.is_none_or(|status| status.signal().is_some());
+                broken || SIGNS_OF_PANIC.iter().any(|sign| said.contains(sign))
+            })
     }
 
     /// What is wrong with what the case does; if nothing is, whether the tool said that all went well.
