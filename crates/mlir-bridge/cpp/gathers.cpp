@@ -1,4 +1,4 @@
-// Gathers for processors that have none, or slow ones: see gathers.h.
+// Gathers and scatters for processors that have none, or slow ones: see gathers.h.
 
 #include "gathers.h"
 
@@ -290,7 +290,64 @@ bool isInstruction(const TargetTransformInfo &target, FixedVectorType *type, Ali
   return target.isLegalMaskedGather(type, align) && !target.forceScalarizeMaskedGather(type, align);
 }
 
+// A function with more scatters that the processor lacks has them taken apart here: LLVM's pass for them begins with the function's first
+// block again behind each.
+constexpr size_t MANY_SCATTERS = 32;
+
+// Whether a scatter is one that LLVM's pass would make branches of.
+bool becomesBranches(const TargetTransformInfo &target, const IntrinsicInst &scatter) {
+  auto *type = dyn_cast<FixedVectorType>(scatter.getArgOperand(0)->getType());
+  if (!type || isa<Constant>(scatter.getArgOperand(2)))
+    return false;
+  Align align = scatter.getParamAlign(1).valueOrOne();
+  return !target.isLegalMaskedScatter(type, align) || target.forceScalarizeMaskedScatter(type, align);
+}
+
+// The lanes of a scatter one after the other, each behind a branch.
+void scatterEach(IntrinsicInst *scatter) {
+  Value *values = scatter->getArgOperand(0);
+  auto *type = cast<FixedVectorType>(values->getType());
+  LLVMContext &context = scatter->getContext();
+  Function *function = scatter->getFunction();
+  BasicBlock *head = scatter->getParent();
+  BasicBlock *tail = SplitBlock(head, scatter);
+  head->getTerminator()->eraseFromParent();
+  IRBuilder<> b(head);
+  Value *mask = b.CreateFreeze(scatter->getArgOperand(2));
+  Value *bits = b.CreateBitCast(mask, b.getIntNTy(type->getNumElements()));
+  for (unsigned number = 0; number < type->getNumElements(); ++number) {
+    BasicBlock *takes = BasicBlock::Create(context, "", function, tail);
+    BasicBlock *next = BasicBlock::Create(context, "", function, tail);
+    Value *bit = b.CreateAnd(bits, ConstantInt::get(bits->getType(), APInt::getOneBitSet(type->getNumElements(), number)));
+    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
+    b.SetInsertPoint(takes);
+    Lanes one(b);
+    Value *address = one.lane(scatter->getArgOperand(1), number);
+    StoreInst *store = b.CreateAlignedStore(one.lane(values, number), address, scatter->getParamAlign(1).valueOrOne());
+    store->copyMetadata(*scatter, KEPT);
+    b.CreateBr(next);
+    b.SetInsertPoint(next);
+  }
+  b.CreateBr(tail);
+  scatter->eraseFromParent();
+}
+
 } // namespace
+
+PreservedAnalyses regrain_bridge::ScalariseScatters::run(Function &function, FunctionAnalysisManager &analyses) {
+  const TargetTransformInfo &target = analyses.getResult<TargetIRAnalysis>(function);
+  SmallVector<IntrinsicInst *> scatters;
+  for (Instruction &inst : instructions(function))
+    if (auto *call = dyn_cast<IntrinsicInst>(&inst); call && call->getIntrinsicID() == Intrinsic::masked_scatter)
+      if (becomesBranches(target, *call))
+        scatters.push_back(call);
+  if (scatters.size() <= MANY_SCATTERS)
+    return PreservedAnalyses::all();
+  // The last one first: what is behind a scatter in its block moves to another.
+  for (IntrinsicInst *scatter : reverse(scatters))
+    scatterEach(scatter);
+  return PreservedAnalyses::none();
+}
 
 PreservedAnalyses regrain_bridge::ScalariseGathers::run(Function &function, FunctionAnalysisManager &analyses) {
   const TargetTransformInfo &target = analyses.getResult<TargetIRAnalysis>(function);

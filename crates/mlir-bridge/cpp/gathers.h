@@ -1,4 +1,4 @@
-// Gathers for processors that have none, or slow ones.
+// Gathers and scatters for processors that have none, or slow ones.
 #pragma once
 
 #include "llvm/IR/PassManager.h"
@@ -31,6 +31,11 @@ struct ScalariseGathers : llvm::PassInfoMixin<ScalariseGathers> {
 private:
   llvm::TargetMachine *machine;
   std::string slow;
+};
+
+// Takes scatters that the processor lacks apart in functions with many of them, as LLVM does with few: a branch and a store for each lane.
+struct ScalariseScatters : llvm::PassInfoMixin<ScalariseScatters> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 
 } // namespace regrain_bridge

@@ -267,6 +267,10 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
           manager.addPass(createModuleToFunctionPassAdaptor(std::move(pass)));
           return true;
         }
+        if (name == "regrain-scalarise-scatters") {
+          manager.addPass(createModuleToFunctionPassAdaptor(regrain_bridge::ScalariseScatters()));
+          return true;
+        }
         if (name != "regrain-compile-cheaply")
           return false;
         manager.addPass(CompileCheaply());
