@@ -184,19 +184,26 @@ Value *gatherSome(IRBuilder<> &b, IntrinsicInst *gather, Value *taking, Value *k
   return call;
 }
 
+// Branches to a block for lane `number` if its bit is set, and on to another else, both before block `behind`. The builder goes on in the
+// lane's; the other one is given.
+BasicBlock *branchToLane(IRBuilder<> &b, Value *bits, unsigned number, BasicBlock *behind) {
+  BasicBlock *takes = BasicBlock::Create(b.getContext(), "", behind->getParent(), behind);
+  BasicBlock *next = BasicBlock::Create(b.getContext(), "", behind->getParent(), behind);
+  APInt set = APInt::getOneBitSet(bits->getType()->getIntegerBitWidth(), number);
+  Value *bit = b.CreateAnd(bits, ConstantInt::get(bits->getType(), set));
+  b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
+  b.SetInsertPoint(takes);
+  return next;
+}
+
 // A group of lanes at `b`, each behind a branch; the builder goes on behind the last.
 Value *gatherFew(IRBuilder<> &b, IntrinsicInst *gather, Value *own, Value *kept, unsigned first) {
-  LLVMContext &context = gather->getContext();
-  Function *function = b.GetInsertBlock()->getParent();
   BasicBlock *behind = b.GetInsertBlock()->getNextNode();
   Value *part = kept;
   for (unsigned number = 0; number < GROUP; ++number) {
     BasicBlock *from = b.GetInsertBlock();
-    BasicBlock *takes = BasicBlock::Create(context, "", function, behind);
-    BasicBlock *next = BasicBlock::Create(context, "", function, behind);
-    Value *bit = b.CreateAnd(own, ConstantInt::get(own->getType(), 1 << number));
-    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
-    b.SetInsertPoint(takes);
+    BasicBlock *next = branchToLane(b, own, number, behind);
+    BasicBlock *takes = b.GetInsertBlock();
     Lanes one(b);
     Value *loaded = loadFrom(b, gather, one.lane(gather->getArgOperand(0), first + number));
     Value *with = b.CreateInsertElement(part, loaded, number);
@@ -307,8 +314,6 @@ bool becomesBranches(const TargetTransformInfo &target, const IntrinsicInst &sca
 void scatterEach(IntrinsicInst *scatter) {
   Value *values = scatter->getArgOperand(0);
   auto *type = cast<FixedVectorType>(values->getType());
-  LLVMContext &context = scatter->getContext();
-  Function *function = scatter->getFunction();
   BasicBlock *head = scatter->getParent();
   BasicBlock *tail = SplitBlock(head, scatter);
   head->getTerminator()->eraseFromParent();
@@ -316,11 +321,7 @@ void scatterEach(IntrinsicInst *scatter) {
   Value *mask = b.CreateFreeze(scatter->getArgOperand(2));
   Value *bits = b.CreateBitCast(mask, b.getIntNTy(type->getNumElements()));
   for (unsigned number = 0; number < type->getNumElements(); ++number) {
-    BasicBlock *takes = BasicBlock::Create(context, "", function, tail);
-    BasicBlock *next = BasicBlock::Create(context, "", function, tail);
-    Value *bit = b.CreateAnd(bits, ConstantInt::get(bits->getType(), APInt::getOneBitSet(type->getNumElements(), number)));
-    b.CreateCondBr(b.CreateIsNotNull(bit), takes, next);
-    b.SetInsertPoint(takes);
+    BasicBlock *next = branchToLane(b, bits, number, tail);
     Lanes one(b);
     Value *address = one.lane(scatter->getArgOperand(1), number);
     StoreInst *store = b.CreateAlignedStore(one.lane(values, number), address, scatter->getParamAlign(1).valueOrOne());

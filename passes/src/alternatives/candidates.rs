@@ -104,7 +104,8 @@ pub type Kept = BTreeMap<String, Vec<Grain>>;
 
 /// Drops the alternatives that are not kept. Launches that are not in `kept` keep the original alone.
 pub fn retain(module: Op<'_>, kept: &Kept) {
-    for alternatives in Alternatives::all(module) {
+    // Those within first: one that is not kept takes them along.
+    for alternatives in Alternatives::all(module).into_iter().rev() {
         let symbol = alternatives.op().parent_of_name("llvm.func").and_then(Op::symbol_name).unwrap_or_default();
         let wanted = kept.get(symbol).map_or(&[][..], Vec::as_slice);
         let stays = |at: usize, name: &str| match wanted {

@@ -34,8 +34,8 @@ pub const PASS: PassInfo = PassInfo {
 
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     let wanted = pass.option("grain");
-    // One that is not kept takes those within it along, so they are asked for again.
-    while let Some(alternatives) = Alternatives::all(root).first().copied() {
+    // Those within first: one that is not kept takes them along.
+    for alternatives in Alternatives::all(root).into_iter().rev() {
         let named = alternatives.descriptions().iter().position(|name| *name == wanted);
         alternatives.select(named.unwrap_or(0));
     }

@@ -1,15 +1,15 @@
 //! House rules that a compiler does not check: see STYLE in the head of each rule.
 
-use std::path::{Path, PathBuf};
+#[path = "common/place.rs"]
+mod place;
+
 use std::process::Command;
+
+use place::root;
 
 /// Files may be longer than this only with a reason in the list.
 const MAX_LINES: usize = 600;
 const LONGER: [(&str, &str); 0] = [];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace's root")
-}
 
 /// The files that git tracks below `folders`, with their text.
 fn tracked(extension: &str) -> Vec<(String, String)> {

@@ -40,7 +40,8 @@ options! {
     "-allow-unsupported-compiler", "--allow-unsupported-compiler": None, Both, Means(""),
         "accepted: clang 22 compiles the host side";
     "--analyze", "-ccc-print-bindings", "-ccc-print-phases", "-dumpmachine", "-dumpversion", "-E", "-emit-ast",
-        "-extract-api", "-fdriver-only", "-fsyntax-only", "-module-file-info", "--precompile", "--preprocess", "-print-diagnostic-options",
+        "-extract-api", "-fdriver-only", "-fsyntax-only", "-module-file-info", "--precompile", "--preprocess",
+        "-print-diagnostic-options",
         "--print-diagnostic-options", "-print-effective-triple", "--print-effective-triple", "-print-libgcc-file-name",
         "--print-libgcc-file-name", "-print-library-module-manifest-path",
         "-print-multi-directory", "-print-multi-flags-experimental", "-print-multi-lib", "--print-multi-lib",

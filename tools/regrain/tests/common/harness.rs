@@ -6,7 +6,9 @@ use std::process::{Command, Output};
 
 use super::ast::Kernel;
 use super::grains::{Grain, Refused};
+use super::place::root;
 use super::print;
+use super::tools::tool;
 
 /// One executable and how it is run.
 struct Form {
@@ -173,10 +175,6 @@ pub fn program(kernels: &[&Kernel]) -> String {
     text + &main + "}\n"
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
 fn text(output: &Output) -> String {
     format!("{}\n{}{}", output.status, String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
@@ -191,11 +189,11 @@ fn compile(
         return Ok((program.clone(), None));
     }
     let program = folder.join(format!("program{}", made.len()));
-    let driver = std::env::var("REGRAIN_TEST_DRIVER").unwrap_or_else(|_| env!("CARGO_BIN_EXE_regrain").to_owned());
+    let driver = tool("regrain");
     let mut command = Command::new(&driver);
     command.args(["-w", "-O2", "--offload-arch=cpu"]).args(&form.options);
     command.arg(folder.join("random.cu")).arg("-o").arg(&program).current_dir(root());
-    let output = command.output().map_err(|e| format!("cannot run '{driver}': {e}"))?;
+    let output = command.output().map_err(|e| format!("cannot run '{}': {e}", driver.display()))?;
     if !output.status.success() {
         return Err(format!("{}: does not compile: {}", form.name, text(&output)));
     }

@@ -4,6 +4,8 @@ pub mod ast;
 pub mod flow;
 pub mod grains;
 pub mod harness;
+pub mod place;
 pub mod print;
 pub mod tiles;
+pub mod tools;
 pub mod values;

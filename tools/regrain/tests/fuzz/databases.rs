@@ -4,7 +4,8 @@ use std::process::Command;
 
 use super::random::Random;
 use super::text::{Damage, changed};
-use super::trial::{Case, Trial, tool};
+use super::tools::tool;
+use super::trial::{Case, Trial};
 
 /// A database and a report that are as they should be.
 pub struct Corpus {

@@ -11,9 +11,13 @@
 mod databases;
 mod modules;
 mod options;
+#[path = "../common/place.rs"]
+mod place;
 mod random;
 mod sources;
 mod text;
+#[path = "../common/tools.rs"]
+mod tools;
 mod trial;
 
 use std::io::Write as _;

@@ -2,7 +2,8 @@
 
 use super::random::Random;
 use super::text::{Damage, changed, files};
-use super::trial::{Case, Trial, tool};
+use super::tools::tool;
+use super::trial::{Case, Trial};
 
 /// Modules, and the options of `regrain-opt` that they are tested with.
 pub struct Corpus {

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use super::random::Random;
-use super::trial::{Case, Trial, tool};
+use super::tools::tool;
+use super::trial::{Case, Trial};
 
 /// Options that are known, as `--help-all` lists them, with whether they take a value.
 pub struct Corpus([(&'static str, Vec<(String, bool)>); 2]);

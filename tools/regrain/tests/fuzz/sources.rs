@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+use super::place::root;
 use super::random::Random;
-use super::text::{Damage, changed, files, root};
-use super::trial::{Case, Trial, llvm};
+use super::text::{Damage, changed, files};
+use super::trial::{Case, Trial};
 
 /// What sources are made of.
 pub struct Corpus(Vec<(PathBuf, String)>);
+
+/// The clang that the bootstrap installs.
+const CLANG: &str = "/usr/lib/llvm-22/bin/clang++";
 
 const TARGETS: [&str; 4] = ["cpu", "sm_80", "gfx90a", "cpu,sm_80"];
 const MODES: [&[&str]; 6] = [
@@ -54,6 +58,6 @@ impl Corpus {
         let mut theirs = vec!["--offload-arch=sm_80".to_owned(), format!("--cuda-path={}", cuda.display())];
         theirs.extend(["-c", "a.cu", "-o", "clang.o"].map(str::to_owned));
         theirs.extend(common);
-        Case { tool: "regrain", arguments, output: Some("a.o"), blamed: Some((llvm("clang++"), theirs)) }
+        Case { tool: "regrain", arguments, output: Some("a.o"), blamed: Some((PathBuf::from(CLANG), theirs)) }
     }
 }

@@ -1,13 +1,9 @@
 //! Texts taken apart into words and put together otherwise.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::place::root;
 use super::random::Random;
-
-/// The workspace.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace's root")
-}
 
 /// All files below `folder` of one extension that are no larger than `most`, in order.
 pub fn files(folder: &str, extension: &str, most: usize) -> Vec<(PathBuf, String)> {

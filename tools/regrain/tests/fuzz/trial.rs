@@ -6,13 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::text::root;
-
-/// One of our tools; `REGRAIN_TEST_DRIVER` is a driver of another folder.
-pub fn tool(name: &str) -> PathBuf {
-    let other = std::env::var_os("REGRAIN_TEST_DRIVER").map(PathBuf::from);
-    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_regrain"))).with_file_name(name)
-}
+use super::tools::tool;
 
 /// A command line.
 pub struct Case {
@@ -39,8 +33,12 @@ pub struct Trial(tempfile::TempDir);
 
 const LIMIT: Duration = Duration::from_secs(120);
 const FOLDERS: [&str; 4] = ["work", "temporary", "cache", "said"];
-const SIGNS_OF_PANIC: [&str; 6] =
-    ["panicked at", "internal error", "Assertion `", "Stack dump", "submit a bug report", "stack overflow"];
+const OUR_SIGNS: [&str; 2] = ["panicked at", "internal error"];
+const LLVMS_SIGNS: [&str; 4] = ["Assertion `", "Stack dump", "submit a bug report", "stack overflow"];
+
+/// Where what a run says goes: our tool's words are kept, whoever else is asked after it.
+const OURS: &str = "said/ours";
+const THEIRS: &str = "said/theirs";
 
 /// What the driver says when clang dies reading what the user gave it.
 const CLANG_DIED: &str = "compiling this source";
@@ -66,8 +64,8 @@ impl Trial {
     }
 
     /// The status, `None` where it took too long, and all that was said.
-    fn run(&self, program: &Path, arguments: &[String]) -> (Option<ExitStatus>, String) {
-        let said = self.0.path().join("said/all");
+    fn run(&self, program: &Path, arguments: &[String], said: &str) -> (Option<ExitStatus>, String) {
+        let said = self.0.path().join(said);
         let (out, err) = (File::create(&said).expect("a file"), File::options().append(true).open(&said));
         let mut child = Command::new(program)
             .args(arguments)
@@ -106,24 +104,25 @@ impl Trial {
         entries.next().map(|entry| entry.file_name().to_string_lossy().into_owned())
     }
 
-    /// Whether clang died of the source or of an option, and the driver said so, or the program that is blamed dies alone too.
-    fn is_the_fault_of_another(&self, case: &Case, said: &str) -> bool {
-        said.contains(CLANG_DIED)
-            || case.blamed.as_ref().is_some_and(|(program, arguments)| {
-                let (status, said) = self.run(program, arguments);
-                let broken = status.is_none_or(|status| status.signal().is_some());
-                broken || SIGNS_OF_PANIC.iter().any(|sign| said.contains(sign))
-            })
+    /// Whether the program that is blamed dies alone too.
+    fn is_the_fault_of_another(&self, case: &Case) -> bool {
+        case.blamed.as_ref().is_some_and(|(program, arguments)| {
+            let (status, said) = self.run(program, arguments, THEIRS);
+            let broken = status.is_none_or(|status| status.signal().is_some());
+            broken || OUR_SIGNS.iter().chain(&LLVMS_SIGNS).any(|sign| said.contains(sign))
+        })
     }
 
     /// What is wrong with what the case does; if nothing is, whether the tool said that all went well.
     pub fn outcome(&self, case: &Case) -> Result<bool, String> {
-        let (status, said) = self.run(&tool(case.tool), &case.arguments);
+        let (status, said) = self.run(&tool(case.tool), &case.arguments, OURS);
+        // Where the driver says that clang died of what the user gave it, the signs of that are clang's.
+        let llvms = if said.contains(CLANG_DIED) { &[][..] } else { &LLVMS_SIGNS[..] };
         let line = |sign: &str| said.lines().find(|line| line.contains(sign)).unwrap_or_default().to_owned();
         let wrong = match status {
             None => Some(format!("not done after {} s", LIMIT.as_secs())),
             Some(status) => {
-                if let Some(sign) = SIGNS_OF_PANIC.iter().find(|sign| said.contains(**sign)) {
+                if let Some(sign) = OUR_SIGNS.iter().chain(llvms).find(|sign| said.contains(**sign)) {
                     Some(line(sign))
                 } else if let Some(signal) = status.signal() {
                     Some(format!("killed by signal {signal}"))
@@ -139,7 +138,7 @@ impl Trial {
             }
         };
         match wrong {
-            Some(why) if !self.is_the_fault_of_another(case, &said) => Err(why),
+            Some(why) if !self.is_the_fault_of_another(case) => Err(why),
             Some(_) => Ok(false),
             None => Ok(status.is_some_and(|status| status.success())),
         }
@@ -151,7 +150,7 @@ impl Trial {
         let to = Path::new(&folder).join(name);
         let copied = std::fs::create_dir_all(&to).and_then(|()| {
             std::fs::write(to.join("command"), format!("{}\n", case.shown()))?;
-            std::fs::copy(self.0.path().join("said/all"), to.join("said"))?;
+            std::fs::copy(self.0.path().join(OURS), to.join("said"))?;
             for entry in std::fs::read_dir(self.work())?.flatten().filter(|entry| entry.path().is_file()) {
                 std::fs::copy(entry.path(), to.join(entry.file_name()))?;
             }
@@ -159,11 +158,4 @@ impl Trial {
         });
         copied.map_or_else(|error| format!("\n  not kept: {error}"), |()| format!("\n  kept in {}", to.display()))
     }
-}
-
-/// A program of LLVM 22.
-pub fn llvm(name: &str) -> PathBuf {
-    let beside = root().join(name);
-    let installed = Path::new("/usr/lib/llvm-22/bin").join(name);
-    if installed.exists() { installed } else { beside }
 }
