@@ -75,6 +75,8 @@ constexpr Row rows[] = {
     {"regrain.dispatch", OnFunction, Holds::Symbol},
     {"regrain.block_shape", OnFunction, Holds::Triple,
      {"regrain.launch", "regrain.dispatch", "regrain.version_of", "regrain.block_of"}},
+    {"regrain.seldom", OnFunction, Holds::Nothing,
+     {"regrain.launch", "regrain.dispatch", "regrain.version_of", "regrain.block_of"}},
     {"regrain.content", OnFunction, Holds::Hash, {"regrain.launch", "regrain.dispatch"}},
     {"regrain.space", OnFunction, Holds::Text},
     {"regrain.omitted", OnFunction, Holds::Texts, {"regrain.launch", "regrain.dispatch"}},

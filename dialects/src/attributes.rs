@@ -11,6 +11,8 @@ pub const LAUNCH: &str = "regrain.launch";
 pub const DISPATCH: &str = "regrain.dispatch";
 /// On a host function or a version: the only block shape that it is for.
 pub const BLOCK_SHAPE: &str = "regrain.block_shape";
+/// On a host function, and on a function that runs one block: no launch is expected to need it.
+pub const SELDOM: &str = "regrain.seldom";
 /// On a host function: hash of what its kernel does, in hexadecimal.
 pub const CONTENT: &str = "regrain.content";
 /// On a host function: which grains are tried for its launch, in place of the request's.
@@ -99,6 +101,7 @@ pub const ALL: &[&str] = &[
     LAUNCH,
     DISPATCH,
     BLOCK_SHAPE,
+    SELDOM,
     CONTENT,
     SPACE,
     OMITTED,

@@ -237,6 +237,8 @@ pub struct BlockFunction {
     pub symbol: String,
     /// The only block shape it is for, or `None` for all.
     pub shape: Option<[u32; 3]>,
+    /// No launch is expected to need it.
+    pub is_seldom: bool,
     /// What must be known of a kernel that the original module does not have.
     pub version: Option<KernelFacts>,
 }

@@ -59,7 +59,7 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED,
+        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED, SELDOM,
         STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
@@ -153,7 +153,8 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
     let shaped: HashSet<&str> = shaped.map(|(_, name, _)| *name).collect();
     for (launch, name, shape) in launches {
         let wrappers = wrappers_of(launch);
-        let rows = shape.is_some() || !shaped.contains(name) || !seldom.contains(name);
+        let is_seldom = launch.has_attr(SELDOM) || shape.is_none() && seldom.contains(name);
+        let rows = !shaped.contains(name) || !is_seldom;
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
@@ -173,7 +174,8 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
             })
             .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
-            made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, version });
+            let is_seldom = is_seldom && shaped.contains(name);
+            made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, is_seldom, version });
         }
         launch.erase();
     }
@@ -201,9 +203,10 @@ pub fn take_blocks(module: Op<'_>) -> Vec<BlockFunction> {
             kernel: kernel.to_owned(),
             symbol: function.symbol_name().unwrap_or_default().to_owned(),
             shape: attributes::block_shape(function),
+            is_seldom: function.has_attr(SELDOM),
             version,
         });
-        for name in [BLOCK_OF, BLOCK_SHAPE, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
+        for name in [BLOCK_OF, BLOCK_SHAPE, SELDOM, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
             function.remove_attr(name);
         }
     }
@@ -216,6 +219,9 @@ fn describe(function: Op<'_>, block: &BlockFunction) {
     function.set_attr(BLOCK_OF, ctx.str_attr(&block.kernel));
     if let Some(shape) = block.shape {
         attributes::set_block_shape(function, shape);
+    }
+    if block.is_seldom {
+        function.set_attr(SELDOM, ctx.unit_attr());
     }
     if let Some(facts) = &block.version {
         let sizes: Vec<i64> = facts.parameter_sizes.iter().map(|size| size.cast_signed()).collect();

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
-//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known.
+//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known; where such a kernel never reads how many
+//! threads a block has, that for all shapes is `regrain.seldom`.
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
@@ -29,7 +30,7 @@ use mlir_bridge::{
 };
 
 use regrain_dialects::LaunchBounds;
-use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED};
+use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED, SELDOM};
 use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared, is_barrier, is_synchronising};
 use regrain_targets::device_language;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
@@ -154,7 +155,11 @@ fn form<'c>(
         }
         let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
         if bounds && shape.is_none() && of_warps() {
-            shapes.extend(largest(kernel).map(Some));
+            let largest = largest(kernel);
+            if largest.is_some() && !asks_block_size(kernel) {
+                launch.func.set_attr(SELDOM, module.ctx().unit_attr());
+            }
+            shapes.extend(largest.map(Some));
         }
         made += 1;
     }
@@ -166,6 +171,11 @@ fn form<'c>(
 fn largest(kernel: Op<'_>) -> Option<[u32; 3]> {
     let most = LaunchBounds::of(kernel).most_threads()?;
     u32::try_from(most).ok().filter(|most| *most > 0).map(|most| [most, 1, 1])
+}
+
+/// Whether the kernel reads how many threads a block has. One that does not, and states a bound, is written for blocks of just that size.
+fn asks_block_size(kernel: Op<'_>) -> bool {
+    kernel.contains(|op| matches!(classify(op), Some(ThreadOp::BlockDim(_))))
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.

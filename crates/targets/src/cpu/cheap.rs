@@ -37,7 +37,7 @@ pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
             seldom.extend(functions.into_iter().flatten());
         }
     }
-    let unneeded = general().filter(|block| forms.seldom.contains(&block.kernel));
+    let unneeded = general().filter(|block| block.is_seldom || forms.seldom.contains(&block.kernel));
     seldom.extend(unneeded.filter_map(|block| module.get_function(&block.symbol)));
     let helpers: HashSet<_> = module.get_functions().filter(|function| is_helper(*function)).collect();
     let needed = needed(module, &seldom, &helpers);
@@ -125,7 +125,7 @@ define internal void @__regrain_dev_deep() { ret void }
             BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false };
         let kernels = Kernel::collect(&module, &options).expect("kernels");
         let block =
-            |symbol: &str, shape| BlockFunction { kernel: "k".into(), symbol: symbol.into(), shape, version: None };
+            |symbol: &str, shape| BlockFunction { kernel: "k".into(), symbol: symbol.into(), shape, is_seldom: false, version: None };
         let mut blocks = vec![block("block_k_64", Some([64, 1, 1]))];
         if with_general {
             blocks.push(block("block_k", None));

@@ -3,8 +3,14 @@
 // RUN: %regrain-opt %s --regrain-form-parallel='shapes=bounded=64x1x1 only=bounded;without' | FileCheck %s --check-prefix=ONLY
 
 // What launch bounds allow is a shape of its own where rows must be warps, and no other shape is known.
+// The kernel never reads how many threads a block has, so it is for that many.
 // CHECK-LABEL: llvm.func @__regrain_launch.bounded(
+// CHECK-SAME: regrain.seldom
 // CHECK-LABEL: llvm.func @__regrain_launch.bounded.b256x1x1(
+// CHECK-NOT: regrain.seldom
+// CHECK-LABEL: llvm.func @__regrain_launch.asking(
+// CHECK-NOT: regrain.seldom
+// CHECK-LABEL: llvm.func @__regrain_launch.asking.b256x1x1(
 // CHECK-LABEL: llvm.func @__regrain_launch.without(
 // CHECK-NOT: @__regrain_launch.without.b
 // SEEN: llvm.func @__regrain_launch.bounded.b64x1x1(
@@ -18,6 +24,16 @@ llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr, %n: i32) attributes {passthrough 
   %all = llvm.mlir.constant(-1 : i32) : i32
   %x = nvvm.read.ptx.sreg.tid.x : i32
   %odd = llvm.icmp "slt" %x, %n : i32
+  %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
+  llvm.store %votes, %p : i32, !llvm.ptr
+  llvm.return
+}
+
+llvm.func ptx_kernelcc @asking(%p: !llvm.ptr) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
+  %all = llvm.mlir.constant(-1 : i32) : i32
+  %x = nvvm.read.ptx.sreg.tid.x : i32
+  %size = nvvm.read.ptx.sreg.ntid.x : i32
+  %odd = llvm.icmp "slt" %x, %size : i32
   %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
   llvm.store %votes, %p : i32, !llvm.ptr
   llvm.return
