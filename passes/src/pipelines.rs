@@ -17,13 +17,13 @@ pub struct Pipeline {
 pub const RAISE: &str =
     "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
-/// [`RAISE`], with launch functions for constant block shapes too, as options `shapes`, `only` and `bounds` of `regrain-form-parallel`
-/// have them.
-pub fn raise<'k>(shapes: &str, only: impl Iterator<Item = &'k String>, bounds: bool) -> String {
+/// [`RAISE`], with launch functions for constant block shapes too, as options `shapes`, `only`, `bounds` and `widths` of
+/// `regrain-form-parallel` have them.
+pub fn raise<'k>(shapes: &str, only: impl Iterator<Item = &'k String>, bounds: bool, widths: &str) -> String {
     let only = only.map(String::as_str).collect::<Vec<_>>().join(";");
     format!(
         "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,\
-         regrain-form-parallel{{shapes={shapes} only={only} bounds={bounds}}}"
+         regrain-form-parallel{{shapes={shapes} only={only} bounds={bounds} widths={widths}}}"
     )
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn device_side(
     };
     searcher.publish()?;
     versions.firsts = searcher.firsts();
-    let lowering = Lowering { source, target, options };
+    let lowering = Lowering { stages, target, options };
     let code = lowering.code(&context, device, split, &versions)?;
     let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
     Ok(DeviceSide { versions, most_threads, code, record_name, external_variables })
@@ -79,14 +79,14 @@ pub(crate) fn emulated(
     let context = Context::create();
     let (device, versions) = kernels::optimised(stages, searcher, chips, &context)?;
     let options = block_options(source, chips.chips[0], &chips.bitcode[0])?;
-    let code = Lowering { source, target, options }.code(&context, device, None, &versions)?;
+    let code = Lowering { stages, target, options }.code(&context, device, None, &versions)?;
     let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
     Ok(DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() })
 }
 
 /// Device IR to an object.
 struct Lowering<'s> {
-    source: &'s Source<'s>,
+    stages: &'s Stages<'s>,
     target: &'static dyn Blocks,
     options: BlockOptions,
 }
@@ -99,12 +99,14 @@ impl Lowering<'_> {
         split: Option<SplitForm<'ctx>>,
         versions: &Versions,
     ) -> Result<Code> {
-        let Self { source, target, options } = self;
+        let Self { stages, target, options } = self;
         versions_are_internal(&device, versions);
         let kernels = kernel_names(&device);
         let lowered = measure(STEPS, "lowering", || target.lower(context, device, split, &options))?;
-        let path = source.scratch("device.o");
+        stages.dump.llvm("lowered", &lowered)?;
+        let path = stages.source.scratch("device.o");
         measure(STEPS, "code generation", || target.emit(&lowered, &options, &path))?;
+        stages.dump.llvm("finished", &lowered)?;
         Ok(Code::Object { path, table: target.image_symbol(&options.unit), unit: options.unit, kernels })
     }
 }

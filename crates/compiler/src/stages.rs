@@ -291,10 +291,13 @@ impl Stages<'_> {
             .iter()
             .flat_map(|(kernel, shapes)| shapes.iter().map(move |[x, y, z]| format!("{kernel}={x}x{y}x{z}")));
         let shapes = shapes.collect::<Vec<_>>().join(";");
+        let widths = self.survey.widths.iter().map(|(kernel, width)| format!("{kernel}={width}"));
+        let widths = widths.collect::<Vec<_>>().join(";");
         let (lowered, said) = with_diagnostics(&mlir, || {
             // A launch that has no block function runs in the coroutine form.
             let only = self.survey.only.iter().filter(|_| for_blocks);
-            measure(STEPS, "raising", || run(module_op(&module), &pipelines::raise(&shapes, only, for_blocks)))?;
+            let pipeline = pipelines::raise(&shapes, only, for_blocks, &widths);
+            measure(STEPS, "raising", || run(module_op(&module), &pipeline))?;
             self.show("parallel", &module);
             measure(STEPS, "parallel form", || lower(&mlir, &module))
         });

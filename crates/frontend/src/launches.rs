@@ -19,7 +19,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue, PhiValue, PointerValue,
+};
 use mlir_bridge::llvm;
 
 use crate::error::Error;
@@ -46,6 +48,8 @@ const CARVEOUT: u64 = 9;
 pub struct Survey {
     /// The constant block shapes that kernels are launched with.
     pub shapes: BTreeMap<String, Vec<BlockShape>>,
+    /// What x of the blocks always is where kernels are launched and the rest of the shape is not known.
+    pub widths: BTreeMap<String, u32>,
     /// The kernels of which nothing is seen but launches with these shapes.
     pub only: BTreeSet<String>,
     /// The kernels whose attributes are set; `None` if that may be any.
@@ -55,7 +59,12 @@ pub struct Survey {
 impl Default for Survey {
     /// Of a host that does nothing.
     fn default() -> Self {
-        Self { shapes: BTreeMap::new(), only: BTreeSet::new(), attributed: Some(BTreeSet::new()) }
+        Self {
+            shapes: BTreeMap::new(),
+            widths: BTreeMap::new(),
+            only: BTreeSet::new(),
+            attributed: Some(BTreeSet::new()),
+        }
     }
 }
 
@@ -76,15 +85,20 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
         .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     let mut followed: BTreeMap<String, usize> = BTreeMap::new();
+    let mut widths: BTreeMap<String, Option<u32>> = BTreeMap::new();
     for function in copy.get_functions() {
-        for (kernel, shape) in launches(function, &kernels) {
+        for (kernel, block) in launches(function, &kernels) {
             let shapes = shapes.entry(kernel.clone()).or_default();
-            match shape {
-                Some(shape) => {
+            match block {
+                Block::Known(shape) => {
                     shapes.insert(shape);
                     *followed.entry(kernel).or_default() += 1;
                 }
-                None => shapes.extend(&guesses),
+                Block::Open { width } => {
+                    shapes.extend(&guesses);
+                    let known = widths.entry(kernel).or_insert(width);
+                    *known = known.filter(|known| Some(*known) == width);
+                }
             }
         }
     }
@@ -96,7 +110,8 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     let only =
         kernels.iter().filter(|(stub, kernel)| is_only(stub, kernel)).map(|(_, kernel)| kernel.clone()).collect();
     let shapes = shapes.into_iter().map(|(kernel, set)| (kernel, set.into_iter().collect())).collect();
-    Ok(Survey { shapes, only, attributed: attributed(&copy, &kernels) })
+    let widths = widths.into_iter().filter_map(|(kernel, width)| Some((kernel, width?))).collect();
+    Ok(Survey { shapes, widths, only, attributed: attributed(&copy, &kernels) })
 }
 
 /// A stub launches what it stands for, and is registered.
@@ -154,37 +169,75 @@ fn constant_shapes(host: &Module<'_>) -> BTreeSet<BlockShape> {
     if found.len() <= MOST_GUESSES { found } else { BTreeSet::new() }
 }
 
-/// The kernels that `function` launches, with the block shape if that is constant. Between the configuration of a launch and the call of the
+/// What is known of the blocks of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    Known(BlockShape),
+    /// No more than x, or nothing.
+    Open {
+        width: Option<u32>,
+    },
+}
+
+/// The kernels that `function` launches, with what is known of the block's shape. Between the configuration of a launch and the call of the
 /// stub stands what computes the arguments, which may launch in turn.
-fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> Vec<(String, Option<BlockShape>)> {
+fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> Vec<(String, Block)> {
     let mut found = Vec::new();
     let mut pending = Vec::new();
     for call in calls(function) {
         let Some(name) = callee_name(call) else { continue };
         let is_launch = LAUNCH_FUNCTIONS.contains(&name.as_str());
-        let (stub, shape) = if name == "__cudaPushCallConfiguration" {
-            pending.push(block_shape(call, 2));
+        let (stub, block) = if name == "__cudaPushCallConfiguration" {
+            pending.push(block_of(call, 2));
             continue;
         } else if is_launch {
             let stub = pointer(call, 0).map(|stub| stub.get_name().to_string_lossy().into_owned());
-            (stub.unwrap_or_default(), block_shape(call, 3))
+            (stub.unwrap_or_default(), block_of(call, 3))
         } else if kernels.contains_key(&name) {
-            (name, pending.pop().flatten())
+            (name, pending.pop().unwrap_or(Block::Open { width: None }))
         } else {
             continue;
         };
         // The stub's own launch has what its caller configured.
-        if let Some(kernel) = kernels.get(&stub).filter(|_| shape.is_some() || !is_launch) {
-            found.push((kernel.clone(), shape));
+        if let Some(kernel) = kernels.get(&stub).filter(|_| matches!(block, Block::Known(_)) || !is_launch) {
+            found.push((kernel.clone(), block));
         }
     }
     found
 }
 
 /// A `dim3` passed as clang passes it: x and y in one i64 at operand `first`, z in the i32 after it.
-fn block_shape(call: InstructionValue<'_>, first: u32) -> Option<BlockShape> {
-    let (xy, z) = (integer(call, first)?, integer(call, first + 1)?);
-    Some([xy as u32, (xy >> 32) as u32, z as u32]).filter(|shape| shape.iter().all(|n| (1..=1024).contains(n)))
+fn block_of(call: InstructionValue<'_>, first: u32) -> Block {
+    let is_size = |size: u64| (1..=1024).contains(&size);
+    if let (Some(xy), Some(z)) = (integer(call, first), integer(call, first + 1)) {
+        let shape = [xy & u64::from(u32::MAX), xy >> 32, z];
+        if shape.into_iter().all(is_size) {
+            return Block::Known(shape.map(|size| size as u32));
+        }
+    }
+    Block::Open { width: operand(call, first).and_then(width_of) }
+}
+
+/// x of the `dim3` whose first two sizes are `xy`: of a constant, of `or (shl y, 32), x`, or of what paths agree about.
+fn width_of(xy: BasicValueEnum<'_>) -> Option<u32> {
+    let BasicValueEnum::IntValue(xy) = xy else { return None };
+    let low = |value: IntValue<'_>| {
+        let x = (value.get_zero_extended_constant()? & u64::from(u32::MAX)) as u32;
+        (1..=1024).contains(&x).then_some(x)
+    };
+    let Some(joined) = xy.as_instruction() else { return low(xy) };
+    let number = |value: Option<BasicValueEnum<'_>>| {
+        value.filter(|value| value.is_int_value()).map(|value| low(value.into_int_value()))
+    };
+    match joined.get_opcode() {
+        InstructionOpcode::Or => number(operand(joined, 1)).flatten(),
+        InstructionOpcode::Phi => {
+            let phi = PhiValue::try_from(joined).ok()?;
+            let widths: BTreeSet<_> = phi.get_incomings().map(|(value, _)| number(Some(value)).flatten()).collect();
+            widths.first().copied().flatten().filter(|_| widths.len() == 1)
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
@@ -245,7 +298,7 @@ declare void @inner(i32)
 declare i32 @__gxx_personality_v0(...)
 "#;
 
-    fn found(body: &str) -> Vec<(String, Option<BlockShape>)> {
+    fn found(body: &str) -> Vec<(String, Block)> {
         let context = Context::create();
         let text = format!("{STUBS}define void @f(ptr %args) personality ptr @__gxx_personality_v0 {{\n{body}}}\n");
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
@@ -270,7 +323,10 @@ pad:
   %p = landingpad { ptr, i32 } cleanup
   resume { ptr, i32 } %p
 "#;
-        assert_eq!(found(body), [("k".to_owned(), Some([32, 2, 1])), ("k".to_owned(), Some([7, 1, 1]))]);
+        assert_eq!(
+            found(body),
+            [("k".to_owned(), Block::Known([32, 2, 1])), ("k".to_owned(), Block::Known([7, 1, 1]))]
+        );
     }
 
     #[test]
@@ -293,7 +349,10 @@ pad:
   call void @stub(i32 1)
   ret void
 "#;
-        assert_eq!(found(body), [("j".to_owned(), Some([64, 1, 1])), ("k".to_owned(), Some([32, 1, 1]))]);
+        assert_eq!(
+            found(body),
+            [("j".to_owned(), Block::Known([64, 1, 1])), ("k".to_owned(), Block::Known([32, 1, 1]))]
+        );
     }
 
     /// A host that registers the kernel `k`, whose stub is `stub`, and launches it with blocks of 32 threads.
@@ -338,6 +397,31 @@ define void @launch() {
         let found = surveyed(again);
         assert_eq!(found.shapes["k"], [[32, 1, 1], [64, 1, 1]]);
         assert_eq!(found.only.len(), 1);
+    }
+
+    #[test]
+    fn the_width_of_blocks_is_seen_where_it_is_all_that_is_known() {
+        let launch = |name: &str, width: u64| {
+            format!(
+                "define void @{name}(i32 %n) {{\n%y = zext i32 %n to i64\n%high = shl nuw i64 %y, 32\n\
+                 %shape = or disjoint i64 %high, {width}\n\
+                 %c = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 %shape, i32 1, i64 0, ptr null)\n\
+                 call void @stub(i32 1)\nret void\n}}\n"
+            )
+        };
+        assert_eq!(surveyed(&launch("one", 32)).widths, BTreeMap::from([("k".to_owned(), 32)]));
+        assert!(surveyed(&format!("{}{}", launch("one", 32), launch("two", 64))).widths.is_empty());
+        assert!(surveyed(&launch("one", 4096)).widths.is_empty());
+        let paths = |other: u64| {
+            format!(
+                "define void @paths(i1 %large) {{\nbr i1 %large, label %a, label %b\na:\nbr label %b\nb:\n\
+                 %shape = phi i64 [ 17179869216, %a ], [ {other}, %0 ]\n\
+                 %c = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 %shape, i32 1, i64 0, ptr null)\n\
+                 call void @stub(i32 1)\nret void\n}}\n"
+            )
+        };
+        assert_eq!(surveyed(&paths(8_589_934_624)).widths, BTreeMap::from([("k".to_owned(), 32)]));
+        assert!(surveyed(&paths(8_589_934_656)).widths.is_empty());
     }
 
     #[test]

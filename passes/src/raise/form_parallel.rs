@@ -62,6 +62,11 @@ pub const PASS: PassInfo = PassInfo {
             description: "kernels that are launched with those shapes alone, and get no launch function for all: k1;k2",
         },
         PassOption {
+            name: "widths",
+            default: "",
+            description: "what x of a kernel's blocks is where no more is known of them: k1=32;k2=64",
+        },
+        PassOption {
             name: "bounds",
             default: "false",
             description: "kernels with operations of warps and no such shape are specialised for the most threads that they may have",
@@ -85,7 +90,8 @@ pub struct KernelOutcome {
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let shapes = parse_shapes(pass.option("shapes"))?;
     let only = pass.option("only").split(';').collect();
-    form_kernels(module, &shapes, &only, pass.option_bool("bounds")?);
+    let bounds = if pass.option_bool("bounds")? { Some(parse_widths(pass.option("widths"))?) } else { None };
+    form_kernels(module, &shapes, &only, bounds.as_ref());
     Ok(())
 }
 
@@ -108,10 +114,25 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
     Ok(shapes)
 }
 
+/// What x of blocks is, by kernel.
+pub type Widths = HashMap<String, i64>;
+
+/// Parses the option `widths`.
+fn parse_widths(text: &str) -> Result<Widths, String> {
+    let parse = |item: &str| {
+        let (kernel, width) = item.trim().rsplit_once('=')?;
+        let width = width.parse().ok().filter(|width| (1..=1024).contains(width))?;
+        Some((kernel.to_owned(), width))
+    };
+    let items = text.split(';').filter(|item| !item.trim().is_empty());
+    items.map(|item| parse(item).ok_or_else(|| format!("width '{item}', expected kernel=1..1024"))).collect()
+}
+
 /// Forms every kernel of the module that has a parallel form.
 ///
-/// Those in `only` get a launch function for each of their `shapes`, and none for all others.
-pub fn form_kernels(module: Op<'_>, shapes: &Shapes, only: &HashSet<&str>, bounds: bool) -> Vec<KernelOutcome> {
+/// Those in `only` get a launch function for each of their `shapes`, and none for all others. With `bounds` kernels of no such shape get one for
+/// what their launch bounds allow.
+pub fn form_kernels(module: Op<'_>, shapes: &Shapes, only: &HashSet<&str>, bounds: Option<&Widths>) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
     let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
     let mut outcomes = Vec::new();
@@ -122,7 +143,8 @@ pub fn form_kernels(module: Op<'_>, shapes: &Shapes, only: &HashSet<&str>, bound
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
                 let general = constant.is_empty() || !only.contains(name.as_str());
-                form(module, &functions, kernel, (constant, general), bounds && constant.is_empty()).err()
+                let bounded = bounds.filter(|_| constant.is_empty()).map(|widths| widths.get(&name).copied());
+                form(module, &functions, kernel, (constant, general), bounded).err()
             }
         };
         if let Some(reason) = &reason {
@@ -140,7 +162,7 @@ fn form<'c>(
     functions: &Functions<'c>,
     kernel: Op<'c>,
     (constant, general): (&[[u32; 3]], bool),
-    bounds: bool,
+    bounded: Option<Option<i64>>,
 ) -> Result<(), String> {
     let mut shapes: Vec<_> = general.then_some(None).into_iter().chain(constant.iter().copied().map(Some)).collect();
     if !general {
@@ -154,12 +176,14 @@ fn form<'c>(
             device_language::bounds::take(kernel).put(kernel);
         }
         let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
-        if bounds && shape.is_none() && of_warps() {
-            let largest = largest(kernel);
-            if largest.is_some() && !asks_block_size(kernel) {
+        if let Some(width) = bounded.filter(|_| shape.is_none() && of_warps())
+            && let Some(largest) = largest(kernel, width)
+        {
+            if !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_))) {
+                // It states a bound and is written for one number of threads.
                 launch.func.set_attr(SELDOM, module.ctx().unit_attr());
             }
-            shapes.extend(largest.map(Some));
+            shapes.push(Some(largest));
         }
         made += 1;
     }
@@ -167,15 +191,25 @@ fn form<'c>(
     Ok(())
 }
 
-/// The row of as many threads as `__launch_bounds__` allows: templates state with it how many they are launched with.
-fn largest(kernel: Op<'_>) -> Option<[u32; 3]> {
-    let most = LaunchBounds::of(kernel).most_threads()?;
-    u32::try_from(most).ok().filter(|most| *most > 0).map(|most| [most, 1, 1])
+/// The block of as many threads as `__launch_bounds__` allows, in rows of `width` or in one: templates state with it how many they are launched with.
+fn largest(kernel: Op<'_>, width: Option<i64>) -> Option<[u32; 3]> {
+    let is_at = |axis| asks(kernel, move |op| matches!(op, ThreadOp::ThreadId(at) if *at == axis));
+    let most = LaunchBounds::of(kernel).most_threads().filter(|most| *most > 0)?;
+    if is_at(Axis::Z) {
+        return None;
+    }
+    let width = match width {
+        Some(width) => width,
+        None if is_at(Axis::Y) => return None,
+        None => most,
+    };
+    let shape = [width, most / width, 1];
+    (most % width == 0).then_some(shape.map(|size| u32::try_from(size).unwrap_or(0))).filter(|shape| !shape.contains(&0))
 }
 
-/// Whether the kernel reads how many threads a block has. One that does not, and states a bound, is written for blocks of just that size.
-fn asks_block_size(kernel: Op<'_>) -> bool {
-    kernel.contains(|op| matches!(classify(op), Some(ThreadOp::BlockDim(_))))
+/// Whether the kernel has a thread's operation of this kind.
+fn asks(kernel: Op<'_>, is_kind: impl Fn(&ThreadOp) -> bool) -> bool {
+    kernel.contains(|op| classify(op).is_some_and(|op| is_kind(&op)))
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.

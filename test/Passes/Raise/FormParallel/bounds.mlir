@@ -1,5 +1,7 @@
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true' | FileCheck %s
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=64x1x1' | FileCheck %s --check-prefix=SEEN
+// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=32' | FileCheck %s --check-prefix=WIDE
+// RUN: not %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=0' 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: %regrain-opt %s --regrain-form-parallel='shapes=bounded=64x1x1 only=bounded;without' | FileCheck %s --check-prefix=ONLY
 
 // What launch bounds allow is a shape of its own where rows must be warps, and no other shape is known.
@@ -24,6 +26,20 @@ llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr, %n: i32) attributes {passthrough 
   %all = llvm.mlir.constant(-1 : i32) : i32
   %x = nvvm.read.ptx.sreg.tid.x : i32
   %odd = llvm.icmp "slt" %x, %n : i32
+  %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
+  llvm.store %votes, %p : i32, !llvm.ptr
+  llvm.return
+}
+
+// Where y of a thread is asked for too, x of the block must be known.
+// CHECK-NOT: @__regrain_launch.rows.b
+// WIDE: llvm.func @__regrain_launch.rows.b32x8x1(
+// BAD: width 'rows=0', expected kernel=1..1024
+llvm.func ptx_kernelcc @rows(%p: !llvm.ptr) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
+  %all = llvm.mlir.constant(-1 : i32) : i32
+  %x = nvvm.read.ptx.sreg.tid.x : i32
+  %y = nvvm.read.ptx.sreg.tid.y : i32
+  %odd = llvm.icmp "slt" %x, %y : i32
   %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
   llvm.store %votes, %p : i32, !llvm.ptr
   llvm.return
