@@ -9,6 +9,7 @@ pub mod asm_escapes;
 pub mod clang;
 pub mod clean;
 pub mod crash;
+pub mod dependent_templates;
 pub mod dialect;
 pub mod dispatch;
 mod error;
