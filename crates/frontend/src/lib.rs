@@ -17,6 +17,7 @@ pub mod host;
 mod identity;
 pub mod launch_tokens;
 pub mod launches;
+pub mod managed;
 pub mod private_names;
 pub mod second_look;
 pub mod shared_objects;
