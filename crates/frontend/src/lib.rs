@@ -12,6 +12,7 @@ pub mod crash;
 pub mod dependent_templates;
 pub mod dialect;
 pub mod dispatch;
+pub mod empty_braces;
 mod error;
 pub mod host;
 mod identity;
