@@ -14,7 +14,7 @@ use inkwell::module::Module;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
-use regrain_frontend::{host, specialise};
+use regrain_frontend::{host, managed, specialise};
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, machines, target};
 
@@ -114,6 +114,13 @@ fn check(source: &Source<'_>, groups: &[Group<'_>]) -> Result<()> {
     }
 }
 
+/// The error that the address of a managed variable, declared at `place`, stands in a constant.
+fn in_a_constant(place: String) -> Error {
+    let what =
+        "the address of this managed variable is known when the program runs: it cannot stand in a constant".into();
+    regrain_targets::Error::Located { place, what }.into()
+}
+
 /// A source whose sides clang has compiled.
 struct Compilation<'s> {
     source: &'s Source<'s>,
@@ -134,6 +141,9 @@ impl<'s> Compilation<'s> {
     fn run(&self) -> Result<()> {
         let context = Context::create();
         let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+        if let Some(host) = &host {
+            managed::reach(host).map_err(in_a_constant)?;
+        }
         if let Some(host) = host.as_ref().filter(|_| self.source.awaits_link()) {
             relocatable::register_private(self.source, host, &self.sides)?;
         }

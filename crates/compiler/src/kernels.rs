@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use regrain_frontend::specialise;
+use regrain_frontend::{managed, specialise};
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::assembler::Assembler;
 use regrain_targets::image::{Image, KernelOptions};
@@ -60,6 +60,10 @@ pub(crate) fn read_unit<'ctx>(
 ) -> Result<Module<'ctx>> {
     let module = read_bitcode(context, path)?;
     dump.llvm(&format!("device-{arch}"), &module)?;
+    if let Some(place) = managed::places(&module).into_iter().next() {
+        let what = format!("managed variables are there for the CPU alone (--offload-arch=cpu), not for {arch}");
+        return Err(regrain_targets::Error::Located { place, what }.into());
+    }
     chips.target.receive(&module);
     Ok(module)
 }

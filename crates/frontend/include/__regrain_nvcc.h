@@ -32,6 +32,10 @@
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #endif
 
+/* clang has managed variables for HIP alone: the compiler finds them by the annotation. */
+#undef __managed__
+#define __managed__ __attribute__((device)) __attribute__((annotate("regrain.managed")))
+
 #include <__regrain_host_min_max.h>
 #include <__regrain_nv_atomic.h>
 

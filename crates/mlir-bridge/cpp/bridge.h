@@ -124,6 +124,16 @@ void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
 bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
 
 /*===----------------------------------------------------------------------------===*
+ * managed.cpp: managed variables, which are annotated by `mark`
+ *===----------------------------------------------------------------------------===*/
+
+/* The sink gets a line FILE:LINE for each of a module. */
+bool regrainFindManaged(LLVMModuleRef module, const char *mark, RegrainSink sink, void *user);
+/* Lets the host's code reach managed variables by pointers that the runtime sets. False where the address of one stands in a
+ * constant: the sink gets FILE:LINE of that variable. */
+bool regrainManagedShadows(LLVMModuleRef module, const char *mark, RegrainSink sink, void *user);
+
+/*===----------------------------------------------------------------------------===*
  * small_pointers.cpp: pointers of 32 bits on a host with 64
  *===----------------------------------------------------------------------------===*/
 

@@ -1,7 +1,7 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
 use std::collections::HashSet;
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 
 use inkwell::module::Module;
@@ -330,6 +330,24 @@ pub fn contract_expressions(module: &Module<'_>) {
 pub fn lower_single_thread_atomics(module: &Module<'_>) {
     // SAFETY: a live module.
     unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
+}
+
+/// Where the managed variables of a module are declared, `FILE:LINE`: those annotated by `mark`.
+pub fn managed_variables(module: &Module<'_>, mark: &CStr) -> Vec<String> {
+    // SAFETY: a live module and a C string; the sink gets its own.
+    let found =
+        ffi::attempt(|sink, user| unsafe { ffi::regrainFindManaged(module.as_mut_ptr(), mark.as_ptr(), sink, user) });
+    String::from_utf8_lossy(&found.unwrap_or_default()).lines().map(str::to_owned).collect()
+}
+
+/// Lets the host's code reach the managed variables, those annotated by `mark`, by pointers that the runtime sets.
+///
+/// # Errors
+/// The address of one stands in a constant: `FILE:LINE` of that variable.
+pub fn managed_shadows(module: &Module<'_>, mark: &CStr) -> Result<(), String> {
+    // SAFETY: as in `managed_variables`.
+    ffi::attempt(|sink, user| unsafe { ffi::regrainManagedShadows(module.as_mut_ptr(), mark.as_ptr(), sink, user) })
+        .map(drop)
 }
 
 /// Unrolls the loops that count up the addresses in arrays of a function, where that makes all of them constant and takes at most `limit`

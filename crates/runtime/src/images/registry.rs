@@ -57,6 +57,14 @@ pub struct Variable {
     pub slot: Slot,
 }
 
+impl Variable {
+    /// Where the program finds a managed variable; 0 before that is known.
+    fn storage(&self) -> usize {
+        // SAFETY: the shadow of a managed variable is the program's pointer to the storage.
+        unsafe { (self.shadow as *const usize).read() }
+    }
+}
+
 /// Hashes addresses: each launch looks one up.
 #[derive(Default)]
 struct Address(u64);
@@ -155,9 +163,13 @@ pub fn function(stub: *const c_void) -> Result<&'static Function> {
     read().functions.get(&(stub as usize)).copied().ok_or(CudaError::INVALID_DEVICE_FUNCTION)
 }
 
-/// The variable behind a host variable.
+/// The variable behind a host variable; of a managed one the program has the storage.
 pub fn variable(shadow: *const c_void) -> Result<&'static Variable> {
-    read().variables.get(&(shadow as usize)).copied().ok_or(CudaError::INVALID_SYMBOL)
+    let registered = read();
+    let known = registered.variables.get(&(shadow as usize)).copied();
+    let is_stored = |variable: &&'static Variable| variable.managed && variable.storage() == shadow as usize;
+    let stored = || registered.variables.values().copied().find(is_stored).filter(|_| !shadow.is_null());
+    known.or_else(stored).ok_or(CudaError::INVALID_SYMBOL)
 }
 
 /// All modules.
