@@ -1,14 +1,9 @@
 //! Compiles `src/device/cpu/native.c`: the thread-local that generated code addresses directly, and weak references.
 //!
-//! Stable Rust can neither define a thread-local with C linkage and a chosen TLS model nor refer to a symbol weakly,
-//! hence C.
+//! Stable Rust can neither define a thread-local with C linkage nor refer to a symbol weakly, hence C.
 
 fn main() {
     println!("cargo:rerun-if-changed=src/device/cpu/native.c");
     println!("cargo:rerun-if-changed=include/regrain_tls.h");
-    cc::Build::new()
-        .file("src/device/cpu/native.c")
-        .include("include")
-        .flag_if_supported("-ftls-model=initial-exec")
-        .compile("regrain_native");
+    cc::Build::new().file("src/device/cpu/native.c").include("include").compile("regrain_native");
 }

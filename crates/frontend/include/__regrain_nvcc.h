@@ -36,6 +36,26 @@
 #undef __managed__
 #define __managed__ __attribute__((device)) __attribute__((annotate("regrain.managed")))
 
+/* What these declare is there, as with nvcc; clang's wrapper includes what they would define it by, past their guards. */
+#ifndef __SM_20_ATOMIC_FUNCTIONS_H__
+#define __SM_20_ATOMIC_FUNCTIONS_H__
+#endif
+#ifndef __SM_20_INTRINSICS_H__
+#define __SM_20_INTRINSICS_H__
+#endif
+#ifndef __SM_32_ATOMIC_FUNCTIONS_H__
+#define __SM_32_ATOMIC_FUNCTIONS_H__
+#endif
+#ifndef __SM_35_ATOMIC_FUNCTIONS_H__
+#define __SM_35_ATOMIC_FUNCTIONS_H__
+#endif
+#ifndef __SM_60_ATOMIC_FUNCTIONS_H__
+#define __SM_60_ATOMIC_FUNCTIONS_H__
+#endif
+#ifndef __SM_61_INTRINSICS_H__
+#define __SM_61_INTRINSICS_H__
+#endif
+
 #include <__regrain_host_min_max.h>
 #include <__regrain_nv_atomic.h>
 

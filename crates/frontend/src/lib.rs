@@ -6,6 +6,7 @@
 mod arguments;
 pub mod arrays;
 pub mod asm_escapes;
+pub mod asm_operands;
 pub mod clang;
 pub mod clean;
 pub mod crash;

@@ -1,8 +1,9 @@
 //! What clang is told once more after it has rejected a source that nvcc may take.
 //!
 //! In this order, each only where the source has it: brackets of launches are closed up (`launch_tokens`), objects in shared
-//! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`), templates of dependent
-//! classes called so (`dependent_templates`) and empty braces given a type (`empty_braces`) in the files that clang finds errors in, which it then gets under their own names
+//! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`) and its operands separated (`asm_operands`),
+//! templates of dependent classes called so (`dependent_templates`) and empty braces given a type (`empty_braces`) in the files that clang
+//! finds errors in, which it then gets under their own names
 //! (an overlay of its file system); and `__NVCC__` is defined where a file of the user's asks for it. Sources that clang takes as
 //! they are never come here: they are compiled once, and see no `__NVCC__`.
 
@@ -11,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::clang::{Clang, TranslationUnit};
 use crate::error::Error;
-use crate::{asm_escapes, dependent_templates, empty_braces, launch_tokens, shared_objects};
+use crate::{asm_escapes, asm_operands, dependent_templates, empty_braces, launch_tokens, shared_objects};
 
 /// What has been conceded to one source so far.
 #[derive(Default)]
@@ -95,6 +96,7 @@ impl Concessions {
         let types = errors.iter().map(|error| (error.place, empty_braces::assigned_type(error.message)));
         let braces: Vec<_> = types.filter_map(|(place, of_type)| Some((place, of_type?))).collect();
         let reserved = reserved.or_else(|| empty_braces::say(seen, &braces));
+        let reserved = reserved.or_else(|| asm_operands::separate(seen, &places(asm_operands::ERROR)));
         let Some(changed) = reserved.or(closed) else { return Ok(false) };
         let path = scratch.join(format!("changed-{}", known.unwrap_or(self.files.len())));
         write(&path, &changed)?;

@@ -29,7 +29,8 @@ _Static_assert(offsetof(struct regrain_tls, laneid) == 48, "regrain_tls is part 
 _Static_assert(offsetof(struct regrain_tls, dynamic_shared) == 64, "regrain_tls is part of the ABI");
 _Static_assert(offsetof(struct regrain_tls, hints) == 96, "regrain_tls is part of the ABI");
 
-/* Initial-exec: one load from the thread pointer, no call. */
-extern _Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
+/* Of the general model, which linkers make an offset from the thread pointer of in programs: a library that is loaded by
+ * dlopen has no room among what is there from the start. */
+extern _Thread_local struct regrain_tls __regrain_tls;
 
 #endif

@@ -13,7 +13,8 @@
 //!   synchronising call. Coroutines of one block never leave their OS thread.
 //! - `__shared__` variables are thread-local variables of the program: an OS thread runs one block at a time. Their linkage
 //!   is external so that no optimisation takes one for a single thread's own. Dynamic shared memory is the runtime's
-//!   thread-local `__regrain_dynamic_shared`. Both are in the static TLS block, so 32-bit shared addresses round-trip.
+//!   thread-local `__regrain_dynamic_shared`. 32-bit shared addresses round-trip: what is neither is not asked for, and a
+//!   program's or library's static ones lie together.
 //! - A block form that reaches the grid-wide barrier finds its dynamic shared memory through `dynamic_shared` of the thread state:
 //!   blocks take turns on an OS thread there.
 //! - A block form may run several blocks that follow one another along x in one call: it finds in `available` how many there are, and

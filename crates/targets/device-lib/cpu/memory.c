@@ -23,12 +23,14 @@ FENCE(fence_proxy_async_generic_release_sync_restrict_space_cta_scope_cluster)
 NVVM(void, exit)(void) { __regrain_exit_thread(); }
 
 /* A 32-bit shared address is the low half of the flat address. The whole is put together again from what the block
- * owns: its dynamic shared memory, or else the thread-local storage in which static shared variables lie (within
- * 2 GiB of __regrain_tls). The runtime keeps the two apart modulo 4 GiB. */
+ * owns: its dynamic shared memory, or else the thread-local storage of the program or library in which static shared
+ * variables lie (within 2 GiB of one of its own). The runtime keeps the two apart modulo 4 GiB. */
+static _Thread_local char beside_shared;
+
 INLINE void *__regrain_shared_pointer(uint32_t address) {
   uint32_t into_dynamic = address - (uint32_t)(uintptr_t)__regrain_tls.dynamic_shared;
   if (into_dynamic < __regrain_tls.dynamic_shared_size) return (char *)__regrain_tls.dynamic_shared + into_dynamic;
-  char *near = (char *)&__regrain_tls;
+  char *near = &beside_shared;
   return near + (int32_t)(address - (uint32_t)(uintptr_t)near);
 }
 

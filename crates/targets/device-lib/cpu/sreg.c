@@ -66,6 +66,6 @@ SREG(pm0, 0) SREG(pm1, 0) SREG(pm2, 0) SREG(pm3, 0)
 NVVM(bool, is_explicit_cluster)(void) { return false; }
 
 /* The shared memory that the system reserves for cooperative groups of several warps (sm_80 and later). */
-static _Thread_local __attribute__((aligned(128), tls_model("initial-exec"))) char reserved_shared[1024];
+static _Thread_local __attribute__((aligned(128))) char reserved_shared[1024];
 
 PTX(uint32_t, sreg_reserved_smem_offset_1)(void) { return (uint32_t)(uintptr_t)reserved_shared; }

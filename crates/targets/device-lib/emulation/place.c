@@ -18,7 +18,7 @@ struct packet {
 };
 _Static_assert(offsetof(struct packet, grid_size) == 12 && sizeof(struct packet) == 64, "the format of HSA's packets");
 
-static _Thread_local struct packet packet __attribute__((tls_model("initial-exec")));
+static _Thread_local struct packet packet;
 
 AMD(const void *, dispatch_ptr)(void) {
   packet.setup = 3;
@@ -43,7 +43,7 @@ struct implicit {
 _Static_assert(offsetof(struct implicit, global_offset) == 40, "the format of implicit arguments");
 _Static_assert(offsetof(struct implicit, dynamic_lds_size) == 120 && sizeof(struct implicit) == 256, "the same");
 
-static _Thread_local struct implicit implicit __attribute__((tls_model("initial-exec")));
+static _Thread_local struct implicit implicit;
 
 AMD(const void *, implicitarg_ptr)(void) {
   for (int i = 0; i < 3; ++i) {

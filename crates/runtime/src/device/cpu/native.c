@@ -1,22 +1,19 @@
 /* What stable Rust cannot say: a thread-local with C linkage, and weak references.
- * The thread-local is what generated code reads; its layout is checked here and in abi.rs. Initial-exec: one load from
- * the thread pointer, no call. */
+ * The thread-local is what generated code reads; its layout is checked here and in abi.rs. */
 #include <stddef.h>
 #include <stdint.h>
 
 #include "regrain_tls.h"
 
-_Thread_local struct regrain_tls __regrain_tls __attribute__((tls_model("initial-exec")));
+_Thread_local struct regrain_tls __regrain_tls;
 
-/* A block's dynamic shared memory: as large as any chip's opt-in limit (227 KiB), and in the static TLS block like the
- * program's static shared memory, so that a 32-bit offset reaches both. `extern __shared__` arrays are the symbol in it:
+/* A block's dynamic shared memory: as large as any chip's opt-in limit (227 KiB). `extern __shared__` arrays are the symbol in it:
  * rows of threads reach a little before and behind what they use. */
-_Thread_local char __regrain_dynamic_shared_room[1024 + 232448 + 1024]
-    __attribute__((tls_model("initial-exec"), aligned(1024)));
+_Thread_local char __regrain_dynamic_shared_room[1024 + 232448 + 1024] __attribute__((aligned(1024)));
 __asm__(".globl __regrain_dynamic_shared\n"
         ".type __regrain_dynamic_shared, @object\n"
         ".set __regrain_dynamic_shared, __regrain_dynamic_shared_room + 1024\n");
-extern _Thread_local char __regrain_dynamic_shared[] __attribute__((tls_model("initial-exec")));
+extern _Thread_local char __regrain_dynamic_shared[];
 
 void *__regrain_dynamic_shared_address(void) { return __regrain_dynamic_shared; }
 
