@@ -231,6 +231,10 @@ fn width_of(xy: BasicValueEnum<'_>) -> Option<u32> {
     };
     match joined.get_opcode() {
         InstructionOpcode::Or => number(operand(joined, 1)).flatten(),
+        InstructionOpcode::Select => {
+            let width = number(operand(joined, 1)).flatten();
+            width.filter(|_| number(operand(joined, 2)).flatten() == width)
+        }
         InstructionOpcode::Phi => {
             let phi = PhiValue::try_from(joined).ok()?;
             let widths: BTreeSet<_> = phi.get_incomings().map(|(value, _)| number(Some(value)).flatten()).collect();

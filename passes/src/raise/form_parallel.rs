@@ -132,7 +132,12 @@ fn parse_widths(text: &str) -> Result<Widths, String> {
 ///
 /// Those in `only` get a launch function for each of their `shapes`, and none for all others. With `bounds` kernels of no such shape get one for
 /// what their launch bounds allow.
-pub fn form_kernels(module: Op<'_>, shapes: &Shapes, only: &HashSet<&str>, bounds: Option<&Widths>) -> Vec<KernelOutcome> {
+pub fn form_kernels(
+    module: Op<'_>,
+    shapes: &Shapes,
+    only: &HashSet<&str>,
+    bounds: Option<&Widths>,
+) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
     let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
     let mut outcomes = Vec::new();
@@ -204,7 +209,9 @@ fn largest(kernel: Op<'_>, width: Option<i64>) -> Option<[u32; 3]> {
         None => most,
     };
     let shape = [width, most / width, 1];
-    (most % width == 0).then_some(shape.map(|size| u32::try_from(size).unwrap_or(0))).filter(|shape| !shape.contains(&0))
+    (most % width == 0)
+        .then_some(shape.map(|size| u32::try_from(size).unwrap_or(0)))
+        .filter(|shape| !shape.contains(&0))
 }
 
 /// Whether the kernel has a thread's operation of this kind.

@@ -124,8 +124,13 @@ define internal void @__regrain_dev_deep() { ret void }
         let options =
             BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false };
         let kernels = Kernel::collect(&module, &options).expect("kernels");
-        let block =
-            |symbol: &str, shape| BlockFunction { kernel: "k".into(), symbol: symbol.into(), shape, is_seldom: false, version: None };
+        let block = |symbol: &str, shape| BlockFunction {
+            kernel: "k".into(),
+            symbol: symbol.into(),
+            shape,
+            is_seldom: false,
+            version: None,
+        };
         let mut blocks = vec![block("block_k_64", Some([64, 1, 1]))];
         if with_general {
             blocks.push(block("block_k", None));
