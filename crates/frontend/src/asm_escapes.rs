@@ -2,28 +2,19 @@
 //!
 //! nvcc hands on what is no operand; clang calls it an invalid escape. There the sign is doubled.
 
-use crate::shared_objects::offset;
+use crate::edits::{self, offset};
 
 /// What clang says of such a string, at the place behind the sign and the letter that it took for a modifier.
 pub const ERROR: &str = "invalid % escape in inline assembly string";
 
 /// `text` with the percent signs before `places` (line and column, from 1) doubled; `None` where there is none.
 pub fn double(text: &str, places: &[(usize, usize)]) -> Option<String> {
-    let mut signs: Vec<usize> = places
-        .iter()
-        .filter_map(|place| {
-            let at = offset(text, *place)?;
-            let near = at.saturating_sub(2);
-            Some(near + text.get(near..=at)?.find('%')?)
-        })
-        .collect();
-    signs.sort_unstable();
-    signs.dedup();
-    let mut changed = text.to_owned();
-    for at in signs.iter().rev() {
-        changed.insert(*at, '%');
-    }
-    (!signs.is_empty()).then_some(changed)
+    let sign = |place: &(usize, usize)| {
+        let at = offset(text, *place)?;
+        let near = at.saturating_sub(2);
+        Some(near + text.get(near..=at)?.find('%')?)
+    };
+    edits::replace(text, places.iter().filter_map(sign).map(|at| (at..at, "%")))
 }
 
 #[cfg(test)]

@@ -3,23 +3,16 @@
 //! nvcc takes an operand that begins where another ends for the next one; clang expects the statement to end. There the comma is put,
 //! in the place of a blank where there is one, so that what follows stands where it stood.
 
-use crate::shared_objects::offset;
+use crate::edits::{self, offset};
 
 /// What clang says at the operand.
 pub const ERROR: &str = "expected ')'";
 
 /// `text` with commas before the operands at `places` (line and column, from 1); `None` where none of these is one.
 pub fn separate(text: &str, places: &[(usize, usize)]) -> Option<String> {
-    let mut operands: Vec<usize> =
-        places.iter().filter_map(|place| offset(text, *place)).filter(|at| follows_operand(text, *at)).collect();
-    operands.sort_unstable();
-    operands.dedup();
-    let mut changed = text.to_owned();
-    for at in operands.iter().rev() {
-        let blank = text[..*at].ends_with([' ', '\t']);
-        changed.replace_range(at - usize::from(blank)..*at, ",");
-    }
-    (!operands.is_empty()).then_some(changed)
+    let operands = places.iter().filter_map(|place| offset(text, *place)).filter(|at| follows_operand(text, *at));
+    let blank = |at: usize| usize::from(text[..at].ends_with([' ', '\t']));
+    edits::replace(text, operands.map(|at| (at - blank(at)..at, ",")))
 }
 
 /// Whether an operand of an asm statement begins at `at`, right behind the end of another.

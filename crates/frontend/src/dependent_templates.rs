@@ -9,7 +9,7 @@
 //! cast_of<A, B>::template cast<4>(to, from)
 //! ```
 
-use crate::shared_objects::offset;
+use crate::edits::{self, offset};
 
 /// What clang says of such a name: at the beginning of the qualified name, at the name itself behind a `.`.
 pub const ERRORS: [&str; 2] = [
@@ -21,14 +21,8 @@ const WORD: &str = "template ";
 
 /// `text` with the word before the templates named at `places` (line and column, from 1); `None` where there is none.
 pub fn say(text: &str, places: &[(usize, usize)]) -> Option<String> {
-    let mut names: Vec<usize> = places.iter().filter_map(|place| template_name(text, offset(text, *place)?)).collect();
-    names.sort_unstable();
-    names.dedup();
-    let mut changed = text.to_owned();
-    for at in names.iter().rev() {
-        changed.insert_str(*at, WORD);
-    }
-    (!names.is_empty()).then_some(changed)
+    let names = places.iter().filter_map(|place| template_name(text, offset(text, *place)?));
+    edits::replace(text, names.map(|at| (at..at, WORD)))
 }
 
 /// Where the last name begins in the qualified name at `at`, if it has template arguments and stands behind `::`, `.` or `->`.

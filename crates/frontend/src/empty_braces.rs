@@ -8,7 +8,7 @@
 //! sum = half2{};
 //! ```
 
-use crate::shared_objects::offset;
+use crate::edits::{self, offset};
 
 /// What clang says of such an assignment at its sign, in front of the object's type in quotes.
 const ERROR: &str = "use of overloaded operator '=' is ambiguous (with operand types '";
@@ -27,22 +27,13 @@ pub fn assigned_type(message: &str) -> Option<&str> {
 /// `text` with the type before the braces that are assigned at `places` (line and column of the sign, from 1); `None` where there are
 /// none.
 pub fn say(text: &str, places: &[((usize, usize), &str)]) -> Option<String> {
-    let mut braces: Vec<(usize, &str)> = places
-        .iter()
-        .filter_map(|(place, of_type)| {
-            let sign = offset(text, *place)?;
-            let after = text[sign..].strip_prefix('=')?;
-            let behind = after.trim_start().strip_prefix('{')?.trim_start();
-            behind.starts_with('}').then(|| (text.len() - after.trim_start().len(), *of_type))
-        })
-        .collect();
-    braces.sort_unstable();
-    braces.dedup_by_key(|(at, _)| *at);
-    let mut changed = text.to_owned();
-    for (at, of_type) in braces.iter().rev() {
-        changed.insert_str(*at, of_type);
-    }
-    (!braces.is_empty()).then_some(changed)
+    let braces = places.iter().filter_map(|&(place, of_type)| {
+        let sign = offset(text, place)?;
+        let after = text[sign..].strip_prefix('=')?.trim_start();
+        let at = text.len() - after.len();
+        after.strip_prefix('{')?.trim_start().starts_with('}').then_some((at..at, of_type))
+    });
+    edits::replace(text, braces)
 }
 
 #[cfg(test)]

@@ -14,13 +14,14 @@
 //! another costs speed, never correctness. Of attributes it is the other way round: what is not known counts as set.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 use inkwell::values::{
-    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, IntValue, PhiValue, PointerValue,
+    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PhiValue, PointerValue,
 };
 use mlir_bridge::llvm;
 
@@ -34,6 +35,8 @@ const MAX_SHAPES: usize = 4;
 /// Nor are more guessed ones.
 const MOST_GUESSES: usize = 2;
 const WARP: u64 = 32;
+/// How many threads a block may have in a dimension.
+const SIZES: RangeInclusive<u32> = 1..=1024;
 const DIM3_CONSTRUCTORS: [&str; 2] = ["_ZN4dim3C1Ejjj", "_ZN4dim3C2Ejjj"];
 
 /// The functions by which stubs launch, without and with a default stream for each thread.
@@ -208,11 +211,10 @@ fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> 
 
 /// A `dim3` passed as clang passes it: x and y in one i64 at operand `first`, z in the i32 after it.
 fn block_of(call: InstructionValue<'_>, first: u32) -> Block {
-    let is_size = |size: u64| (1..=1024).contains(&size);
     if let (Some(xy), Some(z)) = (integer(call, first), integer(call, first + 1)) {
-        let shape = [xy & u64::from(u32::MAX), xy >> 32, z];
-        if shape.into_iter().all(is_size) {
-            return Block::Known(shape.map(|size| size as u32));
+        let shape = [xy as u32, (xy >> 32) as u32, z as u32];
+        if shape.iter().all(|size| SIZES.contains(size)) {
+            return Block::Known(shape);
         }
     }
     Block::Open { width: operand(call, first).and_then(width_of) }
@@ -220,28 +222,20 @@ fn block_of(call: InstructionValue<'_>, first: u32) -> Block {
 
 /// x of the `dim3` whose first two sizes are `xy`: of a constant, of `or (shl y, 32), x`, or of what paths agree about.
 fn width_of(xy: BasicValueEnum<'_>) -> Option<u32> {
-    let BasicValueEnum::IntValue(xy) = xy else { return None };
-    let low = |value: IntValue<'_>| {
-        let x = (value.get_zero_extended_constant()? & u64::from(u32::MAX)) as u32;
-        (1..=1024).contains(&x).then_some(x)
+    let known = match xy.as_instruction_value() {
+        None => vec![constant(xy)],
+        Some(joined) => match joined.get_opcode() {
+            InstructionOpcode::Or => vec![integer(joined, 1)],
+            InstructionOpcode::Select => vec![integer(joined, 1), integer(joined, 2)],
+            InstructionOpcode::Phi => {
+                PhiValue::try_from(joined).ok()?.get_incomings().map(|(value, _)| constant(value)).collect()
+            }
+            _ => return None,
+        },
     };
-    let Some(joined) = xy.as_instruction() else { return low(xy) };
-    let number = |value: Option<BasicValueEnum<'_>>| {
-        value.filter(|value| value.is_int_value()).map(|value| low(value.into_int_value()))
-    };
-    match joined.get_opcode() {
-        InstructionOpcode::Or => number(operand(joined, 1)).flatten(),
-        InstructionOpcode::Select => {
-            let width = number(operand(joined, 1)).flatten();
-            width.filter(|_| number(operand(joined, 2)).flatten() == width)
-        }
-        InstructionOpcode::Phi => {
-            let phi = PhiValue::try_from(joined).ok()?;
-            let widths: BTreeSet<_> = phi.get_incomings().map(|(value, _)| number(Some(value)).flatten()).collect();
-            widths.first().copied().flatten().filter(|_| widths.len() == 1)
-        }
-        _ => None,
-    }
+    let mut widths = known.into_iter().map(|xy| xy.map(|xy| xy as u32).filter(|x| SIZES.contains(x)));
+    let width = widths.next()??;
+    widths.all(|other| other == Some(width)).then_some(width)
 }
 
 pub(crate) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item = InstructionValue<'ctx>> {
@@ -262,7 +256,11 @@ fn operand<'ctx>(call: InstructionValue<'ctx>, index: u32) -> Option<BasicValueE
 }
 
 fn integer(call: InstructionValue<'_>, index: u32) -> Option<u64> {
-    match operand(call, index)? {
+    constant(operand(call, index)?)
+}
+
+fn constant(value: BasicValueEnum<'_>) -> Option<u64> {
+    match value {
         BasicValueEnum::IntValue(value) => value.get_zero_extended_constant(),
         _ => None,
     }

@@ -13,6 +13,7 @@ pub mod crash;
 pub mod dependent_templates;
 pub mod dialect;
 pub mod dispatch;
+mod edits;
 pub mod empty_braces;
 mod error;
 pub mod host;

@@ -1,9 +1,9 @@
 //! What clang is told once more after it has rejected a source that nvcc may take.
 //!
 //! In this order, each only where the source has it: brackets of launches are closed up (`launch_tokens`), objects in shared
-//! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`) and its operands separated (`asm_operands`),
-//! templates of dependent classes called so (`dependent_templates`) and empty braces given a type (`empty_braces`) in the files that clang
-//! finds errors in, which it then gets under their own names
+//! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`), templates of dependent classes called so
+//! (`dependent_templates`), empty braces given a type (`empty_braces`) and operands of inline PTX separated (`asm_operands`) in the files
+//! that clang finds errors in, which it then gets under their own names
 //! (an overlay of its file system); and `__NVCC__` is defined where a file of the user's asks for it. Sources that clang takes as
 //! they are never come here: they are compiled once, and see no `__NVCC__`.
 

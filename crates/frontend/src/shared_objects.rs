@@ -11,6 +11,8 @@
 //! Declined, so that clang's error stands: several names in one declaration, names within macros, attributes in the way, and
 //! files with lambdas that copy (`[=]`), which would copy the object.
 
+use crate::edits::{self, offset};
+
 /// What clang says of such an object.
 pub const ERROR: &str = "initialization is not supported for __shared__ variables";
 
@@ -19,31 +21,15 @@ pub fn leave_uninitialized(text: &str, places: &[(usize, usize)]) -> Option<Stri
     if text.contains("[=") {
         return None;
     }
-    let mut places: Vec<usize> = places.iter().filter_map(|place| offset(text, *place)).collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut changed = text.to_owned();
-    let mut any = false;
-    // The last first: what stands before it keeps its place.
-    for at in places.into_iter().rev() {
-        let Some(declaration) = declaration(text, at) else { continue };
+    let edit = |place: &(usize, usize)| {
+        let declaration = declaration(text, offset(text, *place)?)?;
         let lines = text[declaration.range.clone()].matches('\n').count();
         let mut memory = declaration.as_memory();
         // What follows keeps its line.
         memory.push_str(&"\n".repeat(lines.saturating_sub(memory.matches('\n').count())));
-        changed.replace_range(declaration.range.clone(), &memory);
-        any = true;
-    }
-    any.then_some(changed)
-}
-
-/// Where a place is in the text.
-pub(crate) fn offset(text: &str, (line, column): (usize, usize)) -> Option<usize> {
-    let start = match line.checked_sub(2) {
-        None => 0,
-        Some(before) => text.match_indices('\n').nth(before)?.0 + 1,
+        Some((declaration.range, memory))
     };
-    Some(start + column.checked_sub(1)?).filter(|at| text.is_char_boundary(*at) && *at < text.len())
+    edits::replace(text, places.iter().filter_map(edit))
 }
 
 /// `__shared__ TYPE NAME SUFFIX`, up to the semicolon.

@@ -153,17 +153,16 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
     let shaped: HashSet<&str> = shaped.map(|(_, name, _)| *name).collect();
     for (launch, name, shape) in launches {
         let wrappers = wrappers_of(launch);
-        let is_seldom = launch.has_attr(SELDOM) || shape.is_none() && seldom.contains(name);
-        let rows = !shaped.contains(name) || !is_seldom;
+        let is_seldom = shaped.contains(name) && (launch.has_attr(SELDOM) || shape.is_none() && seldom.contains(name));
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             timing::measure(timing::KERNELS, &symbol, || {
-                let of_block = How { runs: how.runs && rows, ..how };
+                let of_block = How { runs: how.runs && !is_seldom, ..how };
                 make_block((module, operations), launch, wrapper, (&symbol, of_block), |function| {
                     // Operations of warps were left whole for rows.
-                    let whole = rows || function.contains(vectorize_threads::is_of_warp);
+                    let whole = !is_seldom || function.contains(vectorize_threads::is_of_warp);
                     if !whole {
                         return Ok(());
                     }
@@ -174,7 +173,6 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
             })
             .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
-            let is_seldom = is_seldom && shaped.contains(name);
             made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, is_seldom, version });
         }
         launch.erase();

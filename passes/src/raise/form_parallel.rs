@@ -16,7 +16,7 @@
 //! ```
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
-//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known; where such a kernel never reads how many
+//! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known, in rows of `widths` or in one; where such a kernel never reads how many
 //! threads a block has, that for all shapes is `regrain.seldom`.
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
@@ -90,8 +90,8 @@ pub struct KernelOutcome {
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let shapes = parse_shapes(pass.option("shapes"))?;
     let only = pass.option("only").split(';').collect();
-    let bounds = if pass.option_bool("bounds")? { Some(parse_widths(pass.option("widths"))?) } else { None };
-    form_kernels(module, &shapes, &only, bounds.as_ref());
+    let widths = parse_widths(pass.option("widths"))?;
+    form_kernels(module, &shapes, &only, pass.option_bool("bounds")?.then_some(&widths));
     Ok(())
 }
 
@@ -115,7 +115,7 @@ pub fn parse_shapes(text: &str) -> Result<Shapes, String> {
 }
 
 /// What x of blocks is, by kernel.
-pub type Widths = HashMap<String, i64>;
+pub type Widths = HashMap<String, u32>;
 
 /// Parses the option `widths`.
 fn parse_widths(text: &str) -> Result<Widths, String> {
@@ -148,8 +148,8 @@ pub fn form_kernels(
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
                 let general = constant.is_empty() || !only.contains(name.as_str());
-                let bounded = bounds.filter(|_| constant.is_empty()).map(|widths| widths.get(&name).copied());
-                form(module, &functions, kernel, (constant, general), bounded).err()
+                let bounds = bounds.filter(|_| constant.is_empty());
+                form(module, &functions, kernel, (constant, general), bounds).err()
             }
         };
         if let Some(reason) = &reason {
@@ -167,7 +167,7 @@ fn form<'c>(
     functions: &Functions<'c>,
     kernel: Op<'c>,
     (constant, general): (&[[u32; 3]], bool),
-    bounded: Option<Option<i64>>,
+    bounds: Option<&Widths>,
 ) -> Result<(), String> {
     let mut shapes: Vec<_> = general.then_some(None).into_iter().chain(constant.iter().copied().map(Some)).collect();
     if !general {
@@ -181,8 +181,8 @@ fn form<'c>(
             device_language::bounds::take(kernel).put(kernel);
         }
         let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
-        if let Some(width) = bounded.filter(|_| shape.is_none() && of_warps())
-            && let Some(largest) = largest(kernel, width)
+        if let Some(widths) = bounds.filter(|_| shape.is_none() && of_warps())
+            && let Some(largest) = largest(kernel, widths)
         {
             if !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_))) {
                 // It states a bound and is written for one number of threads.
@@ -196,22 +196,17 @@ fn form<'c>(
     Ok(())
 }
 
-/// The block of as many threads as `__launch_bounds__` allows, in rows of `width` or in one: templates state with it how many they are launched with.
-fn largest(kernel: Op<'_>, width: Option<i64>) -> Option<[u32; 3]> {
+/// The block of as many threads as `__launch_bounds__` allows, in rows of the width that is known or in one: templates state with it how many they are launched with.
+fn largest(kernel: Op<'_>, widths: &Widths) -> Option<[u32; 3]> {
     let is_at = |axis| asks(kernel, move |op| matches!(op, ThreadOp::ThreadId(at) if *at == axis));
-    let most = LaunchBounds::of(kernel).most_threads().filter(|most| *most > 0)?;
-    if is_at(Axis::Z) {
-        return None;
-    }
-    let width = match width {
-        Some(width) => width,
+    let most = LaunchBounds::of(kernel).most_threads()?;
+    let most = u32::try_from(most).ok().filter(|most| *most > 0 && !is_at(Axis::Z))?;
+    let width = match widths.get(kernel.symbol_name()?) {
+        Some(width) => *width,
         None if is_at(Axis::Y) => return None,
         None => most,
     };
-    let shape = [width, most / width, 1];
-    (most % width == 0)
-        .then_some(shape.map(|size| u32::try_from(size).unwrap_or(0)))
-        .filter(|shape| !shape.contains(&0))
+    most.is_multiple_of(width).then(|| [width, most / width, 1])
 }
 
 /// Whether the kernel has a thread's operation of this kind.

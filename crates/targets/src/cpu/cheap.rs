@@ -117,24 +117,23 @@ define internal void @__regrain_dev_of_both() { ret void }
 define internal void @__regrain_dev_deep() { ret void }
 "#;
 
-    fn marked(seldom: &[&str], with_general: bool) -> Vec<String> {
+    /// With a block function for all shapes, where one is said to be `general`: whether that is seldom needed.
+    fn marked(seldom: &[&str], general: Option<bool>) -> Vec<String> {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
         let options =
             BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false };
         let kernels = Kernel::collect(&module, &options).expect("kernels");
-        let block = |symbol: &str, shape| BlockFunction {
+        let block = |symbol: &str, shape, is_seldom| BlockFunction {
             kernel: "k".into(),
             symbol: symbol.into(),
             shape,
-            is_seldom: false,
+            is_seldom,
             version: None,
         };
-        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]))];
-        if with_general {
-            blocks.push(block("block_k", None));
-        }
+        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]), false)];
+        blocks.extend(general.map(|is_seldom| block("block_k", None, is_seldom)));
         let seldom = seldom.iter().map(|name| (*name).to_owned()).collect();
         mark(&module, &Forms { kernels: &kernels, blocks: &blocks, seldom: &seldom });
         let is_marked =
@@ -148,12 +147,13 @@ define internal void @__regrain_dev_deep() { ret void }
 
     #[test]
     fn threads_are_seldom_run_where_there_is_a_function_for_all_shapes() {
-        assert_eq!(marked(&[], true), ["k", "of_threads"]);
-        assert!(marked(&[], false).is_empty());
+        assert_eq!(marked(&[], Some(false)), ["k", "of_threads"]);
+        assert!(marked(&[], None).is_empty());
     }
 
     #[test]
     fn the_function_for_all_shapes_is_seldom_run_where_each_launch_has_its_own() {
-        assert_eq!(marked(&["k"], true), ["k", "block_k", "of_threads", "of_block", "deep"]);
+        assert_eq!(marked(&["k"], Some(false)), ["k", "block_k", "of_threads", "of_block", "deep"]);
+        assert_eq!(marked(&[], Some(true)), ["k", "block_k", "of_threads", "of_block", "deep"]);
     }
 }
