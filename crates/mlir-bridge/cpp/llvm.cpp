@@ -55,9 +55,21 @@ MlirOperation regrainImportLLVM(MlirContext context, MlirStringRef bytes, MlirSt
   return wrap(module.release().getOperation());
 }
 
+/// A function that has lost its body keeps no subprogram, which says that it is a definition: LLVM takes a
+/// declaration with one for a broken module.
+static void forgetDefinitions(Operation *root) {
+  root->walk([](LLVM::LLVMFuncOp function) {
+    if (!function.isExternal() || !function->getLoc()->findInstanceOf<FusedLocWith<LLVM::DISubprogramAttr>>())
+      return;
+    auto place = function->getLoc()->findInstanceOf<FileLineColLoc>();
+    function->setLoc(place ? Location(place) : UnknownLoc::get(function.getContext()));
+  });
+}
+
 bool regrainExportLLVM(MlirOperation op, MlirStringRef name, RegrainSink sink, void *user) {
   llvm::LLVMContext llvmContext;
   Operation *root = unwrap(op);
+  forgetDefinitions(root);
   regrain_bridge::ExportCarry carry(root);
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(root, llvmContext, unwrap(name));
   if (!module)
