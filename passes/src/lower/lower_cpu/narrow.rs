@@ -16,6 +16,9 @@
 mod every;
 mod growing;
 
+use std::collections::HashSet;
+use std::iter::successors;
+
 use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 
 use super::along::Parts;
@@ -209,11 +212,10 @@ fn is_repeated(op: Op<'_>) -> bool {
 fn are_apart(groups: &[Vec<Op<'_>>]) -> bool {
     let mut reused: Vec<(Value<'_>, usize)> = Vec::new();
     for (number, group) in groups.iter().enumerate() {
+        if is_used_outside(group) {
+            return false;
+        }
         for op in group {
-            let elsewhere = op.results().iter().flat_map(|result| result.users()).any(|user| used_outside(user, group));
-            if elsewhere {
-                return false;
-            }
             for value in op.find_all(|_| true).into_iter().flat_map(Op::operands).flat_map(roots) {
                 match reused.iter().find(|(known, _)| *known == value) {
                     Some((_, part)) if *part != number => return false,
@@ -226,16 +228,23 @@ fn are_apart(groups: &[Vec<Op<'_>>]) -> bool {
     true
 }
 
-/// Whether an operation, or one computed from it, is in another part.
-fn used_outside(user: Op<'_>, group: &[Op<'_>]) -> bool {
-    if group.iter().any(|op| op.is_ancestor_of(user)) {
-        return false;
+/// Whether one of the operations that use results of `group`, or what is computed from them, is in another part.
+fn is_used_outside<'c>(group: &[Op<'c>]) -> bool {
+    let users_of = |op: &Op<'c>| -> Vec<Op<'c>> { op.results().iter().flat_map(|result| result.users()).collect() };
+    let own: HashSet<Op<'c>> = group.iter().copied().collect();
+    let mut seen = HashSet::new();
+    let mut users: Vec<Op<'c>> = group.iter().flat_map(users_of).collect();
+    while let Some(user) = users.pop() {
+        if !seen.insert(user) || successors(Some(user), |op| op.parent()).any(|op| own.contains(&op)) {
+            continue;
+        }
+        if !is_repeated(user) {
+            return true;
+        }
+        // What is repeated in another part would need the value there.
+        users.extend(users_of(&user));
     }
-    if !is_repeated(user) {
-        return true;
-    }
-    // What is repeated in another part would need the value there.
-    user.results().iter().flat_map(|result| result.users()).any(|next| used_outside(next, group))
+    false
 }
 
 /// The memory that threads use one after the other in which an address may lie.
