@@ -12,6 +12,11 @@
 #if __cplusplus >= 201103L
 #include <utility>
 #endif
+/* --extended-lambda: cuda_runtime.h would include it where a kernel's malloc is not declared yet, and clang's operator new then
+ * calls the host's. */
+#ifdef __REGRAIN_EXTENDED_LAMBDA__
+#include <functional>
+#endif
 
 #ifndef __CUDA_API_VER_MAJOR__
 #define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__

@@ -150,7 +150,7 @@ options! {
     "-expt-relaxed-constexpr", "--expt-relaxed-constexpr": None, Both, Means("-D__CUDACC_RELAXED_CONSTEXPR__"),
         "constexpr functions on both sides, as always here";
     "-extended-lambda", "--extended-lambda", "-expt-extended-lambda", "--expt-extended-lambda": None, Both,
-        Means("-D__CUDACC_EXTENDED_LAMBDA__"),
+        Means("-D__REGRAIN_EXTENDED_LAMBDA__"),
         "lambdas of either side, as always here";
     "-extra-device-vectorization", "--extra-device-vectorization": None, NvccElse("nothing"), Means(""),
         "accepted: device code is vectorised where it pays";
