@@ -1,6 +1,6 @@
 // A processor whose gathers are slow gets lanes as scalars, beside what they are told by: no vector of addresses is taken apart. Masked
 // lanes go by its gathers, a group at a time, where more than a few take part. Where it has none, lanes load what the first of those that
-// take part does: there is no branch for each.
+// take part does: there is no branch for each. Elements of less than a word come out of the words that they lie in.
 // RUN: %regrain -O3 --offload-arch=cpu -fregrain-cpu=znver3 -c %s -o %t.o
 // RUN: llvm-objdump -d --no-show-raw-insn %t.o | FileCheck %s
 // RUN: %regrain -O3 --offload-arch=cpu -fregrain-cpu=btver2 -c %s -o %t.none.o
@@ -35,7 +35,20 @@ extern "C" __global__ void some_lanes(const int *__restrict__ index, const float
   out[i] = at >= 0 ? from[at] : 0.0f;
 }
 
+// CHECK-LABEL: <__regrain_block.some_parts.b128x1x1>:
+// CHECK-NOT: popcnt
+// CHECK-NOT: movzwl
+// CHECK: vp{{s*}}gather{{q|d}}d
+// CHECK-NOT: movzwl
+// CHECK: retq
+extern "C" __global__ void some_parts(const int *__restrict__ index, const unsigned short *__restrict__ from, float *__restrict__ out) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int at = index[i];
+  out[i] = at >= 0 ? from[at] : 0.0f;
+}
+
 void launch(const int *index, const float *from, float *out) {
   all_lanes<<<5, 128>>>(index, from, out);
   some_lanes<<<5, 128>>>(index, from, out);
+  some_parts<<<5, 128>>>(index, (const unsigned short *)from, out);
 }

@@ -292,6 +292,31 @@ Value *gatherGroups(IntrinsicInst *gather, bool instruction) {
   return concatenateVectors(b, groups);
 }
 
+// The type of a gather's elements as numbers of less than a word.
+IntegerType *partOfWord(IntrinsicInst *gather) {
+  Type *element = typeOf(gather)->getElementType();
+  unsigned bits = element->getPrimitiveSizeInBits();
+  bool within = gather->getParamAlign(0).valueOrOne().value() * 8 >= bits;
+  return (bits == 8 || bits == 16) && within ? Type::getIntNTy(element->getContext(), bits) : nullptr;
+}
+
+// A gather of parts of words out of the words that they lie in, which no page ends in.
+Value *gatherWords(IntrinsicInst *gather, IntegerType *part) {
+  IRBuilder<> b(gather);
+  Value *addresses = gather->getArgOperand(0), *mask = gather->getArgOperand(1), *kept = gather->getArgOperand(2);
+  Type *word = gather->getType()->getWithNewType(b.getInt32Ty());
+  Type *number = gather->getType()->getWithNewType(b.getInt64Ty());
+  Value *inside = ConstantInt::get(number, ~uint64_t(3), /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+  Value *words = b.CreateIntrinsic(Intrinsic::ptrmask, {addresses->getType(), number}, {addresses, inside});
+  CallInst *call = b.CreateMaskedGather(word, words, Align(4), mask);
+  call->copyMetadata(*gather, KEPT);
+  Value *bytes = b.CreateAnd(b.CreateTrunc(b.CreatePtrToInt(addresses, number), word), ConstantInt::get(word, 3));
+  Value *first = b.CreateLShr(call, b.CreateShl(bytes, ConstantInt::get(word, 3)));
+  Value *parts = b.CreateTrunc(first, gather->getType()->getWithNewType(part));
+  Value *own = b.CreateBitCast(parts, gather->getType());
+  return isa<UndefValue>(kept) ? own : b.CreateSelect(mask, own, kept);
+}
+
 // Whether a gather is an instruction of the processor.
 bool isInstruction(const TargetTransformInfo &target, FixedVectorType *type, Align align) {
   return target.isLegalMaskedGather(type, align) && !target.forceScalarizeMaskedGather(type, align);
@@ -373,9 +398,15 @@ PreservedAnalyses regrain_bridge::ScalariseGathers::run(Function &function, Func
   Lanes lanes(function);
   for (IntrinsicInst *gather : gathers) {
     bool all = isOfAllLanes(gather->getArgOperand(1));
-    auto *group = FixedVectorType::get(typeOf(gather)->getElementType(), GROUP);
-    bool instruction = isInstruction(forced, group, gather->getParamAlign(0).valueOrOne());
-    gather->replaceAllUsesWith(all ? gatherAll(gather, lanes) : gatherGroups(gather, instruction));
+    auto groupOf = [](Type *element) { return FixedVectorType::get(element, GROUP); };
+    bool instruction =
+        isInstruction(forced, groupOf(typeOf(gather)->getElementType()), gather->getParamAlign(0).valueOrOne());
+    IntegerType *part = partOfWord(gather);
+    bool words = part && isInstruction(forced, groupOf(Type::getInt32Ty(function.getContext())), Align(4));
+    Value *made = all     ? gatherAll(gather, lanes)
+                  : words ? gatherWords(gather, part)
+                          : gatherGroups(gather, instruction);
+    gather->replaceAllUsesWith(made);
   }
   for (IntrinsicInst *gather : gathers)
     gather->eraseFromParent();

@@ -24,6 +24,7 @@ namespace regrain_bridge {
 // ```
 // where the processor would take a vector of addresses apart: an address that is made of scalars is part of an instruction. `slow` are
 // features with which LLVM uses gathers that the processor has though they are slow: groups of lanes some of which take no part go by them.
+// Of elements of less than a word, for which no processor has an instruction, the words around them are gathered then.
 struct ScalariseGathers : llvm::PassInfoMixin<ScalariseGathers> {
   ScalariseGathers(llvm::TargetMachine *machine, std::string slow) : machine(machine), slow(std::move(slow)) {}
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);

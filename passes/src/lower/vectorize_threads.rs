@@ -49,6 +49,7 @@ mod own_memory;
 mod pairs;
 mod parts;
 mod report;
+mod rolled;
 mod shapes;
 mod slots;
 mod steps;

@@ -15,6 +15,7 @@ use super::{
     emit::{Emitted, Emitter},
     lanes::Kept,
     loops::Left,
+    rolled,
     shapes::Linear,
 };
 use crate::analysis::{counted_loop::is_outside, facts::constant, uniformity::free_values};
@@ -58,6 +59,7 @@ impl<'c> Emitter<'c, '_> {
             this.b.scf_yield(&before);
             Ok(())
         })?;
+        rolled::keep(some, more);
         self.bind(&op.results(), &results.of(&some.results(), op));
         Ok(())
     }

@@ -18,6 +18,7 @@ use super::{
     classify::lane_types,
     control::terminator,
     emit::{Emitted, Emitter, Row},
+    rolled,
     shapes::{Linear, Shape, Shapes},
     tiles::Plan,
 };
@@ -115,6 +116,7 @@ impl<'c> Emitter<'c, '_> {
         let args = op.body().args();
         let predicate = if op.has_attr("unsignedCmp") { "ult" } else { "slt" };
         let results = Left::new(self, &op.results());
+        let is_left = start.is_some();
         let (number, carried) = match start {
             Some((number, carried)) => (vec![number], carried),
             None => {
@@ -130,6 +132,10 @@ impl<'c> Emitter<'c, '_> {
         let types: Vec<_> = inits.iter().map(|init| init.ty()).collect();
         let bound = self.lane_vector(op.operand(1));
         let step = self.as_row(op.operand(2), args[0]);
+        let some = is_left.then(|| {
+            self.bind(&args[..1], &number);
+            self.any(self.and_mask(self.compare(predicate, self.lane_vector(args[0]), bound)))
+        });
         let made = self.b.scf_while(&inits, &types);
         let before = made.region(0).entry();
         let mask = self.mask;
@@ -168,6 +174,9 @@ impl<'c> Emitter<'c, '_> {
             Ok(())
         })?;
         self.depth -= 1;
+        if let Some(some) = some {
+            rolled::keep(made, some);
+        }
         let made = made.results();
         self.bind(&op.results(), &results.of(&made[1 + carried.len()..made.len() - 1], op));
         Ok(())
