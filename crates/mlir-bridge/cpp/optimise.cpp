@@ -17,6 +17,7 @@
 #include "gathers.h"
 #include "llvm_options.h"
 #include "narrow.h"
+#include "streams.h"
 #include "sink.h"
 #include "timing.h"
 
@@ -269,6 +270,10 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
         }
         if (name == "regrain-scalarise-scatters") {
           manager.addPass(createModuleToFunctionPassAdaptor(regrain_bridge::ScalariseScatters()));
+          return true;
+        }
+        if (name == "regrain-stream-stores") {
+          manager.addPass(createModuleToFunctionPassAdaptor(regrain_bridge::StreamStores()));
           return true;
         }
         if (name != "regrain-compile-cheaply")

@@ -23,11 +23,13 @@ struct regrain_tls {
   uint32_t available;
   uint32_t taken;
   uint32_t hints;
+  uint32_t streams;
 };
 
 _Static_assert(offsetof(struct regrain_tls, laneid) == 48, "regrain_tls is part of the ABI");
 _Static_assert(offsetof(struct regrain_tls, dynamic_shared) == 64, "regrain_tls is part of the ABI");
 _Static_assert(offsetof(struct regrain_tls, hints) == 96, "regrain_tls is part of the ABI");
+_Static_assert(offsetof(struct regrain_tls, streams) == 100, "regrain_tls is part of the ABI");
 
 /* Of the general model, which linkers make an offset from the thread pointer of in programs: a library that is loaded by
  * dlopen has no room among what is there from the start. */

@@ -71,10 +71,13 @@ pub struct Tls {
     pub taken: u32,
     /// How many more hints of code that waits change nothing.
     pub hints: u32,
+    /// From how many bytes of each thread on, stored and not read, a launch's are more than the caches hold.
+    pub streams: u32,
 }
 
 const _: () = assert!(size_of::<Tls>() == 104);
 const _: () = assert!(std::mem::offset_of!(Tls, hints) == 96);
+const _: () = assert!(std::mem::offset_of!(Tls, streams) == 100);
 const _: () = assert!(std::mem::offset_of!(Tls, available) == 88);
 const _: () = assert!(std::mem::offset_of!(Tls, laneid) == 48);
 const _: () = assert!(std::mem::offset_of!(Tls, dynamic_shared) == 64);

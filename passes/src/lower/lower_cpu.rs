@@ -42,6 +42,7 @@ mod scatters;
 mod selected;
 mod side_by_side;
 mod state;
+mod streams;
 mod taken;
 mod thread_loops;
 mod transpose;
@@ -330,6 +331,7 @@ fn make_block<'c>(
     clamps::specialise(function, runs);
     selected::bound(function);
     for function in waiting.into_iter().chain([function]) {
+        streams::mark(function);
         // Blocks that go as one have no phases, but loops around what they were cut into.
         let mut phases = if runs { Vec::new() } else { prefetch::phase_loops(function) };
         let memory = BlockMemory::of(function);

@@ -208,6 +208,10 @@ fn digests(form: &Form, program: &Path) -> Result<Vec<String>, String> {
     if form.coroutines {
         command.env("REGRAIN_CPU_MODE", "coroutine");
     }
+    if form.coarse {
+        // What large launches do.
+        command.env("REGRAIN_CPU_STREAM_BYTES", "1");
+    }
     let output = command.output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         return Err(format!("{}: does not run: {}", form.name, text(&output)));

@@ -10,6 +10,7 @@
 mod arrays;
 mod barrier;
 mod block;
+mod caches;
 mod calling;
 mod calls;
 mod copies;

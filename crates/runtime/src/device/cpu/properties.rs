@@ -9,7 +9,7 @@
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-use super::limits;
+use super::{caches, limits};
 use crate::error::CudaError;
 use crate::properties::DeviceProp;
 
@@ -21,12 +21,6 @@ fn device_name() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     format!("Regrain CPU ({})", model.map_or(std::env::consts::ARCH, |(_, name)| name.trim()))
-}
-
-fn cache_size() -> i32 {
-    // SAFETY: `sysconf` without preconditions.
-    let sizes = unsafe { [libc::sysconf(libc::_SC_LEVEL3_CACHE_SIZE), libc::sysconf(libc::_SC_LEVEL2_CACHE_SIZE)] };
-    sizes.into_iter().find(|size| *size > 0).map_or(1 << 20, |size| size.min(i32::MAX.into()) as i32)
 }
 
 /// The figures of the one device.
@@ -63,7 +57,7 @@ fn ask() -> DeviceProp {
         unifiedAddressing: 1,
         memoryClockRate: CLOCK_KHZ,
         memoryBusWidth: 128,
-        l2CacheSize: cache_size(),
+        l2CacheSize: caches::last_cache().min(i32::MAX as u64) as i32,
         maxThreadsPerMultiProcessor: threads_per_sm as i32,
         streamPrioritiesSupported: 1,
         globalL1CacheSupported: 1,

@@ -13,6 +13,7 @@ use std::ops::Range;
 use corosensei::{Coroutine, Yielder};
 
 use super::block::{run_whole_blocks, set_block};
+use super::caches;
 use super::job::Job;
 use super::relief;
 use super::scheduler::run_block;
@@ -70,10 +71,12 @@ impl Worker {
         tls.dynamic_shared = dynamic_shared();
         tls.site = std::ptr::null();
         (tls.available, tls.taken) = (1, 1);
+        tls.streams = caches::streams_from(job.total.saturating_mul(job.threads().into()));
         tls.runtime = (&raw mut *self).cast();
     }
 
     fn finish(&mut self) {
+        caches::settle();
         self.mode = Mode::Idle;
         self.job = std::ptr::null();
         // SAFETY: this OS thread's own storage.
