@@ -9,7 +9,9 @@
 #include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/Analysis/LazyValueInfo.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "mlir/CAPI/Support.h"
@@ -22,7 +24,8 @@ namespace {
 // that is asked of all that it is computed of, however far away.
 class Place {
 public:
-  Place(LazyValueInfo &branches, Instruction &at) : branches(branches), at(at), layout(at.getDataLayout()) {}
+  Place(LazyValueInfo &branches, const DominatorTree &order, Instruction &at)
+      : branches(branches), order(order), at(at), layout(at.getDataLayout()) {}
 
   Constant *constantOf(Value *value) {
     if (auto *constant = dyn_cast<Constant>(value))
@@ -35,11 +38,35 @@ public:
       return known->second;
     Constant *found = branches.getConstant(value, &at);
     if (!found)
+      found = powerOfTwo(*value);
+    if (!found)
       found = folded(value);
     return seen[value] = found;
   }
 
 private:
+  // LLVM makes of a switch over powers of two one over their exponents, behind a branch that asks whether one bit is set.
+  Constant *powerOfTwo(Value &value) {
+    bool isPower = false;
+    ConstantInt *exponent = nullptr;
+    for (User *user : value.users()) {
+      auto *call = dyn_cast<IntrinsicInst>(user);
+      if (!call || !order.dominates(call, &at))
+        continue;
+      if (call->getIntrinsicID() != Intrinsic::ctpop && call->getIntrinsicID() != Intrinsic::cttz)
+        continue;
+      auto *known = dyn_cast_or_null<ConstantInt>(branches.getConstant(call, &at));
+      if (known && call->getIntrinsicID() == Intrinsic::cttz)
+        exponent = known;
+      else if (known)
+        isPower |= known->isOne();
+    }
+    unsigned bits = value.getType()->getIntegerBitWidth();
+    if (!isPower || !exponent || exponent->getValue().uge(bits))
+      return nullptr;
+    return ConstantInt::get(value.getType(), APInt::getOneBitSet(bits, exponent->getZExtValue()));
+  }
+
   Constant *folded(Value *value) {
     if (!isa<BinaryOperator>(value) && !isa<CastInst>(value))
       return nullptr;
@@ -55,6 +82,7 @@ private:
   }
 
   LazyValueInfo &branches;
+  const DominatorTree &order;
   Instruction &at;
   const DataLayout &layout;
   DenseMap<Value *, Constant *> seen;
@@ -72,9 +100,10 @@ void regrainKnowArguments(LLVMModuleRef module, MlirStringRef name) {
       calls[call->getFunction()].push_back(call);
   for (auto &[function, inside] : calls) {
     AssumptionCache assumptions(*function);
+    DominatorTree order(*function);
     LazyValueInfo branches(&assumptions, &unwrap(module)->getDataLayout());
     for (CallBase *call : inside) {
-      Place place(branches, *call);
+      Place place(branches, order, *call);
       for (Use &argument : call->args())
         if (argument->getType()->isIntegerTy())
           if (Constant *known = place.constantOf(argument))
