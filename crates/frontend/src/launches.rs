@@ -9,7 +9,8 @@
 //!   call void @__device_stub__kernel(...)
 //! ```
 //! (or `invoke`s, where objects have to be destroyed if a copy of an argument throws) once `dim3`'s constructors are inlined
-//! and propagated, which is done here on a copy. The shapes only ever add
+//! and propagated, which is done here on a copy. What branches say of a shape is known behind them: a kernel that is a template over how
+//! many threads a block has is launched where a switch over that number has found it. The shapes only ever add
 //! versions of a kernel that are chosen by comparing with the real shape, so a launch that is missed or taken for
 //! another costs speed, never correctness. Of attributes it is the other way round: what is not known counts as set.
 
@@ -39,6 +40,8 @@ const WARP: u64 = 32;
 const SIZES: RangeInclusive<u32> = 1..=1024;
 const DIM3_CONSTRUCTORS: [&str; 2] = ["_ZN4dim3C1Ejjj", "_ZN4dim3C2Ejjj"];
 
+/// What a launch says of its grid before it calls the stub.
+const CONFIGURE: &str = "__cudaPushCallConfiguration";
 /// The functions by which stubs launch, without and with a default stream for each thread.
 pub(crate) const LAUNCH_FUNCTIONS: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 /// Sets an attribute of a kernel. `cudaFuncSetCacheConfig` and `cudaFuncSetSharedMemConfig` are hints.
@@ -86,6 +89,7 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>),globaldce";
     copy.run_passes(passes, machine, PassBuilderOptions::create())
         .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
+    llvm::know_arguments(&copy, CONFIGURE);
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     let mut followed: BTreeMap<String, usize> = BTreeMap::new();
     let mut widths: BTreeMap<String, Option<u32>> = BTreeMap::new();
@@ -190,7 +194,7 @@ fn launches(function: FunctionValue<'_>, kernels: &BTreeMap<String, String>) -> 
     for call in calls(function) {
         let Some(name) = callee_name(call) else { continue };
         let is_launch = LAUNCH_FUNCTIONS.contains(&name.as_str());
-        let (stub, block) = if name == "__cudaPushCallConfiguration" {
+        let (stub, block) = if name == CONFIGURE {
             pending.push(block_of(call, 2));
             continue;
         } else if is_launch {
@@ -424,6 +428,25 @@ define void @launch() {
         };
         assert_eq!(surveyed(&paths(8_589_934_624)).widths, BTreeMap::from([("k".to_owned(), 32)]));
         assert!(surveyed(&paths(8_589_934_656)).widths.is_empty());
+    }
+
+    #[test]
+    fn branches_say_what_a_shape_is() {
+        let switched = |other: &str| {
+            format!(
+                "declare void @first()\ndefine void @switched(i32 %n, i1 %both) {{\n%x = zext i32 %n to i64\n\
+                 %shape = or disjoint i64 %x, 4294967296\nswitch i32 %n, label %none [ i32 64, label %a {other} ]\na:\n\
+                 br i1 %both, label %b, label %c\nb:\ncall void @first()\nbr label %c\nc:\n\
+                 %c1 = call i32 @__cudaPushCallConfiguration(i64 1, i32 1, i64 %shape, i32 1, i64 0, ptr null)\n\
+                 call void @stub(i32 1)\nret void\nnone:\nret void\n}}\n"
+            )
+        };
+        let found = surveyed(&switched(""));
+        assert_eq!(found.shapes["k"], [[32, 1, 1], [64, 1, 1]]);
+        assert_eq!(found.only.len(), 1);
+        let found = surveyed(&switched("i32 96, label %a"));
+        assert_eq!(found.shapes["k"], [[32, 1, 1]]);
+        assert!(found.only.is_empty());
     }
 
     #[test]

@@ -100,8 +100,8 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp, unroll_arrays.cpp: functions and their
- * instructions
+ * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp, unroll_arrays.cpp, known_arguments.cpp:
+ * functions and their instructions
  *===----------------------------------------------------------------------------===*/
 
 /* Gives an `llvm.func` a subprogram of its own if its operations have one of another function. */
@@ -122,6 +122,9 @@ void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
  * most `limit` instructions; none with a call whose name begins with, or whose assembly contains, one of `barriers`.
  * Whether any was. */
 bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
+/* Makes constants of the integer arguments of calls of `callee` that branches before the call know, or what they are
+ * computed of. */
+void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
 
 /*===----------------------------------------------------------------------------===*
  * managed.cpp: managed variables, which are annotated by `mark`

@@ -332,6 +332,12 @@ pub fn lower_single_thread_atomics(module: &Module<'_>) {
     unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
 }
 
+/// Makes constants of the integer arguments of calls of `callee` that branches before the call know, as of `n` and `8 * n` behind `n == 4`.
+pub fn know_arguments(module: &Module<'_>, callee: &str) {
+    // SAFETY: a live module; the name is lent for the call.
+    unsafe { ffi::regrainKnowArguments(module.as_mut_ptr(), ffi::string(callee)) }
+}
+
 /// Where the managed variables of a module are declared, `FILE:LINE`: those annotated by `mark`.
 pub fn managed_variables(module: &Module<'_>, mark: &CStr) -> Vec<String> {
     // SAFETY: a live module and a C string; the sink gets its own.

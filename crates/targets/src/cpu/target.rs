@@ -97,6 +97,10 @@ impl Blocks for Cpu {
     }
 
     fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
+        // Nobody will ask for lines where nothing is missing, and LLVM's passes would carry them about.
+        if !options.lines && reject_missing(module, options).is_ok() {
+            module.strip_debug_info();
+        }
         measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
         if reject_missing(module, options).is_err() && cheap::unmark(module) {
             // It may be called where nothing ever gets.

@@ -87,9 +87,7 @@ impl<'c> Facts<'_, 'c> {
             values.sort_by_key(|value| constant(*value).is_none());
             let mut choices = Choices::default();
             for value in values {
-                let mut own = Vec::new();
-                self.leaves(value, &mut own);
-                let numbers = own.into_iter().map(|leaf| choices.number_of(leaf)).collect();
+                let numbers = self.leaves(value).into_iter().map(|leaf| choices.number_of(leaf)).collect();
                 choices.formulas.push(Formula { value, leaves: numbers });
             }
             found.extend(group.into_iter().map(|value| (value, choices.clone())));
@@ -133,24 +131,35 @@ impl<'c> Facts<'_, 'c> {
 
     /// Whether a thread can compute a value of its number and of what is the same for all.
     fn is_formula(&self, value: Value<'c>) -> bool {
-        let number = value.block_arg().is_some_and(|(block, _)| block == self.parallel.body());
-        let computed = || {
-            let op = value.defining_op().filter(|_| self.recomputed.contains(&value));
-            op.is_some_and(|op| op.operands().into_iter().all(|operand| self.is_formula(operand)))
-        };
-        self.uniformity.is_uniform(value) || number || computed()
+        let is_number = |value: Value<'c>| value.block_arg().is_some_and(|(block, _)| block == self.parallel.body());
+        // Each is looked at once, however often it is used.
+        let (mut seen, mut work) = (HashSet::new(), vec![value]);
+        while let Some(value) = work.pop() {
+            if !seen.insert(value) || self.uniformity.is_uniform(value) || is_number(value) {
+                continue;
+            }
+            match value.defining_op().filter(|_| self.recomputed.contains(&value)) {
+                Some(op) => work.extend(op.operands()),
+                None => return false,
+            }
+        }
+        true
     }
 
     /// What a formula is computed of that need not be the same wherever it is computed again.
-    fn leaves(&self, value: Value<'c>, found: &mut Vec<Value<'c>>) {
-        if is_fixed(value, self.parallel) || found.contains(&value) {
-            return;
+    fn leaves(&self, value: Value<'c>) -> Vec<Value<'c>> {
+        let (mut seen, mut work, mut found) = (HashSet::new(), vec![value], Vec::new());
+        while let Some(value) = work.pop() {
+            if is_fixed(value, self.parallel) || !seen.insert(value) {
+                continue;
+            }
+            if self.uniformity.is_uniform(value) {
+                found.push(value);
+            } else if let Some(op) = value.defining_op() {
+                work.extend(op.operands().into_iter().rev());
+            }
         }
-        if self.uniformity.is_uniform(value) {
-            found.push(value);
-        } else if let Some(op) = value.defining_op() {
-            op.operands().into_iter().for_each(|operand| self.leaves(operand, found));
-        }
+        found
     }
 }
 

@@ -4,13 +4,14 @@
 //! clamps, and that sums stay within their width.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use mlir_bridge::ir::{Attr, Op, Type, Value};
 use regrain_targets::device_language::library;
 
 use super::sums::{Place, Sum, Symbols, is_small};
 use crate::analysis::{
-    addresses::steps,
+    addresses::{Steps, steps},
     facts::{Range, constant, is_nsw, width},
     objects::is_shared,
 };
@@ -52,6 +53,8 @@ pub struct Thread<'c> {
     /// Sums that have to be at least 0 for all that was found to hold, by who asked.
     pub demands: Vec<Vec<(Place, Sum)>>,
     asked: HashMap<Origin<'c>, usize>,
+    /// What parts of addresses add, the same for all threads.
+    steps: HashMap<Op<'c>, Option<Rc<Steps<'c>>>>,
     /// How many values may still be looked at.
     budget: usize,
 }
@@ -69,6 +72,7 @@ impl<'c> Thread<'c> {
             place: Vec::new(),
             demands: Vec::new(),
             asked: HashMap::new(),
+            steps: HashMap::new(),
             budget: BUDGET,
         }
     }
@@ -146,10 +150,10 @@ impl<'c> Thread<'c> {
         while let Some(op) = root.defining_op() {
             match op.name() {
                 "llvm.getelementptr" => {
-                    let steps = steps(op)?;
+                    let steps = self.steps.entry(op).or_insert_with(|| steps(op).map(Rc::new)).clone()?;
                     at = at.plus(&Sum::constant(steps.bytes.into()), &1);
-                    for (index, stride) in steps.indices {
-                        at = at.plus(&self.sum(index)?, &stride.into());
+                    for (index, stride) in &steps.indices {
+                        at = at.plus(&self.sum(*index)?, &(*stride).into());
                     }
                 }
                 "llvm.addrspacecast" | "llvm.bitcast" => {}
