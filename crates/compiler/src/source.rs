@@ -74,7 +74,9 @@ impl Source<'_> {
     /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is, and text is given to who
     /// asks for it.
     pub(crate) fn awaits_link(&self) -> bool {
-        self.options.relocatable && !self.options.emit.is_device_text() && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
+        self.options.relocatable
+            && !self.options.emit.is_device_text()
+            && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
     }
 
     /// How code for `arch` is made of device code.

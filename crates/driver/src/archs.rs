@@ -308,7 +308,10 @@ mod tests {
         assert!(pieces("-gencode arch=compute_90,code=sm_80").starts_with("incompatible values"));
         assert!(pieces("-code=sm_80").contains("needs '-arch'"));
         assert_eq!(pieces("-arch=sm_100f"), "sm_100+p");
-        assert_eq!(pieces("-gencode arch=compute_100f,code=[sm_103,compute_100f]"), "sm_103+ sm_100p sm_103 sees sm_100");
+        assert_eq!(
+            pieces("-gencode arch=compute_100f,code=[sm_103,compute_100f]"),
+            "sm_103+ sm_100p sm_103 sees sm_100"
+        );
         assert_eq!(pieces(""), "");
     }
 }

@@ -1,5 +1,5 @@
-/* clang's wrapper of CUDA's headers, without the user's macros of one letter (-DN=4096): the names of parameters in what it includes beyond
- * nvcc's cuda_runtime.h, and in clang's own headers, are such letters. */
+/* clang's wrapper of CUDA's headers, without the user's macros of one letter (-DN=4096): the names of parameters in what
+ * it includes beyond nvcc's cuda_runtime.h, and in clang's own headers, are such letters. */
 #pragma push_macro("A")
 #undef A
 #pragma push_macro("B")

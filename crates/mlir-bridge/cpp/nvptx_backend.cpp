@@ -92,7 +92,7 @@ void divideNearly(BinaryOperator &division) {
   division.eraseFromParent();
 }
 
-/// Where instructions are selected LLVM knows exact quotients, and those of -use_fast_math, which are 0 where a divisor is very large.
+/// LLVM itself knows exact quotients, and those of -use_fast_math, which are 0 where a divisor is very large.
 void divideNearly(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : llvm::make_early_inc_range(instructions(function))) {

@@ -75,7 +75,12 @@ pub fn find(name: &str) -> Result<Arch, Error> {
 fn older(name: &str, known: &[&str]) -> Option<String> {
     let number = |name: &str| name.strip_prefix("sm_")?.parse::<u32>().ok();
     let wanted = number(name)?;
-    known.iter().filter_map(|known| number(known)).filter(|known| *known < wanted).max().map(|found| format!("compute_{found}"))
+    known
+        .iter()
+        .filter_map(|known| number(known))
+        .filter(|known| *known < wanted)
+        .max()
+        .map(|found| format!("compute_{found}"))
 }
 
 /// What code for `name` (as in `--offload-arch=`) runs on, for the cost model.

@@ -308,7 +308,9 @@ mod tests {
         assert_eq!(SmArch::parse("sm_80").unwrap(), SmArch { number: 80, specific: false });
         assert_eq!(SmArch::parse("sm_90a").unwrap().to_string(), "sm_90a");
         assert_eq!(SmArch::parse("sm_100f").unwrap().to_string(), "sm_100");
-        for wrong in ["sm_12", "sm_80a", "sm_90f", "sm_100af", "sm_88", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""] {
+        for wrong in
+            ["sm_12", "sm_80a", "sm_90f", "sm_100af", "sm_88", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""]
+        {
             let message = SmArch::parse(wrong).unwrap_err().to_string();
             assert_eq!(message, format!("unsupported CUDA gpu architecture: {wrong}"));
         }

@@ -129,8 +129,8 @@ static INLINE int rest_sign(double a, double b, double c, double d) {
   return sum_sign(x, y, z, -w);
 }
 
-/* Whether x is far from where products and their errors overflow or underflow: there one operation gives the error of a rounded
- * result exactly, and nothing need be scaled. */
+/* Whether x is far from where products and their errors overflow or underflow: there one operation gives the error of a
+ * rounded result exactly, and nothing need be scaled. */
 static INLINE bool is_moderate(double x) { return __builtin_fabs(x) > 0x1p-500 && __builtin_fabs(x) < 0x1p500; }
 
 static INLINE double fma_f64(double a, double b, double c, enum rounding mode) {
