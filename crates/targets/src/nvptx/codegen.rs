@@ -29,7 +29,15 @@ pub struct CodegenOptions {
 impl CodegenOptions {
     /// `-O3` for `arch`.
     pub fn new(arch: SmArch) -> Self {
-        Self { arch, opt_level: 3, size_level: 0, fuses: true, exact_root: false, near_quotient: false, libdevice: true }
+        Self {
+            arch,
+            opt_level: 3,
+            size_level: 0,
+            fuses: true,
+            exact_root: false,
+            near_quotient: false,
+            libdevice: true,
+        }
     }
 }
 
