@@ -104,7 +104,12 @@ fn all_chips(groups: &[Group<'_>]) -> Vec<SmArch> {
 fn check(source: &Source<'_>, groups: &[Group<'_>]) -> Result<()> {
     let emit = source.options.emit;
     let kernels = groups.iter().find(|group| matches!(group.target.code(), target::Code::Kernels(_)));
-    match kernels.filter(|_| source.awaits_link() && emit.side == Side::Device && !emit.llvm) {
+    // NVIDIA's text names what other units have, and its linker takes it; AMD's does not.
+    let is_for_others = |group: &&Group<'_>| {
+        emit.is_device_text() && group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some())
+    };
+    let refused = source.options.relocatable && emit.side == Side::Device && !emit.llvm;
+    match kernels.filter(|group| refused && !is_for_others(group)) {
         None => Ok(()),
         Some(group) => Err(Error::User(format!(
             "invalid argument '--cuda-device-only' not allowed with '-fgpu-rdc' for --offload-arch={}: its code is made when the \

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostics::RemarkLog;
 use crate::error::{Error, Result};
 
+/// The option that shows numbers.
+const ANALYSIS: &str = "-Rpass-analysis=regrain";
+
 /// What became of a grain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,7 +51,7 @@ impl Decision {
     fn option(self) -> &'static str {
         match self {
             Self::ChosenByModel | Self::ChosenByProfile | Self::Profiled | Self::Adaptive => "-Rpass=regrain",
-            Self::Passed => "-Rpass-analysis=regrain",
+            Self::Passed => ANALYSIS,
             Self::Pruned | Self::Declined => "-Rpass-missed=regrain",
         }
     }
@@ -106,23 +109,34 @@ impl Row {
         }
     }
 
-    /// One line; the numbers are in the report.
-    fn remark(&self) -> String {
+    /// A line that says the decision and why; with one that says its numbers where these are another option's.
+    fn remarks(&self) -> Vec<String> {
         let kernel = described(&self.kernel, self.block);
-        let mut text = format!(
-            "{}: remark: {kernel} on {}: grain {} is {}",
-            self.source,
-            self.target,
-            self.grain,
-            self.decision.text()
-        );
-        if let Some(reason) = &self.reason {
-            text += &format!(": {reason}");
+        let begin = format!("{}: remark: {kernel} on {}: grain {}", self.source, self.target, self.grain);
+        let reason = self.reason.clone().or_else(|| self.plain_reason().map(str::to_owned));
+        let why = reason.map_or(String::new(), |reason| format!(": {reason}"));
+        let option = self.decision.option();
+        let decided = format!("{begin} is {}{why}", self.decision.text());
+        match (self.rank.filter(|_| self.reason.is_none()), &self.prediction) {
+            (Some(rank), _) if option == ANALYSIS => vec![format!("{decided}, rank {rank} of the model [{option}]")],
+            (Some(rank), Some(Prediction { time, bound, .. })) => vec![
+                format!("{decided} [{option}]"),
+                format!(
+                    "{begin} has rank {rank} of the model: {time:.1} cycles per original block, bound by {bound} [{ANALYSIS}]"
+                ),
+            ],
+            _ => vec![format!("{decided} [{option}]")],
         }
-        if let (None, Some(rank)) = (&self.reason, self.rank) {
-            text += &format!(", rank {rank} of the model");
+    }
+
+    /// Why the model chooses it.
+    fn plain_reason(&self) -> Option<&'static str> {
+        let is_original = self.grain == Grain::ORIGINAL.to_string();
+        match self.decision {
+            Decision::ChosenByModel if is_original => Some("no other is predicted to be clearly faster"),
+            Decision::ChosenByModel => Some("it is predicted to be clearly faster than the original"),
+            _ => None,
         }
-        text + &format!(" [{}]", self.decision.option())
     }
 }
 
@@ -130,7 +144,7 @@ impl Row {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     decision: Decision,
-    remark: String,
+    remarks: Vec<String>,
     row: String,
 }
 
@@ -139,14 +153,14 @@ impl Statement {
     pub fn new(row: &Row) -> Result<Self> {
         let line =
             serde_json::to_string(row).map_err(|error| Error::internal(format!("a row of the report: {error}")))?;
-        Ok(Self { decision: row.decision, remark: row.remark(), row: line })
+        Ok(Self { decision: row.decision, remarks: row.remarks(), row: line })
     }
 }
 
 /// Gives the remarks that were asked for, and appends the rows to the report as JSON, one on a line.
 pub fn publish(statements: &[Statement], remarks: &RemarkLog, report: Option<&Path>) -> Result<()> {
-    for statement in statements {
-        remarks.show(&statement.remark);
+    for remark in statements.iter().flat_map(|statement| &statement.remarks) {
+        remarks.show(remark);
     }
     let Some(path) = report.filter(|_| !statements.is_empty()) else { return Ok(()) };
     let text: String = statements.iter().map(|statement| format!("{}\n", statement.row)).collect();

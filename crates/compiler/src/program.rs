@@ -128,6 +128,7 @@ impl Program<'_> {
             options.debug |= other.options.debug;
             options.settings.keeps_apart |= other.options.settings.keeps_apart;
             options.settings.exact_root |= other.options.settings.exact_root;
+            options.settings.near_quotient &= other.options.settings.near_quotient;
         }
         options.lld = self.toolchain.clang.sibling("ld.lld");
         if asked.rocm_path.is_some() || asked.device_lib_path.is_some() {

@@ -71,9 +71,12 @@ impl Source<'_> {
         self.unit.input.file_stem().map_or_else(|| "stdin".into(), |s| s.to_string_lossy().into_owned())
     }
 
-    /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is.
+    /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is, and text is given to who
+    /// asks for it.
     pub(crate) fn awaits_link(&self) -> bool {
-        self.options.relocatable && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
+        self.options.relocatable
+            && !self.options.emit.is_device_text()
+            && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
     }
 
     /// How code for `arch` is made of device code.

@@ -128,6 +128,7 @@ pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: 
         return Ok(wanted);
     }
     let gpu = &args.gpu;
+    note_families(gpu);
     for name in &gpu.named {
         let found = if name == "native" { installed(clang) } else { Some(find(name)?) };
         found.into_iter().for_each(|arch| wanted.add(arch));
@@ -159,6 +160,18 @@ pub fn asked_of_nvidia(args: &Args, toolkit: &Toolkit) -> Result<Vec<SmArch>> {
         wanted.add(find(DEFAULT_OF_NVCC)?);
     }
     Ok(wanted.archs.iter().filter_map(|arch| SmArch::parse(&arch.name).ok()).collect())
+}
+
+/// Says which names of families are taken for that of a chip.
+fn note_families(gpu: &Gpu) {
+    let generated = gpu.generated.iter().map(|(arch, _)| arch);
+    let mut families: Vec<&String> = gpu.named.iter().chain(&gpu.arch).chain(generated).collect();
+    families.retain(|name| name.strip_suffix('f').is_some_and(|chip| chip.ends_with(|c: char| c.is_ascii_digit())));
+    families.dedup();
+    for family in families {
+        let chip = family.trim_end_matches('f');
+        note(&format!("'{family}' is {chip} here: the source sees no features of a family of chips"));
+    }
 }
 
 /// Adds the architectures of a list in the variable.
@@ -294,6 +307,11 @@ mod tests {
         assert!(pieces("-arch=sm_80 -code=sm_80").contains("must be a virtual architecture"));
         assert!(pieces("-gencode arch=compute_90,code=sm_80").starts_with("incompatible values"));
         assert!(pieces("-code=sm_80").contains("needs '-arch'"));
+        assert_eq!(pieces("-arch=sm_100f"), "sm_100+p");
+        assert_eq!(
+            pieces("-gencode arch=compute_100f,code=[sm_103,compute_100f]"),
+            "sm_103+ sm_100p sm_103 sees sm_100"
+        );
         assert_eq!(pieces(""), "");
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use regrain_compiler::Options;
+use regrain_compiler::{Options, note};
 
 use crate::archs::Gpu;
 use crate::table::Driver;
@@ -143,6 +143,8 @@ pub struct Extra {
     pub unknown: Vec<String>,
     /// `-std=`, which is not for C.
     pub standard: Option<String>,
+    /// `-Xnvlink`
+    pub linker_of_device: Vec<String>,
     /// `-nodlink`
     pub no_device_link: bool,
 }
@@ -215,6 +217,10 @@ impl Args {
     pub(crate) fn complete(&mut self) -> Result<()> {
         self.reject_unknown()?;
         self.say_arithmetic();
+        if matches!(self.kind, Output::Linked | Output::DeviceLinked) && !self.extra.linker_of_device.is_empty() {
+            let ignored = self.extra.linker_of_device.join(" ");
+            note(&format!("'-Xnvlink {ignored}' is ignored: device code is linked by LLVM"));
+        }
         let mut contraction = self.compile.iter().chain(&self.compile_device).rev();
         let contraction = contraction.find_map(|word| word.to_str()?.strip_prefix("-ffp-contract="));
         self.options.settings.keeps_apart = contraction.is_some_and(|mode| matches!(mode, "off" | "on"));
@@ -256,6 +262,7 @@ impl Args {
         // Where nothing is said each driver does as the one that it stands for.
         let exact_root = precise_root.unwrap_or(self.driver == Driver::Nvcc && !fast);
         self.options.settings.exact_root = exact_root;
+        self.options.settings.near_quotient = precise_division == Some(false) && !fast;
         let mut say = |words: &[&str]| {
             self.compile_device.extend(words.iter().map(OsString::from));
         };
@@ -267,7 +274,6 @@ impl Args {
             Some(false) => say(&["-fno-gpu-flush-denormals-to-zero"]),
             None => {}
         }
-        // LLVM's only other division is that of -use_fast_math, which gives 0 where a divisor is very large. Without, it stays exact.
         if fast && !precise_division.unwrap_or(false) {
             say(&["-fapprox-func"]);
         }

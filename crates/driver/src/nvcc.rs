@@ -1,7 +1,7 @@
 //! What nvcc's options set.
 
 use anyhow::{Context, Result, bail};
-use regrain_compiler::{Side, note};
+use regrain_compiler::Side;
 
 use crate::args::{Args, Cudart, Inform, Keep, Output};
 use crate::parse::{commas, tool_words, words_of_file};
@@ -22,9 +22,9 @@ set! {
     preprocess(args, _) args.clang_words(vec!["-E".into()])?;
     dependencies(args, _) args.clang_words(vec!["-M".into()])?;
     user_dependencies(args, _) args.clang_words(vec!["-MM".into()])?;
-    library(args, _) args.kind = Output::Archive;
-    device_link(args, _) args.kind = Output::DeviceLinked;
-    whole_link(args, _) args.kind = Output::Linked;
+    library(args, _) stop_at(args, Output::Archive);
+    device_link(args, _) stop_at(args, Output::DeviceLinked);
+    whole_link(args, _) stop_at(args, Output::Linked);
     run(args, _) args.extra.run = true;
     run_args(args, value) args.extra.run_args.extend(tool_words(value));
     output_directory(args, value) args.extra.output_directory = Some(value.into());
@@ -34,6 +34,7 @@ set! {
     ptxas_options(args, value) args.options.assembler.extend(tool_words(value));
     max_registers(args, value) args.options.assembler.push(format!("--maxrregcount={}", number(value)?));
     line_info(args, _) args.options.lines = true;
+    nvlink_options(args, value) args.extra.linker_of_device.push(value.to_owned());
     device_opt(args, _) args.extra.optimise_debugged = true;
     fast_math(args, _) args.arithmetic.fast = true;
     flush(args, value) args.arithmetic.flush = Some(truth(value)?);
@@ -68,6 +69,21 @@ fn number(value: &str) -> Result<u32> {
     value.parse().ok().with_context(|| format!("'{value}', expected a number"))
 }
 
+/// Where options name several phases nvcc stops at the earliest.
+fn stop_at(args: &mut Args, kind: Output) {
+    let phase = |kind| match kind {
+        Output::ClangOnly => 0,
+        Output::Assembly => 1,
+        Output::Object => 2,
+        Output::DeviceLinked => 3,
+        Output::Archive => 4,
+        Output::Linked => 5,
+    };
+    if phase(kind) < phase(args.kind) {
+        args.kind = kind;
+    }
+}
+
 fn device_file(args: &mut Args, kind: Output, extension: &'static str) -> Result<()> {
     args.kind = kind;
     args.options.emit.side = Side::Device;
@@ -94,14 +110,14 @@ pub fn fatbin(args: &mut Args, _: &str) -> Result<()> {
 /// `-dc`
 pub fn device_c(args: &mut Args, _: &str) -> Result<()> {
     args.options.relocatable = true;
-    args.kind = Output::Object;
+    stop_at(args, Output::Object);
     Ok(())
 }
 
 /// `-dw`
 pub fn device_w(args: &mut Args, _: &str) -> Result<()> {
     args.options.relocatable = false;
-    args.kind = Output::Object;
+    stop_at(args, Output::Object);
     Ok(())
 }
 
@@ -199,12 +215,6 @@ pub fn default_stream(args: &mut Args, kind: &str) -> Result<()> {
         "per-thread" => args.clang_words(vec!["-fgpu-default-stream=per-thread".into()]),
         _ => bail!("'{kind}', expected legacy, null or per-thread"),
     }
-}
-
-/// `-Xnvlink`
-pub fn nvlink_options(_: &mut Args, options: &str) -> Result<()> {
-    note(&format!("'-Xnvlink {options}' is ignored: device code is linked by LLVM"));
-    Ok(())
 }
 
 /// `-device-stack-protector`

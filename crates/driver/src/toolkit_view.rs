@@ -40,7 +40,9 @@ pub fn runtime_is_ours() -> bool {
 pub fn place(toolkit: &Toolkit, ours: bool) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?.canonicalize().ok()?;
     let root = toolkit.root.canonicalize().ok()?;
-    let key = format!("{} {} {} {ours}", own.display(), root.display(), toolkit.stamp());
+    // The runtime may be elsewhere another time, as where REGRAIN_LIB_DIR names its folder.
+    let runtime = ours.then(|| runtime().unwrap_or_default()).unwrap_or_default();
+    let key = format!("{} {} {} {}", own.display(), root.display(), toolkit.stamp(), runtime.display());
     let cache = Cache::open();
     Some(cache.folder()?.join("toolkits").join(inputs::hash(key.as_bytes())))
 }
@@ -88,7 +90,7 @@ fn fill(toolkit: &Toolkit, ours: bool, view: &Path) -> Result<()> {
         symlink(libraries.canonicalize()?.join(name), view.join("lib64").join(name))?;
     }
     if ours {
-        let runtime = link::library("runtime", "libregrain_rt.a")?.canonicalize()?;
+        let runtime = runtime()?;
         let script = format!("INPUT({} -lpthread -ldl -lm)\n", runtime.display());
         for name in STOOD_FOR {
             fs::write(view.join("lib64").join(name), &script)?;
@@ -96,6 +98,10 @@ fn fill(toolkit: &Toolkit, ours: bool, view: &Path) -> Result<()> {
         fs::write(view.join("lib64").join(FOR_DEVICE_CODE), "!<arch>\n")?;
     }
     Ok(())
+}
+
+fn runtime() -> Result<PathBuf> {
+    Ok(link::library("runtime", "libregrain_rt.a")?.canonicalize()?)
 }
 
 fn names(folder: &Path) -> Result<Vec<String>> {

@@ -267,6 +267,7 @@ typedef struct RegrainNvptxOptions {
   uint32_t size_level;   /* 0, 1 (-Os), 2 (-Oz) */
   uint32_t fuses;        /* whether products and sums become one operation wherever they meet */
   uint32_t exact_root;   /* whether libdevice's square root of floats is rounded as IEEE has it */
+  uint32_t near_quotient; /* whether quotients of floats may be two units in the last place off */
 } RegrainNvptxOptions;
 
 /* Stages, in order; each leaves the module valid. False on failure, and the sink gets the reason. */

@@ -10,7 +10,11 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -73,6 +77,31 @@ void askForExactRoots(Module &module) {
   }
 }
 
+/// Divides floats as nvcc's -prec-div=false has it: `div.full`, and `rcp.approx` for a reciprocal.
+void divideNearly(BinaryOperator &division) {
+  if (llvm::PatternMatch::match(division.getOperand(0), llvm::PatternMatch::m_FPOne())) {
+    division.setHasApproxFunc(true);
+    return;
+  }
+  DenormalMode mode = division.getFunction()->getDenormalMode(APFloat::IEEEsingle());
+  IRBuilder<> builder(&division);
+  Value *quotient = builder.CreateIntrinsic(
+      mode.Output == DenormalMode::PreserveSign ? Intrinsic::nvvm_div_full_ftz : Intrinsic::nvvm_div_full,
+      {division.getOperand(0), division.getOperand(1)});
+  division.replaceAllUsesWith(quotient);
+  division.eraseFromParent();
+}
+
+/// LLVM itself knows exact quotients, and those of -use_fast_math, which are 0 where a divisor is very large.
+void divideNearly(Module &module) {
+  for (Function &function : module)
+    for (Instruction &instruction : llvm::make_early_inc_range(instructions(function))) {
+      bool divides = instruction.getOpcode() == Instruction::FDiv && instruction.getType()->isFloatTy();
+      if (divides && !instruction.hasApproxFunc())
+        divideNearly(cast<BinaryOperator>(instruction));
+    }
+}
+
 } // namespace
 
 bool regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOptions *options, RegrainSink sink, void *user) {
@@ -123,5 +152,7 @@ bool regrainNvptxEmit(LLVMModuleRef moduleRef, const RegrainNvptxOptions *option
   auto machine = makeMachine(*options, error);
   if (!machine)
     return reason.fail(error);
+  if (options->near_quotient)
+    divideNearly(module);
   return emitAssembly(module, *machine, reason);
 }

@@ -17,6 +17,7 @@ pub struct Backend {
     size_level: u32,
     fuses: bool,
     exact_root: bool,
+    near_quotient: bool,
 }
 
 impl Backend {
@@ -34,6 +35,7 @@ impl Backend {
             size_level,
             fuses: true,
             exact_root: false,
+            near_quotient: false,
         }
     }
 
@@ -41,6 +43,11 @@ impl Backend {
     /// libdevice are rounded as IEEE has it (not unless this says so: that is clang's way).
     pub fn with_arithmetic(self, fuses: bool, exact_root: bool) -> Self {
         Self { fuses, exact_root, ..self }
+    }
+
+    /// Whether quotients of floats may be two units in the last place off.
+    pub fn with_near_quotients(self, near_quotient: bool) -> Self {
+        Self { near_quotient, ..self }
     }
 
     /// Links those functions of libdevice that the module calls, as internal functions.
@@ -77,6 +84,7 @@ impl Backend {
             size_level: self.size_level,
             fuses: self.fuses.into(),
             exact_root: self.exact_root.into(),
+            near_quotient: self.near_quotient.into(),
         }
     }
 }

@@ -67,7 +67,20 @@ pub fn find(name: &str) -> Result<Arch, Error> {
     let all: Vec<String> = TARGETS.iter().flat_map(|target| target.known()).collect();
     let alike = |known: &&String| !name.starts_with("sm_") || known.starts_with("sm_");
     let known: Vec<&str> = all.iter().filter(alike).map(String::as_str).collect();
-    Err(Error::User(format!("unsupported CUDA gpu architecture: {name} (known are {})", known.join(", "))))
+    let advice = older(name, &known).map_or(String::new(), |older| format!("; PTX of {older} runs on all later chips"));
+    Err(Error::User(format!("unsupported CUDA gpu architecture: {name} (known are {}){advice}", known.join(", "))))
+}
+
+/// The architecture that comes before an unknown one, as in `compute_87` for `sm_88`.
+fn older(name: &str, known: &[&str]) -> Option<String> {
+    let number = |name: &str| name.strip_prefix("sm_")?.parse::<u32>().ok();
+    let wanted = number(name)?;
+    known
+        .iter()
+        .filter_map(|known| number(known))
+        .filter(|known| *known < wanted)
+        .max()
+        .map(|found| format!("compute_{found}"))
 }
 
 /// What code for `name` (as in `--offload-arch=`) runs on, for the cost model.

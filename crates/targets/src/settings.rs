@@ -17,6 +17,9 @@ pub struct Settings {
     /// Square roots of floats are rounded as IEEE has it, on NVIDIA's chips: nvcc's `-prec-sqrt=true`.
     #[serde(default)]
     pub exact_root: bool,
+    /// Quotients of floats may be two units in the last place off, on NVIDIA's chips: nvcc's `-prec-div=false`.
+    #[serde(default)]
+    pub near_quotient: bool,
     /// `--rocm-path=`
     pub rocm_path: Option<PathBuf>,
     /// `--rocm-device-lib-path=`

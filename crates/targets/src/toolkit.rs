@@ -192,14 +192,21 @@ pub struct SmArch {
 const KNOWN: &[u32] = &[50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 110, 120, 121];
 
 impl SmArch {
-    /// Reads `sm_NN` or `sm_NNa`; what clang does not know is refused in clang's words.
+    /// Reads `sm_NN` or `sm_NNa`, and `sm_100f` of a family as `sm_100`: clang has no features of families. What clang does not know
+    /// is refused in clang's words.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let unsupported = || Error::User(format!("unsupported CUDA gpu architecture: {text}"));
         let name = text.strip_prefix("sm_").ok_or_else(unsupported)?;
-        let (digits, specific) = name.strip_suffix('a').map_or((name, false), |digits| (digits, true));
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let (specific, since) = match &name[digits.len()..] {
+            "" => (false, 0),
+            "a" => (true, 90),
+            "f" => (false, 100),
+            _ => return Err(unsupported()),
+        };
         let number = digits.parse().map_err(|_| unsupported())?;
         let plain = digits.bytes().all(|b| b.is_ascii_digit()) && KNOWN.contains(&number);
-        if plain && (!specific || number >= 90) { Ok(Self { number, specific }) } else { Err(unsupported()) }
+        if plain && number >= since { Ok(Self { number, specific }) } else { Err(unsupported()) }
     }
 
     /// All chips, the oldest first, without the features of one chip alone.
@@ -300,7 +307,10 @@ mod tests {
     fn arch_names() {
         assert_eq!(SmArch::parse("sm_80").unwrap(), SmArch { number: 80, specific: false });
         assert_eq!(SmArch::parse("sm_90a").unwrap().to_string(), "sm_90a");
-        for wrong in ["sm_12", "sm_80a", "sm_88", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""] {
+        assert_eq!(SmArch::parse("sm_100f").unwrap().to_string(), "sm_100");
+        for wrong in
+            ["sm_12", "sm_80a", "sm_90f", "sm_100af", "sm_88", "sm_", "sm_8O", "sm_+80", "gfx90a", "compute_80", ""]
+        {
             let message = SmArch::parse(wrong).unwrap_err().to_string();
             assert_eq!(message, format!("unsupported CUDA gpu architecture: {wrong}"));
         }

@@ -337,7 +337,7 @@ options! {
     "--output=": Joined "<file>", Regrain, Sets(ours::output), "where the result goes";
     "-pg", "--profile": None, Nvcc, Sets(nvcc::gprof), "for gprof";
     "-prec-div", "--prec-div": Equals "<true|false>", Both, Sets(nvcc::precise_division),
-        "exact division of floats, as always without -use_fast_math";
+        "exact division of floats in device code, on NVIDIA";
     "-prec-sqrt", "--prec-sqrt": Equals "<true|false>", Both, Sets(nvcc::precise_root),
         "exact square roots of floats in device code, on NVIDIA";
     "--print-file-name", "--print-prog-name": Separate "<value>", Regrain, Clang, "as clang has it";

@@ -129,6 +129,10 @@ static INLINE int rest_sign(double a, double b, double c, double d) {
   return sum_sign(x, y, z, -w);
 }
 
+/* Whether x is far from where products and their errors overflow or underflow: there one operation gives the error of a
+ * rounded result exactly, and nothing need be scaled. */
+static INLINE bool is_moderate(double x) { return __builtin_fabs(x) > 0x1p-500 && __builtin_fabs(x) < 0x1p500; }
+
 static INLINE double fma_f64(double a, double b, double c, enum rounding mode) {
   double d = __builtin_fma(a, b, c);
   if (mode == RN) return d;
@@ -140,20 +144,27 @@ static INLINE double fma_f64(double a, double b, double c, enum rounding mode) {
   return step_f64(d, sign, mode);
 }
 static INLINE double add_f64(double a, double b, enum rounding mode) {
-  return mode == RN ? a + b : fma_f64(a, 1.0, b, mode);
+  double d = a + b;
+  if (mode == RN) return d;
+  if (is_moderate(a) && is_moderate(b) && d != 0) return step_f64(d, SIGN(two_sum_error(a, b, d)), mode);
+  return fma_f64(a, 1.0, b, mode);
 }
 static INLINE double mul_f64(double a, double b, enum rounding mode) {
   double d = a * b;
+  if (mode != RN && is_moderate(d)) return step_f64(d, SIGN(__builtin_fma(a, b, -d)), mode);
   return mode == RN ? d : step_f64(d, rest_sign(a, b, 0, d), mode);
 }
 static INLINE double div_f64(double a, double b, enum rounding mode) {
   double d = a / b;
   if (mode == RN) return d;
+  if (is_moderate(a) && is_moderate(b) && is_moderate(d))
+    return step_f64(d, (b < 0 ? -1 : 1) * SIGN(__builtin_fma(-d, b, a)), mode);
   if (!is_finite_f64(d)) return is_finite_f64(a) && b != 0 ? step_f64(d, -SIGN(d), mode) : d;
   return step_f64(d, (b < 0 ? -1 : 1) * rest_sign(-d, b, a, 0), mode);
 }
 static INLINE double sqrt_f64(double a, enum rounding mode) {
   double d = __builtin_sqrt(a);
+  if (mode != RN && is_moderate(a)) return step_f64(d, SIGN(__builtin_fma(-d, d, a)), mode);
   return mode == RN ? d : step_f64(d, rest_sign(-d, d, a, 0), mode);
 }
 

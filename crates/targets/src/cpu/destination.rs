@@ -10,7 +10,7 @@ use inkwell::types::BasicTypeEnum;
 use inkwell::values::{GlobalValue, PointerValue};
 
 use super::codegen;
-use super::symbols::DEVICE_PREFIX;
+use super::symbols::{DEVICE_PREFIX, STATIC_SHARED};
 use crate::Error;
 use crate::from_nvvm::{Destination, DeviceLibrary};
 use crate::target::BlockOptions;
@@ -104,7 +104,7 @@ fn dynamic_shared<'ctx>(module: &Module<'ctx>) -> GlobalValue<'ctx> {
 fn static_shared<'ctx>(module: &Module<'ctx>, old: GlobalValue<'ctx>, unit: &str) -> GlobalValue<'ctx> {
     let name = old.get_name().to_string_lossy().into_owned();
     let value_type = BasicTypeEnum::try_from(old.get_value_type()).expect("a global variable has a first-class type");
-    let new = module.add_global(value_type, None, &format!("__regrain_shared.{unit}.{name}"));
+    let new = module.add_global(value_type, None, &format!("{STATIC_SHARED}{unit}.{name}"));
     new.set_initializer(&value_type.const_zero());
     new.set_thread_local(true);
     new.set_linkage(Linkage::External);

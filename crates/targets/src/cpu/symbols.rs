@@ -27,6 +27,9 @@ fn define_empty(global: GlobalValue<'_>) {
     }
 }
 
+/// How the names of static shared memory begin once it is thread-local.
+pub(super) const STATIC_SHARED: &str = "__regrain_shared.";
+
 /// Which of the two forms of a translation unit a module holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -41,6 +44,10 @@ pub(super) fn rename(module: &Module<'_>, options: &BlockOptions, role: Role) {
     let functions = module.get_functions().map(|f| f.as_global_value());
     for global in functions.chain(module.get_globals()).collect::<Vec<_>>() {
         let name = global.get_name().to_string_lossy().into_owned();
+        // Shared memory that a function of its own accesses is the same in both forms.
+        if role == Role::Split && name.starts_with(STATIC_SHARED) {
+            global.set_linkage(Linkage::AvailableExternally);
+        }
         if keeps_name(&name) || global.get_linkage() == Linkage::Private {
             continue;
         }

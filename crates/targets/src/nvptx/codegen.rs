@@ -20,6 +20,8 @@ pub struct CodegenOptions {
     pub fuses: bool,
     /// Whether square roots of floats are rounded as IEEE has it.
     pub exact_root: bool,
+    /// Whether quotients of floats may be two units in the last place off.
+    pub near_quotient: bool,
     /// Whether to link libdevice (no with `-nocudalib`).
     pub libdevice: bool,
 }
@@ -27,7 +29,15 @@ pub struct CodegenOptions {
 impl CodegenOptions {
     /// `-O3` for `arch`.
     pub fn new(arch: SmArch) -> Self {
-        Self { arch, opt_level: 3, size_level: 0, fuses: true, exact_root: false, libdevice: true }
+        Self {
+            arch,
+            opt_level: 3,
+            size_level: 0,
+            fuses: true,
+            exact_root: false,
+            near_quotient: false,
+            libdevice: true,
+        }
     }
 }
 
@@ -59,4 +69,5 @@ fn backend(toolkit: &Toolkit, options: &CodegenOptions) -> Backend {
     let features = target_features(toolkit);
     Backend::new(&options.arch.to_string(), &features, libdevice, options.opt_level, options.size_level)
         .with_arithmetic(options.fuses, options.exact_root)
+        .with_near_quotients(options.near_quotient)
 }

@@ -170,8 +170,14 @@ impl Kernels for Nvptx {
 fn codegen_options(toolkit: &Toolkit, options: &KernelOptions) -> Result<CodegenOptions, Error> {
     let arch = SmArch::parse(&options.arch)?;
     toolkit.require(arch)?;
-    let (fuses, exact_root) = (!options.settings.keeps_apart, options.settings.exact_root);
-    Ok(CodegenOptions { opt_level: options.level, fuses, exact_root, ..CodegenOptions::new(arch) })
+    let settings = &options.settings;
+    Ok(CodegenOptions {
+        opt_level: options.level,
+        fuses: !settings.keeps_apart,
+        exact_root: settings.exact_root,
+        near_quotient: settings.near_quotient,
+        ..CodegenOptions::new(arch)
+    })
 }
 
 /// What a program for several chips holds.
