@@ -34,6 +34,8 @@ pub struct Job {
     /// Blocks of a task: what a worker takes at once, and whether the program asked for so many.
     pub chunk: u64,
     pub chunk_is_asked: bool,
+    /// From how many bytes of each thread on stores go past the caches.
+    pub streams: u32,
     /// When others were called to it.
     pub called: OnceLock<Instant>,
     pub next: AtomicU64,

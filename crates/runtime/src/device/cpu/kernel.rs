@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 
+use super::caches::Ways;
 use super::pace::{Help, Pace};
 use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC};
 use crate::error::{CudaError, Result};
@@ -37,6 +38,7 @@ pub struct Kernel {
     /// What its launches showed.
     pub pace: Pace,
     pub help: Help,
+    pub ways: Ways,
 }
 
 impl Kernel {
@@ -124,6 +126,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             together: AtomicU32::new(0),
             pace: Pace::default(),
             help: Help::default(),
+            ways: Ways::default(),
         })
     }
 }

@@ -6,14 +6,16 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use regrain_tuning::tasks::blocks_per_task;
 
+use super::calling::nanoseconds;
 use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
 use super::kernel::{Kernel, kernel};
-use super::{limits, output, pool, processors, streams};
+use super::{caches, limits, output, pool, processors, streams};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -112,6 +114,10 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
     let take_turns = kernel.blocks_meet && block_entry.is_some();
     // How many OS threads meet at the barrier of the grid.
     let meeting = if take_turns { workers.min(total) } else { total };
+    let threads = total.saturating_mul(u64::from(block.x) * u64::from(block.y) * u64::from(block.z));
+    let streams = caches::streams_from(threads);
+    let past = streams.is_some() && kernel.ways.next(threads);
+    let start = streams.is_some().then(Instant::now);
     output::connect(kernel);
     pool::run_grid(Job {
         grid,
@@ -126,6 +132,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
         chunk_is_asked: cooperative || tasks.is_some_and(|tasks| tasks != 0),
+        streams: streams.filter(|_| past).unwrap_or(u32::MAX),
         called: OnceLock::new(),
         next: AtomicU64::new(0),
         returned: Mutex::default(),
@@ -136,6 +143,9 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         has_failed: AtomicBool::new(false),
         kernel,
     });
+    if let Some(start) = start {
+        kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
+    }
     output::drain(kernel);
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Worker {
         tls.dynamic_shared = dynamic_shared();
         tls.site = std::ptr::null();
         (tls.available, tls.taken) = (1, 1);
-        tls.streams = caches::streams_from(job.total.saturating_mul(job.threads().into()));
+        tls.streams = job.streams;
         tls.runtime = (&raw mut *self).cast();
     }
 
