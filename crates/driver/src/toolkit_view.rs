@@ -41,7 +41,7 @@ pub fn place(toolkit: &Toolkit, ours: bool) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?.canonicalize().ok()?;
     let root = toolkit.root.canonicalize().ok()?;
     // The runtime may be elsewhere another time, as where REGRAIN_LIB_DIR names its folder.
-    let runtime = ours.then(|| runtime().unwrap_or_default()).unwrap_or_default();
+    let runtime = if ours { runtime().unwrap_or_default() } else { Default::default() };
     let key = format!("{} {} {} {}", own.display(), root.display(), toolkit.stamp(), runtime.display());
     let cache = Cache::open();
     Some(cache.folder()?.join("toolkits").join(inputs::hash(key.as_bytes())))

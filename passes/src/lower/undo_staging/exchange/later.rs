@@ -38,7 +38,8 @@ impl<'c> Exchange<'c> {
         };
         let accesses: Vec<_> = after.iter().flat_map(|op| op.find_all(is_of_tile)).collect();
         let (stores, loads): (Vec<_>, Vec<_>) = accesses.into_iter().partition(|op| op.is("llvm.store"));
-        let mut later = Later { memory, thread: Thread::new(parallel, grid), parallel, threads, written: HashMap::new() };
+        let mut later =
+            Later { memory, thread: Thread::new(parallel, grid), parallel, threads, written: HashMap::new() };
         !escapes(tile)
             && loads.into_iter().all(|load| later.is_written_before(load, &stores))
             && later.thread.demands.is_empty()
