@@ -4,6 +4,10 @@
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 // RUN: %regrain -O2 -std=c++17 --offload-arch=cpu,sm_80 -fregrain-coarsen-blocks=2 -fregrain-coarsen-threads=2 %s -o %t
 // RUN: %t
+//
+// No kernel runs as threads for its copies.
+// RUN: %regrain -O2 -std=c++17 --offload-arch=cpu -Rpass-missed=regrain -c %s -o %t.o 2>&1 | FileCheck %s --allow-empty
+// CHECK-NOT: not split
 #include "check.h"
 
 #include <cooperative_groups.h>
@@ -104,6 +108,59 @@ __global__ void group_copy(int *to, const int *from) {
     to[(blockIdx.x * T + threadIdx.x) * 4 + i] = s[(T - 1 - threadIdx.x) * 4 + i];
 }
 
+// Copies behind a predicate, and of as many bytes as there are, as libraries of matrix products have them; the tile's addresses are sums of numbers.
+__global__ void at_the_edge(int *to, const int *from, int count, int stages) {
+  __shared__ __align__(16) int s[2][T][4];
+  const int t = threadIdx.x;
+  for (int i = 0; i < 4; ++i)
+    s[0][t][i] = s[1][t][i] = 77;
+  const unsigned tile = (unsigned)__cvta_generic_to_shared(s);
+  int sum = 0;
+  for (int stage = 0; stage < stages; ++stage) {
+    const int first = (stage * T + t) * 4, left = (count - first) * 4;
+    const int bytes = left < 0 ? 0 : left < 16 ? left : 16;
+    const unsigned place = tile + (stage & 1) * T * 16 + t * 16;
+    if (stage % 3 == 2)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(place), "l"(from + first), "r"(bytes) : "memory");
+    else
+      asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %0, 0;\n @p cp.async.cg.shared.global.L2::128B [%1], [%2], %3;\n}\n" ::"r"(int(bytes == 16)),
+                   "r"(place), "l"(from + first), "n"(16)
+                   : "memory");
+    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;\n" ::: "memory");
+    __syncthreads();
+    sum += s[stage & 1][T - 1 - t][stage & 3] * (stage + 1);
+    __syncthreads();
+  }
+  to[t] = sum;
+}
+
+void check_the_edge(int *to, const int *from) {
+  constexpr int STAGES = 8;
+  for (int count : {0, 1, 6, T * 4 * 2 + 3, T * 4 * 3 - 1, T * 4 * STAGES}) {
+    at_the_edge<<<1, T>>>(to, from, count, STAGES);
+    finish_kernel();
+    int s[2][T][4], want[T] = {};
+    for (auto &stage : s)
+      for (auto &row : stage)
+        for (int &element : row)
+          element = 77;
+    for (int stage = 0; stage < STAGES; ++stage) {
+      for (int t = 0; t < T; ++t)
+        for (int i = 0; i < 4; ++i) {
+          const int first = (stage * T + t) * 4;
+          if (stage % 3 == 2)
+            s[stage & 1][t][i] = first + i < count ? from[first + i] : 0;
+          else if (first + 4 <= count)
+            s[stage & 1][t][i] = from[first + i];
+        }
+      for (int t = 0; t < T; ++t)
+        want[t] += int(unsigned(s[stage & 1][T - 1 - t][stage & 3]) * (stage + 1));
+    }
+    for (int t = 0; t < T; ++t)
+      EXPECT_AT(t, to[t], want[t]);
+  }
+}
+
 int main() {
   constexpr int ROUNDS = 5, N = BLOCKS * T * ROUNDS * 4;
   int *from = managed<int>(N), *to = managed<int>(N);
@@ -137,6 +194,7 @@ int main() {
       want += from[(i / T * ROUNDS + r) * T + T - 1 - i % T];
     EXPECT_AT(i, to[i], want);
   }
+  check_the_edge(to, from);
   group_copy<<<BLOCKS, T>>>(to, from);
   finish_kernel();
   for (int i = 0; i < BLOCKS * T * 4; ++i)

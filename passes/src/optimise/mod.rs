@@ -3,6 +3,6 @@
 pub mod targets;
 
 crate::table::passes! {
-    merge_common_values, fuse_loops, forward_stores, eliminate_redundant_barriers, join_branches, hoist_invariants, promote_to_registers,
+    copy_at_once, merge_common_values, fuse_loops, forward_stores, eliminate_redundant_barriers, join_branches, hoist_invariants, promote_to_registers,
     hoist_to_host, mark_optimised
 }

@@ -34,16 +34,20 @@ INLINE void *__regrain_shared_pointer(uint32_t address) {
   return near + (int32_t)(address - (uint32_t)(uintptr_t)near);
 }
 
-struct tls_search { uintptr_t address; bool found; };
+/* Where this thread's thread-local variables lie that belong to the program or library of this code: shared variables are among them. Asked for once,
+ * for the C library goes through all that is loaded. */
+static _Thread_local uintptr_t variables_begin, variables_size;
 
-static int in_tls_of(struct dl_phdr_info *info, size_t size, void *data) {
-  struct tls_search *search = data;
-  (void)size;
-  if (!info->dlpi_tls_data) return 0;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (info->dlpi_phdr[i].p_type == PT_TLS &&
-        search->address - (uintptr_t)info->dlpi_tls_data < info->dlpi_phdr[i].p_memsz)
-      return search->found = true;
+static int find_variables(struct dl_phdr_info *info, size_t size, void *data) {
+  (void)size, (void)data;
+  uintptr_t begin = (uintptr_t)info->dlpi_tls_data;
+  if (!begin) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    uintptr_t memory = info->dlpi_phdr[i].p_memsz;
+    if (info->dlpi_phdr[i].p_type != PT_TLS || (uintptr_t)&beside_shared - begin >= memory) continue;
+    variables_begin = begin, variables_size = memory;
+    return true;
+  }
   return 0;
 }
 
@@ -51,9 +55,8 @@ static int in_tls_of(struct dl_phdr_info *info, size_t size, void *data) {
 bool __regrain_is_shared(const void *ptr) {
   uintptr_t into_dynamic = (uintptr_t)ptr - (uintptr_t)__regrain_tls.dynamic_shared;
   if (into_dynamic < __regrain_tls.dynamic_shared_size) return true;
-  struct tls_search search = {(uintptr_t)ptr, false};
-  dl_iterate_phdr(in_tls_of, &search);
-  return search.found;
+  if (!variables_size) dl_iterate_phdr(find_variables, 0);
+  return (uintptr_t)ptr - variables_begin < variables_size;
 }
 
 /* Constant memory is ordinary global memory here. A local variable lies on this thread's stack. */

@@ -10,6 +10,7 @@
 //! What is the same for all such targets stands here; what differs is a [`Destination`].
 
 mod inline_ptx;
+pub(crate) use inline_ptx::parse as ptx;
 mod lacks;
 pub mod library;
 #[cfg(test)]

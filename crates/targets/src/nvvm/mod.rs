@@ -4,6 +4,7 @@
 //! [`warp_ops`]), what its libraries do ([`library`], [`intrinsics`]), what a
 //! kernel's source says of its launches ([`bounds`]), and how the parallel form is said in it ([`Operations`]).
 
+pub mod async_copies;
 pub mod atomics;
 pub mod bounds;
 pub mod grid_barriers;

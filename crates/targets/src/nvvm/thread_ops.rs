@@ -254,3 +254,9 @@ pub fn asks_for_shared(op: Op<'_>) -> Option<bool> {
     let space = intrinsic.strip_prefix("llvm.nvvm.isspacep.")?;
     Some(space.starts_with("shared"))
 }
+
+/// What an operation says that asks what memory its address lies in, if that is the device's.
+pub fn said_of_device_memory(op: Op<'_>) -> Option<bool> {
+    let intrinsic = op.attr("intrin").and_then(|name| name.as_str())?;
+    Some(intrinsic.strip_prefix("llvm.nvvm.isspacep.")? == "global")
+}

@@ -23,7 +23,7 @@ mod float;
 mod integer;
 mod library;
 mod memory;
-mod parse;
+pub(crate) mod parse;
 #[cfg(test)]
 mod tests;
 mod warp;

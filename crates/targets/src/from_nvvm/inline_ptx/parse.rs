@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// An operand of an instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     /// The N-th operand of the asm statement.
     Outer(usize),
     /// A register declared inside.
@@ -37,7 +37,7 @@ pub(super) enum Operand {
 
 /// One instruction: `@guard opcode.modifiers operands;`
 #[derive(Clone, Debug)]
-pub(super) struct Instruction {
+pub(crate) struct Instruction {
     /// The predicate, and whether it is negated.
     pub guard: Option<(Operand, bool)>,
     /// The mnemonic, split at its dots.
@@ -55,7 +55,7 @@ impl Instruction {
 
 /// A statement.
 #[derive(Clone, Debug)]
-pub(super) enum Statement {
+pub(crate) enum Statement {
     /// `name:`
     Label(String),
     /// An instruction.
@@ -64,7 +64,7 @@ pub(super) enum Statement {
 
 /// A whole asm statement.
 #[derive(Debug, Default)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// Width in bits of each declared register; predicates have 1.
     pub registers: Vec<(String, u32)>,
     /// The code.
@@ -79,10 +79,10 @@ enum Token {
 }
 
 /// The operands of a statement that are integer constants in its text ("n" and "i"), by their number.
-pub(super) type Immediates = BTreeMap<usize, i64>;
+pub(crate) type Immediates = BTreeMap<usize, i64>;
 
 /// Parses `text`; the error says what was not understood.
-pub(super) fn parse(text: &str, immediates: &Immediates) -> Result<Program, String> {
+pub(crate) fn parse(text: &str, immediates: &Immediates) -> Result<Program, String> {
     let tokens = lex(text)?;
     Parser { tokens, at: 0, immediates, scopes: vec![HashMap::new()], program: Program::default() }.run()
 }
