@@ -12,6 +12,7 @@ pub mod meeting;
 pub mod objects;
 pub mod phases;
 pub mod settled;
+pub mod spaces;
 pub mod synchronisation;
 pub mod trips;
 pub mod uniformity;

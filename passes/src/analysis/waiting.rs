@@ -69,7 +69,7 @@ pub fn always(op: Op<'_>) -> Vec<Op<'_>> {
 }
 
 /// What an argument of a block in a structured operation comes from, and what decides how often it runs.
-fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<Value<'c>> {
+pub fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<Value<'c>> {
     let end = |region: usize| owner.region(region).entry().terminator().map(Op::operands).unwrap_or_default();
     let inits = owner.operands();
     match owner.name() {
@@ -86,7 +86,7 @@ fn argument_sources<'c>(owner: Op<'c>, block: Block<'c>, number: usize) -> Vec<V
 }
 
 /// What a result of an operation depends on.
-fn result_sources<'c>(op: Op<'c>, number: usize) -> Vec<Value<'c>> {
+pub fn result_sources<'c>(op: Op<'c>, number: usize) -> Vec<Value<'c>> {
     let ends = || op.regions().into_iter().filter_map(|region| region.first_block()?.terminator());
     match op.name() {
         "scf.if" | "scf.index_switch" => {

@@ -65,21 +65,14 @@ use regrain_dialects::{
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
-use regrain_targets::device_language::{
-    self,
-    thread_ops::{asks_for_shared, said_of_device_memory},
-};
+use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
 use regrain_targets::target::{BlockFunction, KernelFacts};
 
 use transpose::BlockMemory;
 
 use crate::{
-    analysis::{
-        facts::constant,
-        functions,
-        objects::{is_shared, root},
-    },
+    analysis::{facts::constant, functions},
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
@@ -328,7 +321,6 @@ fn make_block<'c>(
     drop_unused_size(function, operations);
     let runs = how.runs && runs::merge(module, function);
     atomics::of_block(function);
-    answer_shared(function);
     place_shared(module, function);
     address_spaces::flatten(function);
     failures::name_threads(module, function);
@@ -470,23 +462,6 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
         argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
     }
     Ok(())
-}
-
-/// On the stack of a block shared memory cannot be told from a thread's own: what asks is answered before. What the host hands in is the device's.
-fn answer_shared(function: Op<'_>) {
-    let is_handed_in =
-        |op: Op<'_>| root(op.operand(0)).defining_op().is_some_and(|by| by.is("llvm.load") && by.has_attr(KERNEL_ARG));
-    for op in function.find_named("llvm.call_intrinsic") {
-        let answer = match asks_for_shared(op) {
-            Some(shared) if is_shared(op.operand(0)) => Some(shared),
-            Some(_) if is_handed_in(op) => said_of_device_memory(op),
-            _ => None,
-        };
-        if let Some(answer) = answer {
-            let b = Builder::before(op);
-            op.replace_with(&[b.const_int(op.result(0).ty(), i64::from(answer))]);
-        }
-    }
 }
 
 /// Static shared memory goes onto the stack, dynamic shared memory is the runtime's.

@@ -49,6 +49,7 @@ use crate::analysis::{
     functions::Functions,
     loops::Counting,
     objects::{self, is_shared},
+    spaces::answer_all,
     uniformity::UNCHANGING,
 };
 use regrain_dialects::ops::{GpuWrapper, LaneId, WarpBarrier, is_lane_or_warp};
@@ -126,6 +127,8 @@ fn split<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<(), NotSp
         loops.blocks.into_iter().for_each(keep_lockstep);
     }
     let blocks = legality::check(wrapper, functions)?.blocks;
+    // While addresses are followed to where they come from: what is kept from one thread loop to the next is loaded then.
+    answer_all(wrapper);
     grid::declare(wrapper);
     blocks.into_iter().try_for_each(split_block)
 }

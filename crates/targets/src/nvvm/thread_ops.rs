@@ -255,6 +255,13 @@ pub fn asks_for_shared(op: Op<'_>) -> Option<bool> {
     Some(space.starts_with("shared"))
 }
 
+/// Whether an operation asks what memory an address lies in.
+pub fn asks_for_space(op: Op<'_>) -> bool {
+    let assembly = || op.attr("asm_string").and_then(|text| text.as_str());
+    asks_for_shared(op).is_some()
+        || op.is("llvm.inline_asm") && assembly().is_some_and(|text| text.contains("isspacep"))
+}
+
 /// What an operation says that asks what memory its address lies in, if that is the device's.
 pub fn said_of_device_memory(op: Op<'_>) -> Option<bool> {
     let intrinsic = op.attr("intrin").and_then(|name| name.as_str())?;

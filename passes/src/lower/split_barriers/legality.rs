@@ -3,7 +3,8 @@
 use mlir_bridge::ir::{Block, Op, Value};
 use regrain_dialects::attributes::KERNEL_ARG;
 use regrain_dialects::ops::{
-    Barrier, BarrierReduce, GpuWrapper, TakeBlocks, is_barrier, is_grid_barrier, is_shared_memory, is_synchronising,
+    Barrier, BarrierReduce, GpuWrapper, Shared, TakeBlocks, is_barrier, is_grid_barrier, is_shared_memory,
+    is_synchronising,
 };
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
@@ -12,6 +13,7 @@ use crate::analysis::{
     functions::Functions,
     loops::Counting,
     objects::{is_struct_argument, only_read},
+    spaces::asks_of_unknown,
     synchronisation::STRUCTURES,
     waiting::may_wait,
 };
@@ -33,6 +35,7 @@ mlir_bridge::reasons! {
         MayWaitForBlocks => "it may wait for another block elsewhere than at a barrier of the grid",
         WritesArgument => "it may write to an argument passed by value",
         SharedAddress => "it makes a number of the address of shared memory",
+        AsksForShared => "it asks of an address that is not known whether it lies in shared memory",
         TooMuchState => "its threads hold too much state across synchronisation",
     }
 }
@@ -63,12 +66,19 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
 fn block_loop<'c>(block: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
     unit_steps(block)?;
     let meets_grid = block.contains(is_grid_barrier);
+    let module = block.parent_of_name("builtin.module").unwrap_or(block);
+    // Static shared memory lies on the stack of a block function, where it cannot be told from a thread's own.
+    let wrapper = block.parent_of_name(GpuWrapper::NAME).unwrap_or(block);
+    let on_stack = !Shared::all(wrapper).is_empty();
     for op in block.find_all(|_| true) {
         if is_synchronising(op) {
             synchronisation(op, block)?;
         }
         thread_registers(op)?;
         plain(op, functions)?;
+        if on_stack && asks_of_unknown(op, module) {
+            return Err(Refusal::AsksForShared);
+        }
         if meets_grid && op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
             return Err(Refusal::MayWait);
         }

@@ -160,6 +160,29 @@ func.func @do_not_split_shared_address(%g: index, %b: index) {
 
 // -----
 
+// What memory an address lies in that comes from anywhere: on the stack of a block shared memory is like a thread's own.
+func.func @do_not_split_asking(%g: index, %b: index, %p: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-remark @below {{it asks of an address that is not known whether it lies in shared memory}}
+  %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%b, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %s = regrain.shared : !llvm.array<4 x f32> -> !llvm.ptr<3>
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%b, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = llvm.addrspacecast %s : !llvm.ptr<3> to !llvm.ptr
+        %known = llvm.call_intrinsic "llvm.nvvm.isspacep.shared"(%t) : (!llvm.ptr) -> i1
+        %either = llvm.select %known, %t, %p : i1, !llvm.ptr
+        %asked = llvm.call_intrinsic "llvm.nvvm.isspacep.shared"(%either) : (!llvm.ptr) -> i1
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return
+}
+
+// -----
+
 // Threads that keep kilobytes each across a barrier.
 func.func @do_not_split_much_state(%g: index, %b: index, %p: !llvm.ptr) {
   %c0 = arith.constant 0 : index
