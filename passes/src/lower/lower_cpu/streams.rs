@@ -13,6 +13,7 @@ use mlir_bridge::ir::{Op, Value};
 use crate::analysis::{
     counted_loop::is_outside,
     facts::{constant, width},
+    loops::Counting,
     objects::root,
     uniformity::free_values,
 };
@@ -87,22 +88,13 @@ fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &[Value<'c>]) -> Option<u
             if !depends_on(address, around, &numbers) {
                 return None;
             }
-            bytes = bytes.saturating_mul(rounds(around));
+            bytes = bytes.saturating_mul(
+                Counting::of(around).and_then(|counting| counting.rounds()).map_or(1, i64::unsigned_abs),
+            );
         }
         inside = around;
     }
     Some(bytes)
-}
-
-/// The rounds of a loop, 1 where they are not known.
-fn rounds(op: Op<'_>) -> u64 {
-    let bounds = || Some([constant(op.operand(0))?, constant(op.operand(1))?, constant(op.operand(2))?]);
-    match op.is("scf.for").then(bounds).flatten() {
-        Some([low, high, step]) if step > 0 => {
-            high.saturating_sub(low).max(0).cast_unsigned().div_ceil(step.cast_unsigned())
-        }
-        _ => 1,
-    }
 }
 
 /// Whether a value in a loop is computed of one of its numbers.

@@ -14,7 +14,7 @@ use mlir_bridge::ir::{Builder, Mapping, Op, Value};
 use regrain_dialects::attributes::REUSED;
 
 use crate::{
-    analysis::{facts::constant, objects::root, uniformity::free_values},
+    analysis::{facts::constant, loops::Counting, objects::root, uniformity::free_values},
     lower::LOOP_ANNOTATION,
 };
 
@@ -55,13 +55,7 @@ fn unrolled(op: Op<'_>) -> u64 {
 
 /// The rounds of a loop, 1 where they are not known.
 fn rounds_of(op: Op<'_>) -> u64 {
-    let bounds = || Some([constant(op.operand(0))?, constant(op.operand(1))?, constant(op.operand(2))?]);
-    match op.is("scf.for").then(bounds).flatten() {
-        Some([low, high, step]) if step > 0 => {
-            high.saturating_sub(low).max(0).cast_unsigned().div_ceil(step.cast_unsigned())
-        }
-        _ => 1,
-    }
+    Counting::of(op).and_then(|counting| counting.rounds()).map_or(1, i64::unsigned_abs)
 }
 
 /// The memory of threads that is accessed in an operation.
