@@ -1,9 +1,6 @@
 // What memory an address lies in: of arguments, what they lead to, variables of all kinds, and of one or the other.
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
-// RUN: %regrain -O2 --offload-arch=cpu -c %s -o %t.o -Rpass-missed=regrain 2>&1 | FileCheck %s
-// CHECK-COUNT-1: not split at its barriers: it asks of an address that is not known whether it lies in shared memory
-// CHECK-NOT: not split
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 // RUN: %regrain -O0 --offload-arch=cpu %s -o %t
 // RUN: %t

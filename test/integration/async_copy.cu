@@ -4,10 +4,6 @@
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 // RUN: %regrain -O2 -std=c++17 --offload-arch=cpu,sm_80 -fregrain-coarsen-blocks=2 -fregrain-coarsen-threads=2 %s -o %t
 // RUN: %t
-//
-// No kernel runs as threads for its copies.
-// RUN: %regrain -O2 -std=c++17 --offload-arch=cpu -Rpass-missed=regrain -c %s -o %t.o 2>&1 | FileCheck %s --allow-empty
-// CHECK-NOT: not split
 #include "check.h"
 
 #include <cooperative_groups.h>

@@ -6,19 +6,6 @@
 // RUN: env REGRAIN_CPU_STREAM_BYTES=1 REGRAIN_CPU_THREADS=1 %t
 // RUN: env REGRAIN_CPU_STREAM_BYTES=many %t 2>&1 | FileCheck %s
 // CHECK: warning: expected REGRAIN_CPU_STREAM_BYTES to be a number of bytes, got 'many'
-//
-// The instructions are there where the processor has them, and not for what is read too or stored to again.
-// RUN: %if host-x86_64 %{ %regrain -O3 --offload-arch=cpu -fregrain-cpu=x86-64-v3 -c %s -o %t.o %}
-// RUN: %if host-x86_64 %{ llvm-objdump -d --no-show-raw-insn %t.o | FileCheck %s --check-prefix=CODE %}
-// CODE-LABEL: <__regrain_block.whole.b64x1x1>:
-// CODE: vmovntps
-// CODE: retq
-// CODE-LABEL: <__regrain_block.in_place.b64x1x1>:
-// CODE-NOT: vmovnt
-// CODE: retq
-// CODE-LABEL: <__regrain_block.again.b64x1x1>:
-// CODE-NOT: vmovnt
-// CODE: retq
 #include "check.h"
 
 constexpr int kThreads = 64, kBlocks = 9, kCount = kThreads * kBlocks;
