@@ -18,7 +18,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::{GpuWrapper, Shared};
-use regrain_targets::nvvm::async_copies::{AsyncCopy, AsyncStep, step};
+use regrain_targets::device_language::async_copies::{AsyncCopy, AsyncStep, step};
 
 use crate::analysis::{facts::width, objects::root};
 
