@@ -44,9 +44,9 @@ pub const OPTIMIZE_PARALLEL: &str = "regrain-merge-common-values,regrain-forward
 
 /// The same for launches that are lowered to functions of the host, originals too: the host has no part in them, and a host
 /// compiler moves values out of the loops over threads by itself, and knows better which of them to compute inside. A loop whose bound
-/// was loaded in each round counts once that has moved. Loops are fused before what one stores for the next is forwarded, and
-/// branches joined once no barrier is between them. Asynchronous copies
-/// come first: behind them they are loads and stores like others. What a loop accesses at one place is carried at last: by then addresses have moved out.
+/// was loaded in each round counts once that has moved. Asynchronous copies come first, and are loads and stores like others then. Loops are
+/// fused before what one stores for the next is forwarded, and branches joined once no barrier is between them. What a loop accesses at one
+/// place is carried at last: by then addresses have moved out.
 pub const OPTIMIZE_BLOCKS: &str = "regrain-release-launches,regrain-copy-at-once,\
     regrain-merge-common-values,regrain-fuse-loops,regrain-forward-stores,regrain-eliminate-redundant-barriers,\
     regrain-join-branches,regrain-hoist-invariants{parallel=false},regrain-raise-while-to-for{quiet=true},\

@@ -397,15 +397,19 @@ PreservedAnalyses regrain_bridge::ScalariseGathers::run(Function &function, Func
   TargetTransformInfo forced = machine->getTargetTransformInfo(function);
   Lanes lanes(function);
   for (IntrinsicInst *gather : gathers) {
-    bool all = isOfAllLanes(gather->getArgOperand(1));
-    auto groupOf = [](Type *element) { return FixedVectorType::get(element, GROUP); };
-    bool instruction =
-        isInstruction(forced, groupOf(typeOf(gather)->getElementType()), gather->getParamAlign(0).valueOrOne());
+    auto goByInstruction = [&](Type *element, Align align) {
+      return isInstruction(forced, FixedVectorType::get(element, GROUP), align);
+    };
     IntegerType *part = partOfWord(gather);
-    bool words = part && isInstruction(forced, groupOf(Type::getInt32Ty(function.getContext())), Align(4));
-    Value *made = all     ? gatherAll(gather, lanes)
-                  : words ? gatherWords(gather, part)
-                          : gatherGroups(gather, instruction);
+    Value *made;
+    if (isOfAllLanes(gather->getArgOperand(1))) {
+      made = gatherAll(gather, lanes);
+    } else if (part && goByInstruction(Type::getInt32Ty(function.getContext()), Align(4))) {
+      made = gatherWords(gather, part);
+    } else {
+      Align align = gather->getParamAlign(0).valueOrOne();
+      made = gatherGroups(gather, goByInstruction(typeOf(gather)->getElementType(), align));
+    }
     gather->replaceAllUsesWith(made);
   }
   for (IntrinsicInst *gather : gathers)

@@ -17,8 +17,8 @@
 #include "gathers.h"
 #include "llvm_options.h"
 #include "narrow.h"
-#include "streams.h"
 #include "sink.h"
+#include "streams.h"
 #include "timing.h"
 
 #include "llvm-c/Core.h"

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use mlir_bridge::ir::{Builder, Op, Value};
-use regrain_targets::device_language::thread_ops::{asks_for_shared, asks_for_space, said_of_device_memory};
+use regrain_targets::device_language::thread_ops::{asks_for_space, said_of_space};
 
 use super::{
     objects::{is_read_only_struct, is_shared, root},
@@ -13,16 +13,13 @@ use regrain_dialects::attributes::KERNEL_ARG;
 
 /// The answer to an operation that asks, if that is the same for all that the address may be.
 fn answer(op: Op<'_>) -> Option<bool> {
-    let shared = asks_for_shared(op)?;
-    match lies_in_shared(op.operand(0))? {
-        true => Some(shared),
-        false => said_of_device_memory(op),
-    }
+    said_of_space(op, true)?;
+    said_of_space(op, lies_in_shared(op.operand(0))?)
 }
 
 /// Answers what asks in a launch, where that is known.
 pub fn answer_all(wrapper: Op<'_>) {
-    for op in wrapper.find_all(|op| asks_for_shared(op).is_some()) {
+    for op in wrapper.find_all(asks_for_space) {
         if let Some(answer) = answer(op) {
             let b = Builder::before(op);
             op.replace_with(&[b.const_int(op.result(0).ty(), i64::from(answer))]);

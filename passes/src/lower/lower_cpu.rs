@@ -457,8 +457,7 @@ fn copy_structs<'c>(module: Op<'c>, wrapper: Op<'c>, function: Op<'c>) -> Result
         let spec = spec.attr("elem_type", ctx.type_attr(ty)).attr("alignment", ctx.i64_attr(alignment));
         let copy = spec.build().result(0);
         let bytes = b.const_int(ctx.int(64), size as i64);
-        let spec = b.op("llvm.intr.memcpy").operands(&[copy, argument.result(0), bytes]);
-        let transfer = spec.attr("isVolatile", ctx.int_attr(ctx.int(1), 0)).build();
+        let transfer = b.llvm_memcpy(copy, argument.result(0), bytes);
         argument.result(0).replace_uses_if(copy, |used| used.owner != transfer);
     }
     Ok(())

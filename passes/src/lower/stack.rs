@@ -127,14 +127,9 @@ fn by_elements(op: Op<'_>, size: u64) {
     let [first, end, step] = [0, bytes, size.cast_signed()].map(|number| b.const_int(i64, number));
     let made = b.scf_for(first, end, step, &[]);
     let (inside, number) = (Builder::at_end(made.body(), b.loc), made.body().arg(0));
-    let plain = ctx.i64_attr(0);
-    let value = filled.unwrap_or_else(|| {
-        let spec = inside.op("llvm.load").operands(&[inside.llvm_byte_at(op.operand(1), number)]).result(element);
-        spec.attr("alignment", ctx.i64_attr(1)).attr("ordering", plain).build().result(0)
-    });
-    let spec =
-        inside.op("llvm.store").operands(&[value, inside.llvm_byte_at(op.operand(0), number)]).attr("ordering", plain);
-    spec.attr("alignment", ctx.i64_attr(1)).build();
+    let value =
+        filled.unwrap_or_else(|| inside.llvm_load(inside.llvm_byte_at(op.operand(1), number), element, Some(1)));
+    inside.llvm_store(value, inside.llvm_byte_at(op.operand(0), number), Some(1));
     inside.scf_yield(&[]);
     op.erase();
 }

@@ -65,11 +65,12 @@ fn at_once<'c>(op: Op<'c>, copy: &AsyncCopy<'c>) {
     let move_all = |b: Builder<'c>| {
         let size = element.layout(op).0.cast_signed();
         let from_place = |at: i64| b.llvm_byte_at(from, b.const_int(b.ctx().int(64), copy.from.1 + at));
-        let values: Vec<_> =
-            (0..bytes / size).map(|at| load(b, from_place(at * size), element, alignment(bytes, at * size))).collect();
+        let values: Vec<_> = (0..bytes / size)
+            .map(|at| b.llvm_load(from_place(at * size), element, Some(alignment(bytes, at * size))))
+            .collect();
         for (at, value) in (0..).zip(values) {
             let place = b.llvm_byte_at(to, b.const_int(b.ctx().int(64), copy.to.1 + at * size));
-            store(b, value, place, alignment(bytes, at * size));
+            b.llvm_store(value, place, Some(alignment(bytes, at * size)));
         }
     };
     match copy.read {
@@ -100,9 +101,9 @@ fn move_some<'c>(b: Builder<'c>, to: (Value<'c>, i64), from: (Value<'c>, i64), b
     };
     let one = b.scf_if(b.cmpi("ult", at, read), &[i8], true);
     let [taken, other] = [0, 1].map(|region| Builder::at_end(one.region(region).entry(), b.loc));
-    taken.scf_yield(&[load(taken, place(from, taken), i8, 1)]);
+    taken.scf_yield(&[taken.llvm_load(place(from, taken), i8, Some(1))]);
     other.scf_yield(&[other.const_int(i8, 0)]);
-    store(b, one.result(0), place(to, b), 1);
+    b.llvm_store(one.result(0), place(to, b), Some(1));
     b.scf_yield(&[]);
 }
 
@@ -116,16 +117,6 @@ fn inside<'c>(b: Builder<'c>, condition: Value<'c>) -> Builder<'c> {
 /// What is known of an address so many bytes behind one that a copy of `bytes` bytes is aligned to.
 fn alignment(bytes: i64, at: i64) -> i64 {
     1 << (bytes | at).trailing_zeros()
-}
-
-fn load<'c>(b: Builder<'c>, from: Value<'c>, ty: Type<'c>, alignment: i64) -> Value<'c> {
-    let spec = b.op("llvm.load").operands(&[from]).result(ty).attr("alignment", b.ctx().i64_attr(alignment));
-    spec.attr("ordering", b.ctx().i64_attr(0)).build().result(0)
-}
-
-fn store<'c>(b: Builder<'c>, value: Value<'c>, to: Value<'c>, alignment: i64) {
-    let spec = b.op("llvm.store").operands(&[value, to]).attr("alignment", b.ctx().i64_attr(alignment));
-    spec.attr("ordering", b.ctx().i64_attr(0)).build();
 }
 
 /// The pointer that a number was made of, with what was added to it.

@@ -267,8 +267,7 @@ fn private_copy<'c>(builder: Builder<'c>, source: Value<'c>, ty: mlir_bridge::ir
         .build()
         .result(0);
     let size = builder.value("llvm.ptrtoint", &[end], long);
-    let copying = builder.op("llvm.intr.memcpy").operands(&[copy, source, size]);
-    copying.attr("isVolatile", ctx.bool_attr(false)).build();
+    builder.llvm_memcpy(copy, source, size);
     copy
 }
 

@@ -242,6 +242,32 @@ impl<'c> Builder<'c> {
         spec.attr("rawConstantIndices", ctx.i32_array_attr(&[number as i32])).build().result(0)
     }
 
+    /// `llvm.load`, which is not atomic, of what is aligned to so many bytes, or to what its type is.
+    pub fn llvm_load(self, address: Value<'c>, ty: Type<'c>, alignment: Option<i64>) -> Value<'c> {
+        let spec = self.op("llvm.load").operands(&[address]).result(ty);
+        self.llvm_access(spec, alignment).result(0)
+    }
+
+    /// `llvm.store`, as [`Builder::llvm_load`].
+    pub fn llvm_store(self, value: Value<'c>, address: Value<'c>, alignment: Option<i64>) {
+        self.llvm_access(self.op("llvm.store").operands(&[value, address]), alignment);
+    }
+
+    fn llvm_access(self, spec: OpSpec<'c>, alignment: Option<i64>) -> Op<'c> {
+        let spec = spec.attr("ordering", self.ctx().i64_attr(0));
+        match alignment {
+            Some(alignment) => spec.attr("alignment", self.ctx().i64_attr(alignment)),
+            None => spec,
+        }
+        .build()
+    }
+
+    /// `llvm.intr.memcpy` of `bytes` (an integer) bytes.
+    pub fn llvm_memcpy(self, to: Value<'c>, from: Value<'c>, bytes: Value<'c>) -> Op<'c> {
+        let spec = self.op("llvm.intr.memcpy").operands(&[to, from, bytes]);
+        spec.attr("isVolatile", self.ctx().bool_attr(false)).build()
+    }
+
     /// `scf.if` with results; both blocks are there (the second only if `with_else` or results)
     /// and have no terminator yet.
     pub fn scf_if(self, condition: Value<'c>, results: &[Type<'c>], with_else: bool) -> Op<'c> {

@@ -248,22 +248,16 @@ pub fn orders_or_sleeps(op: Op<'_>) -> bool {
     }
 }
 
-/// Whether an operation asks if its address lies in block-shared memory (`Some(true)`), or in other memory than that.
-pub fn asks_for_shared(op: Op<'_>) -> Option<bool> {
+/// What an operation that asks what memory its address lies in says of block-shared memory, or else of the device's.
+pub fn said_of_space(op: Op<'_>, shared: bool) -> Option<bool> {
     let intrinsic = op.attr("intrin").and_then(|name| name.as_str())?;
     let space = intrinsic.strip_prefix("llvm.nvvm.isspacep.")?;
-    Some(space.starts_with("shared"))
+    Some(if shared { space.starts_with("shared") } else { space == "global" })
 }
 
 /// Whether an operation asks what memory an address lies in.
 pub fn asks_for_space(op: Op<'_>) -> bool {
     let assembly = || op.attr("asm_string").and_then(|text| text.as_str());
-    asks_for_shared(op).is_some()
+    said_of_space(op, true).is_some()
         || op.is("llvm.inline_asm") && assembly().is_some_and(|text| text.contains("isspacep"))
-}
-
-/// What an operation says that asks what memory its address lies in, if that is the device's.
-pub fn said_of_device_memory(op: Op<'_>) -> Option<bool> {
-    let intrinsic = op.attr("intrin").and_then(|name| name.as_str())?;
-    Some(intrinsic.strip_prefix("llvm.nvvm.isspacep.")? == "global")
 }

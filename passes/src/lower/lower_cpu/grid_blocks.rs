@@ -25,6 +25,5 @@ pub fn takes_turns(function: Op<'_>) -> bool {
 
 /// The address of the block's own dynamic shared memory.
 pub fn dynamic_shared<'c>(module: Op<'c>, b: Builder<'c>) -> Value<'c> {
-    let (ctx, field) = (b.ctx(), state::field(module, b, Field::DynamicShared));
-    b.op("llvm.load").operands(&[field]).result(ctx.ptr(0)).attr("ordering", ctx.i64_attr(0)).build().result(0)
+    b.llvm_load(state::field(module, b, Field::DynamicShared), b.ctx().ptr(0), None)
 }

@@ -31,7 +31,7 @@ use crate::{
     },
     lower::{
         before::{computed, is_known_before},
-        split_barriers::memory::{Cells, load, new_cells, store},
+        split_barriers::memory::{Cells, new_cells},
         vectorize_threads::{is_of_warp, is_scalar},
     },
 };
@@ -210,17 +210,17 @@ impl<'c> Picking<'c> {
         // Whether any thread comes to the loop: no other may read what the rounds do.
         let came = new_cells(start, i8, count).base;
         let before = Builder::before(parallel);
-        store(before, before.const_int(i8, 0), came);
+        before.llvm_store(before.const_int(i8, 0), came, None);
 
         let b = Builder::before(rounds);
         let thread = b.index_cast(parallel.body().arg(0), ctx.int(64));
         let inits = rounds.operands()[3..].to_vec();
         let values = inits.into_iter().zip(&memory.carried).chain(self.kept.iter().copied().zip(&memory.kept));
         values.for_each(|(value, cells)| cells.store(b, thread, value));
-        store(b, b.const_int(i8, 1), came);
+        b.llvm_store(b.const_int(i8, 1), came, None);
 
         let b = Builder::after(parallel);
-        let any = load(b, came, i8);
+        let any = b.llvm_load(came, i8, None);
         let behind = Builder::after(any.defining_op().unwrap_or(parallel));
         let some = behind.scf_if(behind.cmpi("ne", any, behind.const_int(i8, 0)), &[], false);
         let inside = Builder::at_end(some.body(), parallel.loc());

@@ -76,14 +76,12 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     }
     let b = Builder::before(outer);
     let i32 = b.ctx().int(32);
-    let load = b.op("llvm.load").operands(&[field(module, b, Field::Available)]).result(i32);
-    let mut available = load.attr("ordering", b.ctx().i64_attr(0)).build().result(0);
+    let mut available = b.llvm_load(field(module, b, Field::Available), i32, None);
     if most != u32::MAX {
         available = b.arith("minui", available, b.const_i32(most.cast_signed()));
     }
     let count = choice.map_or(available, |choice| reach(b, choice, available));
-    let store = b.op("llvm.store").operands(&[count, field(module, b, Field::Taken)]);
-    store.attr("ordering", b.ctx().i64_attr(0)).build();
+    b.llvm_store(count, field(module, b, Field::Taken), None);
     let threads = b.arith("muli", parallel.operand(3), b.index_castui(count, b.ctx().index()));
     parallel.set_operand(3, threads);
     true

@@ -32,9 +32,7 @@ pub fn take_apart(function: Op<'_>, machine: Machine) {
         let alignment = scatter.attr("alignment").and_then(Attr::as_int).unwrap_or(1);
         for lane in 0..lanes {
             let lane = b.const_i32(lane.cast_signed());
-            let operands = [extract(b, vector, lane, element), of_lane(b, pointers, lane)];
-            let spec = b.op("llvm.store").operands(&operands).attr("alignment", b.ctx().i64_attr(alignment));
-            spec.attr("ordering", b.ctx().i64_attr(0)).build();
+            b.llvm_store(extract(b, vector, lane, element), of_lane(b, pointers, lane), Some(alignment));
         }
         scatter.erase();
     }

@@ -8,6 +8,8 @@
 //! Left out are what is read in the kernel too, and is in a cache then, and what a thread stores to again in another round of a loop. Buffers that
 //! are handed in apart are taken for different ones: it is about speed alone.
 
+use std::collections::HashSet;
+
 use mlir_bridge::ir::{Op, Value};
 
 use crate::analysis::{
@@ -45,26 +47,21 @@ pub fn mark(function: Op<'_>) {
 }
 
 /// What the addresses that a function reads are computed of, and those of what it does more with than to store there.
-fn buffers_read(function: Op<'_>) -> Vec<Value<'_>> {
-    let mut read: Vec<Value<'_>> = Vec::new();
+fn buffers_read(function: Op<'_>) -> HashSet<Value<'_>> {
+    let mut read = HashSet::new();
     for op in function.find_all(|op| !matches!(op.name(), "llvm.getelementptr" | "llvm.addrspacecast")) {
         let addresses = op
             .operands()
             .into_iter()
             .enumerate()
             .filter(|(number, value)| value.ty().ptr_space().is_some() && !(op.is("llvm.store") && *number == 1));
-        for (_, address) in addresses {
-            let buffer = root(address);
-            if !read.contains(&buffer) {
-                read.push(buffer);
-            }
-        }
+        read.extend(addresses.map(|(_, address)| root(address)));
     }
     read
 }
 
 /// The bytes that a thread stores by an operation, if they may go past the caches.
-fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &[Value<'c>]) -> Option<u64> {
+fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &HashSet<Value<'c>>) -> Option<u64> {
     let (value, address) = (store.operand(0), store.operand(1));
     let plain = (value.ty().is_float() || width(value.ty()).is_some()) && !store.has_attr("volatile_");
     let atomic = store.attr("ordering").and_then(|ordering| ordering.as_int()).unwrap_or(0) != 0;
@@ -99,16 +96,14 @@ fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &[Value<'c>]) -> Option<u
 
 /// Whether a value in a loop is computed of one of its numbers.
 fn depends_on<'c>(value: Value<'c>, around: Op<'c>, numbers: &[Value<'c>]) -> bool {
-    let mut work = vec![value];
-    let mut seen: Vec<Value<'c>> = Vec::new();
+    let (mut work, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = work.pop() {
         if numbers.contains(&value) {
             return true;
         }
-        if is_outside(value, around) || seen.contains(&value) {
+        if is_outside(value, around) || !seen.insert(value) {
             continue;
         }
-        seen.push(value);
         match value.defining_op() {
             Some(op) => work.extend(free_values(op)),
             // The number of an inner loop, of what that begins with.

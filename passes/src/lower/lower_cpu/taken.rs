@@ -23,16 +23,14 @@ pub fn ask<'c>(module: Op<'c>, function: Op<'c>) {
     for take in TakeBlocks::all(function) {
         let b = Builder::before(take.op());
         let i32 = b.ctx().int(32);
-        let unordered = b.ctx().i64_attr(0);
         let available = field(module, b, Field::Available);
-        let load = b.op("llvm.load").operands(&[available]).result(i32);
-        let left = load.attr("ordering", unordered).build().result(0);
+        let left = b.llvm_load(available, i32, None);
         let count = b.const_i32(take.count().cast_signed());
         let taken = b.arith("andi", b.cmpi("uge", left, count), take.allowed());
         let number = b.value("arith.select", &[taken, count, b.const_i32(1)], i32);
         let together = b.value("arith.select", &[take.allowed(), count, left], i32);
         for (number, place) in [(number, field(module, b, Field::Taken)), (together, available)] {
-            b.op("llvm.store").operands(&[number, place]).attr("ordering", unordered).build();
+            b.llvm_store(number, place, None);
         }
         take.op().replace_with(&[taken]);
     }

@@ -308,16 +308,11 @@ impl<'c> Rows<'c> {
     }
 
     fn load(&self, b: Builder<'c>, family: &Family<'c>, copies: &mut [Mapping<'c>]) {
-        let ctx = b.ctx();
         let places = family.places(self.lanes);
         let bases = self.bases(b, pointers(family.members[0].0), &copies[0]);
-        let ty = ctx.vector(family.element, self.lanes as u32);
+        let ty = b.ctx().vector(family.element, self.lanes as u32);
         for square in places.chunks(self.lanes) {
-            let rows = bases.iter().map(|base| {
-                let spec = b.op("llvm.load").operands(&[moved(b, *base, square[0].0)]);
-                let spec = spec.attr("alignment", ctx.i64_attr(family.alignment)).attr("ordering", ctx.i64_attr(0));
-                spec.result(ty).build().result(0)
-            });
+            let rows = bases.iter().map(|base| b.llvm_load(moved(b, *base, square[0].0), ty, Some(family.alignment)));
             let columns = transposed(b, rows.collect());
             for ((_, member, copy), column) in square.iter().zip(columns) {
                 copies[*copy].map(family.members[*member].0.result(0), column);
@@ -326,7 +321,6 @@ impl<'c> Rows<'c> {
     }
 
     fn store(&self, b: Builder<'c>, family: &Family<'c>, copies: &[Mapping<'c>]) {
-        let ctx = b.ctx();
         let places = family.places(self.lanes);
         let bases = self.bases(b, pointers(family.members[0].0), &copies[0]);
         for square in places.chunks(self.lanes) {
@@ -336,8 +330,7 @@ impl<'c> Rows<'c> {
             });
             let rows = transposed(b, columns.collect());
             for (base, row) in bases.iter().zip(rows) {
-                let spec = b.op("llvm.store").operands(&[row, moved(b, *base, square[0].0)]);
-                spec.attr("alignment", ctx.i64_attr(family.alignment)).attr("ordering", ctx.i64_attr(0)).build();
+                b.llvm_store(row, moved(b, *base, square[0].0), Some(family.alignment));
             }
         }
     }

@@ -167,13 +167,12 @@ fn address<'c>(b: Builder<'c>, frame: Value<'c>, offset: i32) -> Value<'c> {
 
 fn store<'c>(b: Builder<'c>, value: Value<'c>, address: Value<'c>) {
     let value = if value.ty().is_index() { b.index_cast(value, b.ctx().int(64)) } else { value };
-    b.op("llvm.store").operands(&[value, address]).attr("ordering", b.ctx().i64_attr(0)).build();
+    b.llvm_store(value, address, None);
 }
 
 fn load<'c>(b: Builder<'c>, ty: Type<'c>, address: Value<'c>) -> Value<'c> {
     let kept = if ty.is_index() { b.ctx().int(64) } else { ty };
-    let spec = b.op("llvm.load").operands(&[address]).attr("ordering", b.ctx().i64_attr(0));
-    let value = spec.result(kept).build().result(0);
+    let value = b.llvm_load(address, kept, None);
     if ty.is_index() { b.index_cast(value, ty) } else { value }
 }
 

@@ -59,26 +59,27 @@ pub fn check<'c>(wrapper: Op<'c>, functions: &mut Functions<'c>) -> Result<Loops
     let loops = loops(wrapper)?;
     beside(wrapper, &loops)?;
     loops.blocks.iter().try_for_each(|block| block_loop(*block, functions))?;
+    questions(wrapper, &loops)?;
     arguments(wrapper)?;
     Ok(loops)
+}
+
+/// Static shared memory lies on the stack of a block function, where it cannot be told from a thread's own.
+fn questions<'c>(wrapper: Op<'c>, loops: &Loops<'c>) -> Result<(), Refusal> {
+    let asks = |op| wrapper.parent_of_name("builtin.module").is_some_and(|module| asks_of_unknown(op, module));
+    let asked = !Shared::all(wrapper).is_empty() && loops.blocks.iter().any(|block| block.contains(asks));
+    if asked { Err(Refusal::AsksForShared) } else { Ok(()) }
 }
 
 fn block_loop<'c>(block: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
     unit_steps(block)?;
     let meets_grid = block.contains(is_grid_barrier);
-    let module = block.parent_of_name("builtin.module").unwrap_or(block);
-    // Static shared memory lies on the stack of a block function, where it cannot be told from a thread's own.
-    let wrapper = block.parent_of_name(GpuWrapper::NAME).unwrap_or(block);
-    let on_stack = !Shared::all(wrapper).is_empty();
     for op in block.find_all(|_| true) {
         if is_synchronising(op) {
             synchronisation(op, block)?;
         }
         thread_registers(op)?;
         plain(op, functions)?;
-        if on_stack && asks_of_unknown(op, module) {
-            return Err(Refusal::AsksForShared);
-        }
         if meets_grid && op.is("scf.while") && !meets_each_time(op) && may_wait(op) {
             return Err(Refusal::MayWait);
         }

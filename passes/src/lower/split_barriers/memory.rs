@@ -7,7 +7,7 @@
 //!   %p = llvm.getelementptr %cells[%thread]    // thread = x + nx * (y + ny * z)
 //! ```
 
-use mlir_bridge::ir::{Attr, Builder, Ctx, Type, Value};
+use mlir_bridge::ir::{Builder, Type, Value};
 
 use crate::lower::stack::cell_type;
 
@@ -39,20 +39,6 @@ pub fn new_cells<'c>(b: Builder<'c>, ty: Type<'c>, count: Value<'c>) -> Cells<'c
     Cells { base: alloca(b, cell_type(b.ctx(), ty), count, ALIGNMENT), ty }
 }
 
-fn ordering(ctx: Ctx<'_>) -> Attr<'_> {
-    ctx.i64_attr(0)
-}
-
-/// A plain load.
-pub fn load<'c>(b: Builder<'c>, address: Value<'c>, ty: Type<'c>) -> Value<'c> {
-    b.op("llvm.load").operands(&[address]).result(ty).attr("ordering", ordering(b.ctx())).build().result(0)
-}
-
-/// A plain store.
-pub fn store<'c>(b: Builder<'c>, value: Value<'c>, address: Value<'c>) {
-    b.op("llvm.store").operands(&[value, address]).attr("ordering", ordering(b.ctx())).build();
-}
-
 impl<'c> Cells<'c> {
     fn address(self, b: Builder<'c>, thread: Value<'c>) -> Value<'c> {
         b.llvm_element_at(self.base, cell_type(b.ctx(), self.ty), thread)
@@ -63,7 +49,7 @@ impl<'c> Cells<'c> {
         let ctx = b.ctx();
         let cell = cell_type(ctx, self.ty);
         let address = self.address(b, thread);
-        let raw = load(b, address, cell);
+        let raw = b.llvm_load(address, cell, None);
         if cell == self.ty {
             raw
         } else if self.ty == ctx.index() {
@@ -85,7 +71,7 @@ impl<'c> Cells<'c> {
             b.value("arith.extui", &[value], cell)
         };
         let address = self.address(b, thread);
-        store(b, raw, address);
+        b.llvm_store(raw, address, None);
     }
 
     /// Sets all bytes of an array of truth values to 0 or 1.
@@ -98,8 +84,6 @@ impl<'c> Cells<'c> {
 
     /// Copies an array of truth values.
     pub fn copy_from(self, b: Builder<'c>, from: Cells<'c>, count: Value<'c>) {
-        let ctx = b.ctx();
-        let spec = b.op("llvm.intr.memcpy").operands(&[self.base, from.base, count]);
-        spec.attr("isVolatile", ctx.int_attr(ctx.int(1), 0)).build();
+        b.llvm_memcpy(self.base, from.base, count);
     }
 }

@@ -55,9 +55,9 @@ impl<'c> Emitter<'c, '_> {
             if self.is_remembered(*value) {
                 let from = self.memory_of(*value);
                 let b = self.beside();
-                writes.push((memory::load(b, from.which, self.i32()), to.which));
+                writes.push((b.llvm_load(from.which, self.i32(), None), to.which));
                 for ((from, to), leaf) in from.leaves.iter().zip(to.leaves).zip(&choices.leaves) {
-                    writes.push((memory::load(b, *from, leaf.ty()), to));
+                    writes.push((b.llvm_load(*from, leaf.ty(), None), to));
                 }
                 continue;
             }
@@ -68,7 +68,7 @@ impl<'c> Emitter<'c, '_> {
             }
         }
         for (value, address) in writes {
-            memory::store(self.beside(), value, address);
+            self.beside().llvm_store(value, address, None);
         }
         Ok(())
     }
@@ -80,7 +80,7 @@ impl<'c> Emitter<'c, '_> {
         let memory = self.memory_of(value);
         let mut known = Mapping::new();
         for (leaf, address) in choices.leaves.iter().zip(&memory.leaves) {
-            known.map(*leaf, memory::load(self.beside(), *address, leaf.ty()));
+            known.map(*leaf, self.beside().llvm_load(*address, leaf.ty(), None));
         }
         let mut made = Vec::new();
         for formula in &choices.formulas {
@@ -94,7 +94,7 @@ impl<'c> Emitter<'c, '_> {
         let mut result = made[0];
         for (number, other) in made.into_iter().enumerate().skip(1) {
             let b = self.beside();
-            let this = b.cmpi("eq", memory::load(b, memory.which, self.i32()), b.const_i32(number as i32));
+            let this = b.cmpi("eq", b.llvm_load(memory.which, self.i32(), None), b.const_i32(number as i32));
             result = self.inside().value("arith.select", &[this, other, result], result.ty());
         }
         Ok(if is_wide { self.inside().value("arith.extui", &[result], value.ty()) } else { result })

@@ -112,8 +112,7 @@ fn copy<'c>(memory: Op<'c>, rounds: Op<'c>, some: Value<'c>) {
         let made = b.scf_if(some, &[], false);
         let inside = Builder::at_end(made.body(), b.loc);
         let bytes = inside.const_int(b.ctx().int(64), bytes);
-        let spec = inside.op("llvm.intr.memcpy").operands(&[to, from, bytes]);
-        spec.attr("isVolatile", b.ctx().int_attr(b.ctx().int(1), 0)).build();
+        inside.llvm_memcpy(to, from, bytes);
         inside.scf_yield(&[]);
     }
 }

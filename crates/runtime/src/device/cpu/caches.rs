@@ -43,27 +43,27 @@ fn configured() -> Option<u64> {
 /// read, as the C library has it for copies.
 fn most_kept() -> u64 {
     static MOST: OnceLock<u64> = OnceLock::new();
-    *MOST.get_or_init(|| match std::env::var("REGRAIN_CPU_STREAM_BYTES") {
-        Err(_) => last_cache() / 4 * 3,
-        Ok(text) => text.trim().parse().unwrap_or_else(|_| {
-            let size = last_cache() / 4 * 3;
+    *MOST.get_or_init(|| {
+        let usual = last_cache() / 4 * 3;
+        let Ok(text) = std::env::var("REGRAIN_CPU_STREAM_BYTES") else { return usual };
+        text.trim().parse().unwrap_or_else(|_| {
             eprintln!(
                 "regrain runtime: warning: expected REGRAIN_CPU_STREAM_BYTES to be a number of bytes, got '{text}'; \
-                 it is {size}"
+                 it is {usual}"
             );
-            size
-        }),
+            usual
+        })
     })
 }
+
+/// The most bytes that a thread is thought to store.
+const LARGEST: u64 = 1 << 12;
 
 /// From how many bytes of each thread on the stores of `threads` go past the caches; `None` where that is more than a kernel stores.
 pub fn streams_from(threads: u64) -> Option<u32> {
     let bytes = most_kept().div_ceil(threads.max(1)).max(1);
     (bytes <= LARGEST).then_some(bytes as u32)
 }
-
-/// The most that a thread is thought to store.
-const LARGEST: u64 = 1 << 12;
 
 /// How a kernel's large launches have done, by how many threads they had.
 #[derive(Default)]
