@@ -26,6 +26,24 @@ extern "C" __global__ void again(const float *from, float *to, int rounds) {
     to[i] = from[i + k];
 }
 
+struct Buffer {
+  float *elements;
+};
+
+// Two structures by value are not one.
+extern "C" __global__ void structures(Buffer from, Buffer to) {
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  to.elements[i] = from.elements[i] - 1.0f;
+}
+
+// Each thread fills a part of a line.
+extern "C" __global__ void parts(const float *from, float *to) {
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+#pragma unroll
+  for (int k = 0; k < 3; ++k)
+    to[3 * i + k] = from[i] + float(k);
+}
+
 template <typename T> __global__ void some(const T *from, T *to, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
@@ -77,6 +95,15 @@ int main() {
   finish_kernel();
   for (int i = 0; i < kCount; ++i)
     EXPECT_AT(i, to[i], from[i + 6]);
+  structures<<<kBlocks, kThreads>>>(Buffer{from}, Buffer{to});
+  finish_kernel();
+  for (int i = 0; i < kCount; ++i)
+    EXPECT_AT(i, to[i], from[i] - 1.0f);
+  float *three = managed<float>(3 * kCount);
+  parts<<<kBlocks, kThreads>>>(from, three);
+  finish_kernel();
+  for (int i = 0; i < 3 * kCount; ++i)
+    EXPECT_AT(i, three[i], from[i / 3] + float(i % 3));
   check_some<char>(), check_some<short>(), check_some<int>(), check_some<long long>(), check_some<double>();
   int *numbers = managed<int>(kCount), *sums = managed<int>(kCount), *flags = managed<int>(kBlocks);
   for (int i = 0; i < kCount; ++i)

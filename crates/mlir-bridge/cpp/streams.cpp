@@ -78,16 +78,27 @@ PreservedAnalyses regrain_bridge::StreamStores::run(Function &function, Function
     return PreservedAnalyses::all();
   const TargetTransformInfo &target = analyses.getResult<TargetIRAnalysis>(function);
   SmallVector<std::pair<StoreInst *, uint64_t>> stores;
-  SmallVector<Instruction *> published;
+  SmallVector<Instruction *> published, others;
   for (Instruction &inst : instructions(function)) {
-    if (auto *store = dyn_cast<StoreInst>(&inst))
+    if (auto *store = dyn_cast<StoreInst>(&inst)) {
       if (uint64_t alignment = alignmentOf(*store, target))
         stores.emplace_back(store, alignment);
+      else
+        others.push_back(store);
+    }
     if (publishes(inst))
       published.push_back(&inst);
   }
   bool whole = all_of(stores, [](auto &store) { return store.second == LINE; });
-  if (stores.empty() || (!whole && stores.size() > LINES))
+  if (!whole && stores.size() > LINES) {
+    for (auto [store, alignment] : stores)
+      others.push_back(store);
+    stores.clear();
+  }
+  // LLVM would have them go past the caches whatever they are, in small parts where they are not aligned.
+  for (Instruction *store : others)
+    store->setMetadata(LLVMContext::MD_nontemporal, nullptr);
+  if (stores.empty())
     return PreservedAnalyses::all();
   Value *streams = whetherStreams(function, bytes);
   for (auto [store, alignment] : stores)

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use mlir_bridge::ir::{Op, Value};
 
 use crate::analysis::{
+    addresses::{Offsets, Symbol},
     counted_loop::is_outside,
     facts::{constant, width},
     loops::Counting,
@@ -74,6 +75,12 @@ fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &HashSet<Value<'c>>) -> O
         return None;
     }
     let mut bytes = value.ty().layout(store).0;
+    // Threads that lie apart store parts of lines.
+    let step =
+        Offsets::default().address(address).offset.map_or(0, |by| by.factor(Symbol::Value(parallel.body().arg(0))));
+    if step != 0 && step != i128::from(bytes) {
+        return None;
+    }
     // Rows of threads that fill parts of lines would have them written part by part.
     if constant(parallel.operand(3)).is_some_and(|width| !(width.cast_unsigned() * bytes).is_multiple_of(LINE)) {
         return None;
@@ -115,11 +122,12 @@ fn depends_on<'c>(value: Value<'c>, around: Op<'c>, numbers: &[Value<'c>]) -> bo
     false
 }
 
-/// Whether two values are surely computed alike.
+/// Whether two values are surely computed alike. Memory is each its own, as that of two structures by value.
 fn same<'c>(a: Value<'c>, b: Value<'c>, depth: u32) -> bool {
     let (Some(left), Some(right)) = (a.defining_op(), b.defining_op()) else { return a == b };
     a == b
         || depth > 0
+            && !left.is("llvm.alloca")
             && left.name() == right.name()
             && left.num_regions() == 0
             && left.num_operands() == right.num_operands()

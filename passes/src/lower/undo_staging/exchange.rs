@@ -286,6 +286,9 @@ impl<'c> Exchange<'c> {
         else {
             return;
         };
+        if is_of_constants(value, depth) {
+            return;
+        }
         if memory.is_fixed(value) && is_before(value, self.put.looped) {
             let symbol = thread.symbols.of(value);
             thread.set(value, Known::Number(symbol));
@@ -293,6 +296,16 @@ impl<'c> Exchange<'c> {
         }
         op.operands().into_iter().for_each(|operand| self.share_in(memory, thread, operand, depth - 1));
     }
+}
+
+/// Whether a value is computed of constants, as a sum with the only number of a dimension is.
+fn is_of_constants(value: Value<'_>, depth: u32) -> bool {
+    let of_constants = |op: Op<'_>| {
+        op.is_pure()
+            && op.num_operands() > 0
+            && op.operands().into_iter().all(|operand| is_of_constants(operand, depth - 1))
+    };
+    constant(value).is_some() || depth > 0 && value.defining_op().is_some_and(of_constants)
 }
 
 /// The operations behind one, or before it, up to the end of the thread.

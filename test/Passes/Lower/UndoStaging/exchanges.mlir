@@ -35,7 +35,10 @@ llvm.func @both(%p: !llvm.ptr, %gx: i32) {
         %part = llvm.mlir.constant(128 : i64) : i64
         %many = llvm.mlir.constant(256 : i64) : i64
         %first = llvm.mul %block, %many : i64
-        %t = arith.index_cast %x : index to i64
+        %tx = arith.index_cast %x : index to i64
+        // As numbers of a dimension of one thread come.
+        %none = llvm.add %zero, %zero : i64
+        %t = llvm.add %none, %tx : i64
         %own = llvm.mul %t, %four : i64
         %w = llvm.udiv %t, %warp : i64
         %l = llvm.urem %t, %warp : i64
