@@ -14,6 +14,7 @@
 // does not look through.
 
 #include "bridge.h"
+#include "dots.h"
 #include "gathers.h"
 #include "llvm_options.h"
 #include "narrow.h"
@@ -265,6 +266,11 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
       [&](StringRef name, ModulePassManager &manager, ArrayRef<PassBuilder::PipelineElement>) {
         if (name.consume_front("regrain-scalarise-gathers<") && name.consume_back(">")) {
           regrain_bridge::ScalariseGathers pass(reinterpret_cast<TargetMachine *>(machine), name.str());
+          manager.addPass(createModuleToFunctionPassAdaptor(std::move(pass)));
+          return true;
+        }
+        if (name == "regrain-dot-products") {
+          regrain_bridge::DotProducts pass(reinterpret_cast<TargetMachine *>(machine));
           manager.addPass(createModuleToFunctionPassAdaptor(std::move(pass)));
           return true;
         }

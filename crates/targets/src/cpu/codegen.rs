@@ -48,7 +48,7 @@ pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<()
     machines::run_passes(
         module,
         &format!(
-            "globaldce,always-inline,regrain-compile-cheaply,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
+            "globaldce,always-inline,regrain-compile-cheaply,regrain-dot-products,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
             options.level.min(3)
         ),
         &machine,

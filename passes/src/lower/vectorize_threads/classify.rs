@@ -176,6 +176,8 @@ pub fn kind(op: Op<'_>) -> Kind {
         "llvm.call" if computes(op) && scalars() && op.num_results() == 1 => Kind::Math,
         "llvm.call_intrinsic" if scalars() && has_vector_form(op) => Kind::Math,
         "llvm.call" if callee(op) == Some(WAIT) => Kind::Once,
+        // Says where the pointers of a function that was inlined begin to be its own: of a row as of a thread.
+        "llvm.intr.experimental.noalias.scope.decl" => Kind::Once,
         _ if orders_or_sleeps(op) => Kind::Once,
         "llvm.call" => Kind::Serial,
         _ if name.starts_with("llvm.intr.lifetime.") || name.starts_with("llvm.intr.dbg.") => Kind::Nothing,
