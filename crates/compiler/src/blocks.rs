@@ -10,12 +10,13 @@ use mlir_bridge::llvm;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::private_names;
 use regrain_targets::device_language::grid_barriers;
-use regrain_targets::kernel_names;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
+use regrain_targets::{Error, kernel_names};
 
 use crate::chips::Chips;
 use crate::device_side::{Code, DeviceSide};
+use crate::diagnostics;
 use crate::error::Result;
 use crate::kernels;
 use crate::search::Searcher;
@@ -38,6 +39,7 @@ pub(crate) fn device_side(
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
+    stand_in(source, target, &context, &device)?;
     let splits = options.level > 0 && !source.options.round_trip;
     let registers = target.vector_registers(&options)?;
     let (split, mut versions) = if splits {
@@ -123,7 +125,28 @@ pub(crate) fn device_only(
     llvm::contract_expressions(&device);
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
+    stand_in(source, target, &context, &device)?;
     write_alone(source, target, &context, device, &options)
+}
+
+/// Lets what the target cannot do fail where a thread gets there, and says so; an error where warnings are to be.
+fn stand_in<'ctx>(
+    source: &Source<'_>,
+    target: &'static dyn Blocks,
+    context: &'ctx Context,
+    device: &Module<'ctx>,
+) -> Result<()> {
+    let lacking = target.stand_in(context, device)?;
+    let says = |option: &str| source.unit.options.iter().any(|given| given == option);
+    if let Some(first) = lacking.first().filter(|_| says("-Werror")) {
+        return Err(Error::Unsupported(first.clone()).into());
+    }
+    if !says("-w") {
+        for one in lacking {
+            diagnostics::warn(&one.warning("its launch fails with cudaErrorNotSupported where a thread gets there"));
+        }
+    }
+    Ok(())
 }
 
 /// The same of what is shipped to the only one of `chips`.

@@ -71,6 +71,11 @@ fn remarks(text: &str) -> Vec<String> {
     found
 }
 
+/// A warning, with names as the source has them.
+pub fn warn(warning: &str) {
+    eprintln!("{}", demangled(warning));
+}
+
 /// A note of the driver's.
 pub fn note(message: &str) {
     eprintln!("regrain: {message}");

@@ -63,11 +63,19 @@ pub struct Unsupported {
     pub what: String,
 }
 
+impl Unsupported {
+    /// A warning that says what comes of it.
+    pub fn warning(&self, outcome: &str) -> String {
+        format!("{}warning: {} in '{}'; {outcome}", self.place(), self.what, self.function)
+    }
+
+    fn place(&self) -> String {
+        self.location.as_ref().map_or(String::new(), |(file, line)| format!("{file}:{line}: "))
+    }
+}
+
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((file, line)) = &self.location {
-            write!(f, "{file}:{line}: ")?;
-        }
-        write!(f, "error: {} in '{}'", self.what, self.function)
+        write!(f, "{}error: {} in '{}'", self.place(), self.what, self.function)
     }
 }

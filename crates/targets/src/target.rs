@@ -20,7 +20,7 @@ use regrain_tuning::model::Processor;
 use crate::image::{Image, KernelOptions, Piece};
 use crate::offload::OffloadImage;
 use crate::toolkit::{SmArch, Toolkit};
-use crate::{Error, Settings};
+use crate::{Error, Settings, Unsupported};
 
 /// A family of processors that device code is made for.
 pub trait Target: Sync {
@@ -179,6 +179,12 @@ pub trait Kernels: Sync {
 
 /// Making blocks.
 pub trait Blocks: Sync {
+    /// Puts calls with which a launch fails in the place of what the target cannot do, and gives where that was.
+    ///
+    /// # Errors
+    /// Ours alone.
+    fn stand_in<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Result<Vec<Unsupported>, Error>;
+
     /// Brings device code of clang's, of which block functions are going to be made, to operations that their passes see through.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ CONVERGENT uint32_t __regrain_active_mask(void);
 CONVERGENT void __regrain_grid_barrier(void);
 void __regrain_spin_hint(void);
 int32_t __regrain_vprintf(const char *fmt, const void *args);
+__attribute__((noreturn)) void __regrain_unsupported(const char *what);
 __attribute__((noreturn)) void __regrain_assertfail(const char *msg, const char *file, uint32_t line, const char *func, uint64_t charsize);
 __attribute__((noreturn)) void __regrain_trap(void);
 /* Ends the calling CUDA thread. */

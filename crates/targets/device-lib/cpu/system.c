@@ -21,6 +21,8 @@ DEV(void, __assertfail)(const char *msg, const char *file, uint32_t line, const 
 DEV(void, __assert_fail)(const char *msg, const char *file, uint32_t line, const char *func) {
   __regrain_assertfail(msg, file, line, func, 1);
 }
+/* What the source asks for and this target has not. */
+void __regrain_lacks(const char *what) { __regrain_unsupported(what); }
 /* The block at hand runs in one function: names the thread that is about to fail. */
 void __regrain_set_thread(uint32_t x, uint32_t y, uint32_t z) {
   __regrain_tls.tid[0] = x, __regrain_tls.tid[1] = y, __regrain_tls.tid[2] = z;

@@ -15,6 +15,8 @@ use crate::Error;
 use crate::from_nvvm::{Destination, DeviceLibrary};
 use crate::target::BlockOptions;
 
+/// The target in messages.
+pub(super) const IN_WORDS: &str = "the CPU target";
 /// The thread-local array of the runtime that holds a block's dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__regrain_dynamic_shared";
 /// The runtime's way to end a kernel with an error; the host's own trap would end the process.
@@ -34,7 +36,7 @@ pub fn device_library() -> &'static DeviceLibrary {
 
 impl Destination for BlockOptions {
     fn name(&self) -> &str {
-        "the CPU target"
+        IN_WORDS
     }
 
     fn cuda_arch(&self) -> u32 {

@@ -10,12 +10,12 @@ use mlir_bridge::timing::{STEPS, measure};
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
-use super::destination::device_library;
+use super::destination::{IN_WORDS, device_library};
 use super::{cheap, codegen, image_symbol, limits, lower};
-use crate::from_nvvm::{open_inline_ptx, reject_missing};
+use crate::from_nvvm::{open_inline_ptx, reject_missing, stand_in};
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
-use crate::{Error, nvptx};
+use crate::{Error, Unsupported, nvptx};
 
 /// The processor that the program runs on.
 pub struct Cpu;
@@ -77,6 +77,10 @@ impl Target for Cpu {
 }
 
 impl Blocks for Cpu {
+    fn stand_in<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Result<Vec<Unsupported>, Error> {
+        stand_in(context, device, device_library(), IN_WORDS)
+    }
+
     fn prepare<'ctx>(
         &self,
         context: &'ctx Context,

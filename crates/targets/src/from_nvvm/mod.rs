@@ -17,6 +17,7 @@ pub mod library;
 pub(crate) mod library_checks;
 mod place;
 pub(crate) mod retarget;
+mod stand_ins;
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -27,6 +28,7 @@ use mlir_bridge::llvm;
 pub(crate) use inline_ptx::arithmetic::open as open_inline_ptx;
 pub use library::DeviceLibrary;
 pub use retarget::retarget;
+pub(crate) use stand_ins::stand_in;
 
 use crate::{Error, Unsupported};
 

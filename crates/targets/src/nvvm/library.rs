@@ -30,7 +30,16 @@ pub fn is_pure(name: &str) -> bool {
 pub fn is_known_external(name: &str) -> bool {
     matches!(
         name,
-        "vprintf" | "printf" | "malloc" | "free" | "__assertfail" | "__assert_fail" | "memcpy" | "memset" | "memmove"
+        "vprintf"
+            | "printf"
+            | "malloc"
+            | "free"
+            | "__assertfail"
+            | "__assert_fail"
+            | "__regrain_lacks"
+            | "memcpy"
+            | "memset"
+            | "memmove"
     ) || is_pure(name)
         || name.starts_with("llvm.")
 }

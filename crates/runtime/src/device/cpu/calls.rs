@@ -62,6 +62,20 @@ unsafe extern "C" fn __regrain_assertfail(
     }
 }
 
+/// What the source asks for and this target has not: the launch fails with `cudaErrorNotSupported`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __regrain_unsupported(what: *const c_char) {
+    // SAFETY: generated code passes a constant string; a non-null worker is this OS thread's.
+    unsafe {
+        let worker = current();
+        if worker.is_null() {
+            std::process::abort();
+        }
+        (*worker).job().refuse(&text(what));
+        leave(worker);
+    }
+}
+
 /// `isspacep.local`: whether a pointer leads to some CUDA thread's own stack.
 #[unsafe(no_mangle)]
 extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {

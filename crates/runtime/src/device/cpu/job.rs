@@ -1,5 +1,6 @@
 //! One kernel launch as the thread pool sees it.
 
+use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -151,15 +152,35 @@ impl Job {
         self.has_failed.load(Ordering::Relaxed)
     }
 
+    /// Records that the kernel does what the target cannot: its launch fails, and nothing else does.
+    pub fn refuse(&self, message: &str) {
+        // Once: versions of a kernel, and further launches, have the same to say.
+        static SAID: Mutex<BTreeSet<(String, String)>> = Mutex::new(BTreeSet::new());
+        let said = (self.kernel.source_name().to_string(), message.to_owned());
+        if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(said) {
+            self.say(message);
+        }
+        self.kernel.refused.store(true, Ordering::SeqCst);
+        self.stop();
+    }
+
     /// Records that the kernel failed; the message goes to stderr.
     pub fn fail(&self, error: CudaError, message: &str) {
-        self.has_failed.store(true, Ordering::SeqCst);
         failure::set_pending(error);
+        self.stop();
+        if !message.is_empty() {
+            self.say(message);
+        }
+    }
+
+    fn stop(&self) {
+        self.has_failed.store(true, Ordering::SeqCst);
         if let Some(barrier) = &self.grid_barrier {
             barrier.wake();
         }
-        if !message.is_empty() {
-            eprintln!("regrain runtime: error: kernel '{}': {message}", self.kernel.source_name());
-        }
+    }
+
+    fn say(&self, message: &str) {
+        eprintln!("regrain runtime: error: kernel '{}': {message}", self.kernel.source_name());
     }
 }

@@ -39,6 +39,8 @@ pub struct Kernel {
     pub pace: Pace,
     pub help: Help,
     pub ways: Ways,
+    /// Whether a thread of the launch at hand has come to what this target has not.
+    pub refused: AtomicBool,
 }
 
 impl Kernel {
@@ -127,6 +129,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             pace: Pace::default(),
             help: Help::default(),
             ways: Ways::default(),
+            refused: AtomicBool::new(false),
         })
     }
 }

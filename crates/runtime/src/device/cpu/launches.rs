@@ -147,5 +147,5 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
     }
     output::drain(kernel);
-    Ok(())
+    if kernel.refused.swap(false, Ordering::SeqCst) { Err(CudaError::NOT_SUPPORTED) } else { Ok(()) }
 }

@@ -37,12 +37,19 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
+use super::lacks::lack;
 use super::place;
 use crate::Unsupported;
 use crate::nvvm::grid_barriers;
 use emit::{Outer, OuterType};
 pub(super) use library::Library;
 use parse::Immediates;
+
+/// How it is said that an instruction has no counterpart.
+const UNSUPPORTED: &str = "unsupported PTX instruction";
+
+/// How it is said that nothing is known of an instruction.
+const NOT_KNOWN: &str = ": not known";
 
 /// Instructions of textures and surfaces, whose operands no other instruction has.
 const TEXTURES: &[&str] = &["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
@@ -93,6 +100,21 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
         }
     }
     Ok(())
+}
+
+/// The statements that the library cannot do, with a name for a function in their place, and what there is to say. Those that
+/// cannot be read, and instructions that nobody has, are left: they are mistakes.
+pub(super) fn unsupported_statements<'ctx>(
+    module: &Module<'ctx>,
+    library: &Library,
+) -> Vec<(InstructionValue<'ctx>, String, String)> {
+    let lacking = |statement: Statement<'ctx>| {
+        let what = lower(library, &statement).err()?;
+        let instruction = what.strip_prefix(UNSUPPORTED)?.split('\'').nth(1)?;
+        let is_known = || lack(&format!("__regrain_ptx_{instruction}")).is_some() || !what.ends_with(NOT_KNOWN);
+        is_known().then(|| (statement.call, statement.name, what.clone()))
+    };
+    collect(module).into_iter().filter_map(lacking).collect()
 }
 
 /// One `call ... asm`.
@@ -170,16 +192,14 @@ fn unsupported(call: &InstructionValue<'_>, what: &str) -> Unsupported {
 fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, String> {
     let opcode = statement.text.split_whitespace().next().unwrap_or_default();
     if TEXTURES.iter().any(|start| opcode.starts_with(start)) {
-        return Err(format!(
-            "unsupported PTX instruction '{opcode}': no target but NVIDIA's has textures and surfaces"
-        ));
+        return Err(format!("{UNSUPPORTED} '{opcode}': no target but NVIDIA's has textures and surfaces"));
     }
     let outer = operands(statement)?;
     let program =
         parse::parse(&statement.text, &statement.immediates).map_err(|e| format!("cannot read inline PTX: {e}"))?;
     let result = statement.result.as_deref().unwrap_or("void");
     emit::function(library, &statement.name, result, &outer, &program)
-        .map_err(|(instruction, reason)| format!("unsupported PTX instruction '{instruction}': {reason}"))
+        .map_err(|(instruction, reason)| format!("{UNSUPPORTED} '{instruction}': {reason}"))
 }
 
 /// The operands of a statement from its constraints and types.
