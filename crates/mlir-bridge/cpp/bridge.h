@@ -114,6 +114,8 @@ void regrainForgetWideCharacters(LLVMModuleRef module);
 LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 /* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */
 void regrainForbidContraction(LLVMValueRef function);
+/* Makes conversions of floating-point numbers to integers of less than 32 bits go through 32 bits with a sign. */
+void regrainWidenConversions(LLVMModuleRef module);
 /* Contracts what a sum of each expression takes in, as clang left it, to `llvm.fmuladd`. */
 void regrainContractExpressions(LLVMModuleRef module);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */

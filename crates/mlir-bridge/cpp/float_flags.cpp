@@ -62,6 +62,19 @@ static void contract(llvm::Instruction &sum) {
   }
 }
 
+void regrainWidenConversions(LLVMModuleRef module) {
+  for (llvm::Function &function : *llvm::unwrap(module))
+    for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+      if (!llvm::isa<llvm::FPToUIInst, llvm::FPToSIInst>(instruction) || instruction.getType()->getScalarSizeInBits() >= 32)
+        continue;
+      llvm::IRBuilder<> builder(&instruction);
+      llvm::Type *wide = instruction.getType()->getWithNewBitWidth(32);
+      llvm::Value *whole = builder.CreateFPToSI(instruction.getOperand(0), wide);
+      instruction.replaceAllUsesWith(builder.CreateTrunc(whole, instruction.getType()));
+      instruction.eraseFromParent();
+    }
+}
+
 void regrainContractExpressions(LLVMModuleRef module) {
   for (llvm::Function &function : *llvm::unwrap(module))
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function)))
