@@ -327,7 +327,7 @@ pub fn contract_expressions(module: &Module<'_>) {
 }
 
 /// Conversions of floating-point numbers to integers of less than 32 bits go through 32 bits: what does not fit loses its upper bits, in lanes as
-/// in a single thread, and as on a GPU. LLVM's instructions for lanes would stop at the limits, those for one number not.
+/// in a single thread, and as on a GPU where it is not negative. LLVM's instructions for lanes would stop at the limits, those for one number not.
 pub fn widen_conversions(module: &Module<'_>) {
     // SAFETY: a live module.
     unsafe { ffi::regrainWidenConversions(module.as_mut_ptr()) }
