@@ -26,30 +26,19 @@ DOT(dp2a_lo_us, "dp2a.lo.u32.s32")
 DOT(dp2a_hi_su, "dp2a.hi.s32.u32")
 DOT(dp2a_hi_us, "dp2a.hi.u32.s32")
 
-template <int KIND> __device__ uint32_t dp4a(uint32_t a, uint32_t b, uint32_t c) {
-  switch (KIND) {
-  case SS: return uint32_t(__dp4a(int(a), int(b), int(c)));
-  case SU: return dp4a_su(a, b, c);
-  case US: return dp4a_us(a, b, c);
-  default: return __dp4a(a, b, c);
+// Of all kinds of signs; CUDA has functions where both have one or neither has.
+#define KINDS_OF(name)                                                                                                                     \
+  template <int KIND> __device__ uint32_t name(uint32_t a, uint32_t b, uint32_t c) {                                                       \
+    switch (KIND) {                                                                                                                        \
+    case SS: return uint32_t(__##name(int(a), int(b), int(c)));                                                                            \
+    case SU: return name##_su(a, b, c);                                                                                                    \
+    case US: return name##_us(a, b, c);                                                                                                    \
+    default: return __##name(a, b, c);                                                                                                     \
+    }                                                                                                                                      \
   }
-}
-template <int KIND> __device__ uint32_t dp2a_lo(uint32_t a, uint32_t b, uint32_t c) {
-  switch (KIND) {
-  case SS: return uint32_t(__dp2a_lo(int(a), int(b), int(c)));
-  case SU: return dp2a_lo_su(a, b, c);
-  case US: return dp2a_lo_us(a, b, c);
-  default: return __dp2a_lo(a, b, c);
-  }
-}
-template <int KIND> __device__ uint32_t dp2a_hi(uint32_t a, uint32_t b, uint32_t c) {
-  switch (KIND) {
-  case SS: return uint32_t(__dp2a_hi(int(a), int(b), int(c)));
-  case SU: return dp2a_hi_su(a, b, c);
-  case US: return dp2a_hi_us(a, b, c);
-  default: return __dp2a_hi(a, b, c);
-  }
-}
+KINDS_OF(dp4a)
+KINDS_OF(dp2a_lo)
+KINDS_OF(dp2a_hi)
 
 enum { PLAIN, NOTHING_ADDED, SMALL_A, SMALL_B, SQUARE, CHAIN, LO, HI, MASKED, OF_ALL, LOOP, RESULTS };
 

@@ -78,13 +78,15 @@ PreservedAnalyses regrain_bridge::StreamStores::run(Function &function, Function
     return PreservedAnalyses::all();
   const TargetTransformInfo &target = analyses.getResult<TargetIRAnalysis>(function);
   SmallVector<std::pair<StoreInst *, uint64_t>> stores;
-  SmallVector<Instruction *> published, others;
+  SmallVector<Instruction *> published;
+  // LLVM would have the others go past the caches whatever they are, in small parts where they are not aligned.
+  auto keep = [](StoreInst *store) { store->setMetadata(LLVMContext::MD_nontemporal, nullptr); };
   for (Instruction &inst : instructions(function)) {
     if (auto *store = dyn_cast<StoreInst>(&inst)) {
       if (uint64_t alignment = alignmentOf(*store, target))
         stores.emplace_back(store, alignment);
       else
-        others.push_back(store);
+        keep(store);
     }
     if (publishes(inst))
       published.push_back(&inst);
@@ -92,12 +94,9 @@ PreservedAnalyses regrain_bridge::StreamStores::run(Function &function, Function
   bool whole = all_of(stores, [](auto &store) { return store.second == LINE; });
   if (!whole && stores.size() > LINES) {
     for (auto [store, alignment] : stores)
-      others.push_back(store);
+      keep(store);
     stores.clear();
   }
-  // LLVM would have them go past the caches whatever they are, in small parts where they are not aligned.
-  for (Instruction *store : others)
-    store->setMetadata(LLVMContext::MD_nontemporal, nullptr);
   if (stores.empty())
     return PreservedAnalyses::all();
   Value *streams = whetherStreams(function, bytes);

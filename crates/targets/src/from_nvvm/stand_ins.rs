@@ -28,7 +28,7 @@ use super::library::{intrinsic_symbol, struct_intrinsic_symbol};
 use super::{DeviceLibrary, place};
 use crate::{Error, Unsupported};
 
-/// What a stand-in calls (`device-lib/*/system.c`).
+/// What a stand-in calls (`device-lib/cpu/system.c`).
 const LACKS: &str = "__regrain_lacks";
 
 /// Puts stand-ins in the place of what `target`, whose library is `library`, cannot do, and gives where that was.
@@ -43,31 +43,29 @@ pub(crate) fn stand_in<'ctx>(
 ) -> Result<Vec<Unsupported>, Error> {
     let mut found = Vec::new();
     let mut put = |call: InstructionValue<'ctx>, name: &str, what: String| {
-        let ty = CallSiteValue::try_from(call).map_err(|()| Error::internal("standing in", "no call"))?;
+        let site = CallSiteValue::try_from(call).map_err(|()| Error::internal("standing in", "no call"))?;
         let function = match module.get_function(name) {
             Some(function) => function,
-            None => make(context, module, name, ty.get_called_fn_type(), &what)?,
+            None => make(context, module, name, site.get_called_fn_type(), &what)?,
         };
         let (location, caller) = place::of_program(call);
         llvm::set_callee(call, function);
-        ty.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("memory"));
+        site.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("memory"));
         found.push(Unsupported { function: caller, location, what });
         Ok::<(), Error>(())
     };
-    for (call, name, what) in unsupported_statements(module, library.signatures()?) {
+    let library = library.signatures()?;
+    for (call, name, what) in unsupported_statements(module, library) {
         put(call, &name, what)?;
     }
-    let had = library.load(context)?;
-    let has = |symbol: &str| library.is_of_runtime(symbol) || had.get_function(symbol).is_some();
     for intrinsic in module.get_functions().collect::<Vec<_>>() {
         let name = intrinsic.get_name().to_string_lossy().into_owned();
         if !name.starts_with("llvm.nvvm.") {
             continue;
         }
         let symbol = intrinsic_symbol(&name);
-        let Some(what) = lack(&symbol).filter(|_| !has(&symbol) && !has(&struct_intrinsic_symbol(&name))) else {
-            continue;
-        };
+        let has = library.has(&symbol) || library.has(&struct_intrinsic_symbol(&name));
+        let Some(what) = lack(&symbol).filter(|_| !has) else { continue };
         for call in llvm::users(intrinsic.as_global_value()) {
             put(call, &format!("{symbol}.lacks"), format!("{target} has no {what} ('{name}')"))?;
         }

@@ -30,11 +30,11 @@ const DEPTH: u32 = 8;
 
 /// Says of the stores of a block function which may go past the caches.
 pub fn mark(function: Op<'_>) {
-    let read = buffers_read(function);
+    let (read, offsets) = (buffers_read(function), Offsets::default());
     let mut bytes = 0;
     for parallel in function.find_named("scf.parallel") {
         for store in parallel.find_named("llvm.store") {
-            if let Some(of_store) = streamed(store, parallel, &read) {
+            if let Some(of_store) = streamed(store, parallel, &read, &offsets) {
                 store.set_attr("nontemporal", store.ctx().unit_attr());
                 bytes += of_store;
             }
@@ -62,7 +62,7 @@ fn buffers_read(function: Op<'_>) -> HashSet<Value<'_>> {
 }
 
 /// The bytes that a thread stores by an operation, if they may go past the caches.
-fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &HashSet<Value<'c>>) -> Option<u64> {
+fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &HashSet<Value<'c>>, offsets: &Offsets<'c>) -> Option<u64> {
     let (value, address) = (store.operand(0), store.operand(1));
     let plain = (value.ty().is_float() || width(value.ty()).is_some()) && !store.has_attr("volatile_");
     let atomic = store.attr("ordering").and_then(|ordering| ordering.as_int()).unwrap_or(0) != 0;
@@ -76,8 +76,7 @@ fn streamed<'c>(store: Op<'c>, parallel: Op<'c>, read: &HashSet<Value<'c>>) -> O
     }
     let mut bytes = value.ty().layout(store).0;
     // Threads that lie apart store parts of lines.
-    let step =
-        Offsets::default().address(address).offset.map_or(0, |by| by.factor(Symbol::Value(parallel.body().arg(0))));
+    let step = offsets.address(address).offset.map_or(0, |by| by.factor(Symbol::Value(parallel.body().arg(0))));
     if step != 0 && step != i128::from(bytes) {
         return None;
     }

@@ -147,5 +147,9 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
     }
     output::drain(kernel);
-    if kernel.refused.swap(false, Ordering::SeqCst) { Err(CudaError::NOT_SUPPORTED) } else { Ok(()) }
+    if kernel.refused.load(Ordering::Relaxed) && kernel.refused.swap(false, Ordering::SeqCst) {
+        Err(CudaError::NOT_SUPPORTED)
+    } else {
+        Ok(())
+    }
 }

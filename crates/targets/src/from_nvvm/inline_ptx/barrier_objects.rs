@@ -1,7 +1,7 @@
 //! Memory barrier objects: `mbarrier.*`, by functions of the device library.
 
 use super::dispatch::Modifiers;
-use super::emit::{Emitter, Reason};
+use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::parse::{Instruction, Operand};
 
 impl Emitter<'_> {
@@ -37,7 +37,7 @@ impl Emitter<'_> {
                 let pending = self.call("__regrain_mbarrier_pending_count", &[("i64", state)])?;
                 self.write(count, &pending, 32, false)
             }
-            _ => Err("not known".into()),
+            _ => Err(NOT_KNOWN.into()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a mnemonic to the code that lowers it.
 
-use super::emit::{Emitter, Reason};
+use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::library::width_of_type;
 use super::parse::{Instruction, Operand, width_of};
 
@@ -173,7 +173,7 @@ impl Emitter<'_> {
     /// Any instruction that the device library implements under the mnemonic's own name.
     fn library_function(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let symbol = format!("__regrain_ptx_{}", instruction.opcode.join("_").replace("::", "_"));
-        let Some(signature) = self.library.get(&symbol).cloned() else { return Err("not known".into()) };
+        let Some(signature) = self.library.get(&symbol).cloned() else { return Err(NOT_KNOWN.into()) };
         let has_result = signature.result != "void";
         if instruction.operands.len() != signature.parameters.len() + usize::from(has_result) {
             return Err(format!("{} operands", instruction.operands.len()));

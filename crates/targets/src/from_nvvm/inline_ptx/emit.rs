@@ -24,6 +24,9 @@ use crate::from_nvvm::lacks::lack;
 /// A reason why an instruction cannot be lowered.
 pub(super) type Reason = String;
 
+/// Why one cannot be lowered that this compiler knows nothing of.
+pub(super) const NOT_KNOWN: &str = "not known";
+
 /// The type of an asm operand: LLVM's name of it and its width in bits.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OuterType {

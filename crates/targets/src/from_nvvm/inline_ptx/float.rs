@@ -8,7 +8,7 @@
 //! two more. A fused operation is not, and goes to the device library.
 
 use super::dispatch::{Modifiers, Type};
-use super::emit::{Emitter, Reason};
+use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::integer::element_type;
 use super::parse::Instruction;
 
@@ -191,7 +191,7 @@ impl Emitter<'_> {
             }
             "min" | "max" => format!("f{name}{}{}_{letter}", style.ftz(), choice_suffix(style)),
             "add" | "mul" | "div" | "fma" | "sqrt" | "rcp" => format!("{name}_{}{}_{letter}", style.mode, style.ftz()),
-            _ => return Err("not known".into()),
+            _ => return Err(NOT_KNOWN.into()),
         };
         let passed: Vec<(&str, String)> = arguments.into_iter().map(|a| (float, a)).collect();
         let result = self.call(&format!("__regrain_llvm_nvvm_{symbol}"), &passed)?;

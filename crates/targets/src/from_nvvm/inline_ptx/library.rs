@@ -34,6 +34,11 @@ impl Library {
         Self(signatures.chain(runtime.iter().map(|name| (name.to_string(), plain()))).collect())
     }
 
+    /// Whether the library, or the runtime, has a function.
+    pub(in crate::from_nvvm) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// The signature of a function that the library defines.
     pub(super) fn get(&self, name: &str) -> Option<&Signature> {
         self.0.get(name)

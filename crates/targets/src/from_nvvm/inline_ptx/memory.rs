@@ -7,7 +7,7 @@
 //! written as a whole: scans hand a value and its state on in one vector.
 
 use super::dispatch::{Modifiers, Type};
-use super::emit::{Emitter, Reason};
+use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::parse::{Instruction, Operand};
 
 /// Bits of the widest access that is made at once: an aligned vector register of any machine that this runs on. LLVM has no atomic
@@ -124,7 +124,7 @@ impl Emitter<'_> {
     pub(super) fn store(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
         if modifiers.has("async") || modifiers.has("bulk") {
-            return Err("not known".into());
+            return Err(NOT_KNOWN.into());
         }
         self.check_access(&modifiers)?;
         let ty = modifiers.last_type()?;
@@ -225,7 +225,7 @@ impl Emitter<'_> {
     pub(super) fn cp(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
         if instruction.opcode.get(1).map(String::as_str) != Some("async") || modifiers.has("bulk") {
-            return Err("not known".into());
+            return Err(NOT_KNOWN.into());
         }
         if modifiers.has("mbarrier") {
             return self.arrive_after_copies(instruction);

@@ -29,6 +29,7 @@ mod tests;
 mod warp;
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -41,15 +42,9 @@ use super::lacks::lack;
 use super::place;
 use crate::Unsupported;
 use crate::nvvm::grid_barriers;
-use emit::{Outer, OuterType};
+use emit::{NOT_KNOWN, Outer, OuterType, Reason};
 pub(super) use library::Library;
 use parse::Immediates;
-
-/// How it is said that an instruction has no counterpart.
-const UNSUPPORTED: &str = "unsupported PTX instruction";
-
-/// How it is said that nothing is known of an instruction.
-const NOT_KNOWN: &str = ": not known";
 
 /// Instructions of textures and surfaces, whose operands no other instruction has.
 const TEXTURES: &[&str] = &["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
@@ -77,7 +72,7 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
                 functions.insert(statement.name.clone(), lowered.function);
                 declarations.extend(lowered.declarations);
             }
-            Err(what) => missing.push(unsupported(&statement.call, &what)),
+            Err(refusal) => missing.push(unsupported(&statement.call, &refusal.to_string())),
         }
     }
     if !missing.is_empty() {
@@ -108,13 +103,39 @@ pub(super) fn unsupported_statements<'ctx>(
     module: &Module<'ctx>,
     library: &Library,
 ) -> Vec<(InstructionValue<'ctx>, String, String)> {
-    let lacking = |statement: Statement<'ctx>| {
-        let what = lower(library, &statement).err()?;
-        let instruction = what.strip_prefix(UNSUPPORTED)?.split('\'').nth(1)?;
-        let is_known = || lack(&format!("__regrain_ptx_{instruction}")).is_some() || !what.ends_with(NOT_KNOWN);
-        is_known().then(|| (statement.call, statement.name, what.clone()))
+    let mut found: HashMap<String, Option<String>> = HashMap::new();
+    let mut lacking = |statement: Statement<'ctx>| {
+        let refused = || lower(library, &statement).err().filter(Refusal::is_lack).map(|refusal| refusal.to_string());
+        let what = found.entry(statement.name.clone()).or_insert_with(refused).clone()?;
+        Some((statement.call, statement.name, what))
     };
-    collect(module).into_iter().filter_map(lacking).collect()
+    collect(module).into_iter().filter_map(&mut lacking).collect()
+}
+
+/// Why a statement cannot be replaced.
+enum Refusal {
+    Unreadable(String),
+    /// An instruction of it.
+    Unsupported(String, Reason),
+}
+
+impl Refusal {
+    /// Whether it is that the target has no such thing, as far as can be said.
+    fn is_lack(&self) -> bool {
+        match self {
+            Self::Unreadable(_) => false,
+            Self::Unsupported(name, reason) => reason != NOT_KNOWN || lack(&format!("__regrain_ptx_{name}")).is_some(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(why) => f.write_str(why),
+            Self::Unsupported(name, reason) => write!(f, "unsupported PTX instruction '{name}': {reason}"),
+        }
+    }
 }
 
 /// One `call ... asm`.
@@ -189,17 +210,18 @@ fn unsupported(call: &InstructionValue<'_>, what: &str) -> Unsupported {
     Unsupported { function, location, what: what.to_string() }
 }
 
-fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, String> {
+fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, Refusal> {
     let opcode = statement.text.split_whitespace().next().unwrap_or_default();
     if TEXTURES.iter().any(|start| opcode.starts_with(start)) {
-        return Err(format!("{UNSUPPORTED} '{opcode}': no target but NVIDIA's has textures and surfaces"));
+        let reason = "no target but NVIDIA's has textures and surfaces";
+        return Err(Refusal::Unsupported(opcode.to_owned(), reason.to_owned()));
     }
-    let outer = operands(statement)?;
-    let program =
-        parse::parse(&statement.text, &statement.immediates).map_err(|e| format!("cannot read inline PTX: {e}"))?;
+    let outer = operands(statement).map_err(Refusal::Unreadable)?;
+    let program = parse::parse(&statement.text, &statement.immediates)
+        .map_err(|e| Refusal::Unreadable(format!("cannot read inline PTX: {e}")))?;
     let result = statement.result.as_deref().unwrap_or("void");
     emit::function(library, &statement.name, result, &outer, &program)
-        .map_err(|(instruction, reason)| format!("{UNSUPPORTED} '{instruction}': {reason}"))
+        .map_err(|(instruction, reason)| Refusal::Unsupported(instruction, reason))
 }
 
 /// The operands of a statement from its constraints and types.

@@ -6,7 +6,7 @@
 //! becomes a call of `@__regrain_ptx_shfl_sync_bfly`, whose result holds the value below and the predicate above.
 
 use super::dispatch::Modifiers;
-use super::emit::{Emitter, Reason};
+use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::parse::{Instruction, Operand};
 
 impl Emitter<'_> {
@@ -64,7 +64,7 @@ impl Emitter<'_> {
             _ => instruction.opcode.join("_"),
         };
         let symbol = format!("__regrain_ptx_{name}");
-        let parameters = self.library.get(&symbol).ok_or("not known")?.parameters.clone();
+        let parameters = self.library.get(&symbol).ok_or(NOT_KNOWN)?.parameters.clone();
         if parameters.len() != sources.len() {
             return Err(format!("{} operands", sources.len()));
         }
