@@ -57,6 +57,7 @@ mod sums;
 mod tile_groups;
 mod tile_loops;
 mod tiles;
+mod updates;
 mod warp;
 mod ways;
 mod window;
@@ -119,6 +120,7 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
         let of_blocks = parallel.parent_of_name("scf.if").is_some_and(|choice| is_of_blocks(choice, parallel));
         let machine = Machine { cost_model: machine.cost_model && !of_blocks, ..machine };
         for parallel in steps::versions(parallel, machine) {
+            warp::drop_outer_barriers(parallel);
             // The loop may be another one afterwards.
             let (about, of_warp) = (report::About::of(parallel), parallel.contains(is_of_warp));
             if of_warp {

@@ -86,7 +86,13 @@ impl<'c> Emitter<'c, '_> {
 
     /// An atomic operation of each lane; of those that take no part aside, where that is cheaper.
     pub fn atomic(&mut self, op: Op<'c>) -> Emitted<()> {
-        let Some(mask) = self.mask.filter(|_| self.adds_aside(op)) else { return self.serial(op) };
+        if !self.is_unseen(op) {
+            return self.serial(op);
+        }
+        if let Some(elements) = self.elements(op) {
+            return self.update(op, &elements);
+        }
+        let Some(mask) = self.mask else { return self.serial(op) };
         let (address, ty) = (op.operand(0), op.result(0).ty());
         let cells = self.slots.asides(ty, self.lanes);
         let aside = self.spread(cells, Shape::linear(ty.layout(op).0.cast_signed()))[0];
@@ -101,8 +107,8 @@ impl<'c> Emitter<'c, '_> {
         Ok(())
     }
 
-    /// Whether lanes may make an operation in memory that nobody reads: no other thread waits for it, and nobody asks what was there.
-    fn adds_aside(&self, op: Op<'c>) -> bool {
+    /// Whether no other thread sees an operation and nobody asks what was there: lanes may as well make it in memory that nobody reads.
+    fn is_unseen(&self, op: Op<'c>) -> bool {
         op.is("llvm.atomicrmw")
             && op.attr("syncscope").and_then(|scope| scope.as_str()) == Some("singlethread")
             && !op.has_attr("volatile_")
@@ -183,6 +189,11 @@ impl<'c> Emitter<'c, '_> {
     /// The vectors of what is kept.
     pub fn load_kept(&self, kept: &Kept<'c>) -> Vec<Value<'c>> {
         kept.parts.iter().map(|(ty, slot)| self.load_lanes(*ty, *slot)).collect()
+    }
+
+    /// A vector in memory, out of which LLVM is not to take the lanes.
+    pub fn store_to_stay(&mut self, vector: Value<'c>) -> Kept<'c> {
+        Kept { stays: true, ..self.store_lanes(&[vector]) }
     }
 
     /// Vectors in memory.

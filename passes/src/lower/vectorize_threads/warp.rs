@@ -12,7 +12,7 @@
 
 use mlir_bridge::ir::{Op, Value};
 use regrain_dialects::ops::{
-    ActiveMask, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpReduce, WarpReduceKind,
+    ActiveMask, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpReduce, WarpReduceKind,
 };
 
 use super::{
@@ -52,6 +52,18 @@ impl<'c> Half<'c> {
             Some(shift) => Some(Self { whole: shift.operand(0), high: true }),
             None => Some(Self { whole, high: false }),
         }
+    }
+}
+
+/// Drops barriers of warps that no access of memory stands before, or after: a thread loop begins and ends for all threads together.
+pub fn drop_outer_barriers(parallel: Op<'_>) {
+    let mut ops = parallel.body().ops();
+    ops.pop();
+    for _ in 0..2 {
+        let outer = ops.iter().take_while(|op| op.is(WarpBarrier::NAME) || op.is_pure()).count();
+        let is_outer = |op: &Op<'_>| op.is(WarpBarrier::NAME);
+        ops.drain(..outer).filter(is_outer).for_each(Op::erase);
+        ops.reverse();
     }
 }
 
