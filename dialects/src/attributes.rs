@@ -13,6 +13,8 @@ pub const DISPATCH: &str = "regrain.dispatch";
 pub const BLOCK_SHAPE: &str = "regrain.block_shape";
 /// On a host function, and on a function that runs one block: no launch is expected to need it.
 pub const SELDOM: &str = "regrain.seldom";
+/// In the same places: launches that need it are less likely than those that another one is for, by a guess.
+pub const DOUBTFUL: &str = "regrain.doubtful";
 /// On a host function: hash of what its kernel does, in hexadecimal.
 pub const CONTENT: &str = "regrain.content";
 /// On a host function: which grains are tried for its launch, in place of the request's.
@@ -102,6 +104,7 @@ pub const ALL: &[&str] = &[
     DISPATCH,
     BLOCK_SHAPE,
     SELDOM,
+    DOUBTFUL,
     CONTENT,
     SPACE,
     OMITTED,

@@ -69,12 +69,10 @@ pub fn split(registers: VectorRegisters) -> String {
     )
 }
 
-/// Split launches to functions that run one block. With `report` remarks say of each thread loop what became of it. The kernels `seldom` need
-/// theirs for all shapes only where none is for the shape.
-pub fn to_blocks<'k>(registers: VectorRegisters, report: bool, seldom: impl Iterator<Item = &'k String>) -> String {
+/// Split launches to functions that run one block. With `report` remarks say of each thread loop what became of it.
+pub fn to_blocks(registers: VectorRegisters, report: bool) -> String {
     let VectorRegisters { bits, count } = registers;
-    let seldom = seldom.map(String::as_str).collect::<Vec<_>>().join(";");
-    format!("regrain-lower-cpu{{register-bits={bits} registers={count} report={report} runs=true seldom={seldom}}}")
+    format!("regrain-lower-cpu{{register-bits={bits} registers={count} report={report} runs=true}}")
 }
 
 /// Launches to kernels.

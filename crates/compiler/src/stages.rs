@@ -72,8 +72,7 @@ impl Stages<'_> {
             self.show("optimized", module);
             run(module_op(module), &pipelines::split(registers))?;
             self.show("split", module);
-            let only = self.survey.only.iter();
-            let lowered = run(module_op(module), &pipelines::to_blocks(registers, report, only));
+            let lowered = run(module_op(module), &pipelines::to_blocks(registers, report));
             self.show("blocks", module);
             lowered.map_err(|error| format!("no block functions: {error}"))?;
             let made = take_blocks(module_op(module));

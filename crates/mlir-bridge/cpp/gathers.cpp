@@ -27,6 +27,9 @@ constexpr unsigned GROUP = 8;
 // as for all.
 constexpr unsigned FEW = 2;
 
+// A function with more gathers leaves them to such an instruction: what stands for them otherwise is most of its code.
+constexpr size_t MANY_GATHERS = 32;
+
 // The lanes of vectors: each made once, behind the vector itself, or all where they are asked for.
 class Lanes {
 public:
@@ -396,23 +399,29 @@ PreservedAnalyses regrain_bridge::ScalariseGathers::run(Function &function, Func
   }
   TargetTransformInfo forced = machine->getTargetTransformInfo(function);
   Lanes lanes(function);
+  SmallVector<IntrinsicInst *> gone;
+  bool many = function.hasOptSize() || gathers.size() > MANY_GATHERS;
   for (IntrinsicInst *gather : gathers) {
     auto goByInstruction = [&](Type *element, Align align) {
       return isInstruction(forced, FixedVectorType::get(element, GROUP), align);
     };
     IntegerType *part = partOfWord(gather);
     Value *made;
-    if (isOfAllLanes(gather->getArgOperand(1))) {
+    bool ofAll = isOfAllLanes(gather->getArgOperand(1));
+    if (ofAll && !many) {
       made = gatherAll(gather, lanes);
     } else if (part && goByInstruction(Type::getInt32Ty(function.getContext()), Align(4))) {
       made = gatherWords(gather, part);
     } else {
-      Align align = gather->getParamAlign(0).valueOrOne();
-      made = gatherGroups(gather, goByInstruction(typeOf(gather)->getElementType(), align));
+      bool instruction = goByInstruction(typeOf(gather)->getElementType(), gather->getParamAlign(0).valueOrOne());
+      if (instruction && many)
+        continue;
+      made = ofAll ? gatherAll(gather, lanes) : gatherGroups(gather, instruction);
     }
     gather->replaceAllUsesWith(made);
+    gone.push_back(gather);
   }
-  for (IntrinsicInst *gather : gathers)
+  for (IntrinsicInst *gather : gone)
     gather->eraseFromParent();
   return PreservedAnalyses::none();
 }

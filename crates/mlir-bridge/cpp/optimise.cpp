@@ -29,6 +29,7 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -147,6 +148,44 @@ struct KeepLoopsShort : PassInfoMixin<KeepLoopsShort> {
   }
 };
 
+// A loop that the program wants unrolled stays one where more instructions would come of it than this. Each serves a row of threads, so there
+// is little to gain, and a kernel with one such loop around another takes seconds to compile.
+struct BoundUnrolling : PassInfoMixin<BoundUnrolling> {
+  static constexpr uint64_t MOST_INSTRUCTIONS = 4000;
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+    ScalarEvolution &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+    // Instructions of a loop once it is unrolled as it asks, with what is in it.
+    DenseMap<const Loop *, uint64_t> sizes;
+    SmallVector<Loop *, 4> outerFirst = loops.getLoopsInPreorder();
+    for (Loop *loop : reverse(outerFirst)) {
+      uint64_t size = 0;
+      for (const BasicBlock *block : loop->blocks())
+        if (loops.getLoopFor(block) == loop)
+          size += block->size();
+      for (const Loop *inner : *loop)
+        size += sizes[inner];
+      uint64_t copies = hasUnrollTransformation(loop) & TM_Enable ? copiesOf(*loop, evolution) : 1;
+      if (copies > 1 && size * copies > MOST_INSTRUCTIONS) {
+        MDNode *kept = makePostTransformationMetadata(function.getContext(), loop->getLoopID(), {"llvm.loop.unroll."}, {});
+        loop->setLoopID(kept);
+        copies = 1;
+      }
+      sizes[loop] = size * copies;
+    }
+    return PreservedAnalyses::all();
+  }
+
+private:
+  // How often a loop would stand there.
+  static uint64_t copiesOf(const Loop &loop, ScalarEvolution &evolution) {
+    if (std::optional<int> count = getOptionalIntLoopAttribute(&loop, "llvm.loop.unroll.count"))
+      return *count;
+    return evolution.getSmallConstantTripCount(&loop);
+  }
+};
+
 // Freezes what masked loads of a function give, once.
 bool freezeMaskedLoads(Function &function) {
   bool changed = false;
@@ -183,7 +222,8 @@ void freezeMaskedLoadsOfVectorisers(PassInstrumentationCallbacks &callbacks) {
   });
 }
 
-// Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be.
+// Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be. Those that may run all the same are
+// optimised, for size: loops stay loops, whatever the program asks for.
 struct CompileCheaply : PassInfoMixin<CompileCheaply> {
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
     auto &functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
@@ -194,6 +234,12 @@ struct CompileCheaply : PassInfoMixin<CompileCheaply> {
     for (Function &function : module) {
       if (function.isDeclaration() || !function.hasFnAttribute("regrain-cheap"))
         continue;
+      if (function.getFnAttribute("regrain-cheap").getValueAsString() == "small") {
+        function.addFnAttr(Attribute::OptimizeForSize);
+        for (BasicBlock &block : function)
+          block.getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
+        continue;
+      }
       simplify.run(function, functions);
       for (Attribute::AttrKind kind : {Attribute::AlwaysInline, Attribute::OptimizeForSize, Attribute::MinSize})
         function.removeFnAttr(kind);
@@ -255,6 +301,7 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerPipelineStartEPCallback([](ModulePassManager &manager, OptimizationLevel) {
     manager.addPass(createModuleToFunctionPassAdaptor(FreezeMaskedLoads()));
+    manager.addPass(createModuleToFunctionPassAdaptor(BoundUnrolling()));
   });
   builder.registerVectorizerStartEPCallback(
       [](FunctionPassManager &manager, OptimizationLevel) {

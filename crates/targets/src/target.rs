@@ -234,6 +234,17 @@ pub struct SplitForm<'ctx> {
     pub seldom: HashSet<String>,
 }
 
+/// How likely a function is to be what launches run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Demand {
+    #[default]
+    Usual,
+    /// Another one is for the launches that are expected, by a guess.
+    Doubtful,
+    /// No launch is expected to need it.
+    Seldom,
+}
+
 /// A function `void (void **args)` that runs the whole block that the thread state names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockFunction {
@@ -243,8 +254,7 @@ pub struct BlockFunction {
     pub symbol: String,
     /// The only block shape it is for, or `None` for all.
     pub shape: Option<[u32; 3]>,
-    /// No launch is expected to need it.
-    pub is_seldom: bool,
+    pub demand: Demand,
     /// What must be known of a kernel that the original module does not have.
     pub version: Option<KernelFacts>,
 }

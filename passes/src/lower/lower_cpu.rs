@@ -60,14 +60,14 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED,
+        self, BLOCK_OF, BLOCK_SHAPE, DOUBTFUL, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED,
         SELDOM, STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
 use regrain_targets::device_language;
 use regrain_targets::device_operations::{Axis, DeviceOperations, Place, common};
-use regrain_targets::target::{BlockFunction, KernelFacts};
+use regrain_targets::target::{BlockFunction, Demand, KernelFacts};
 
 use transpose::BlockMemory;
 
@@ -110,11 +110,6 @@ pub const PASS: PassInfo = PassInfo {
         vectorize_threads::COST_MODEL,
         vectorize_threads::REPORT,
         RUNS,
-        PassOption {
-            name: "seldom",
-            default: "",
-            description: "kernels that are seldom launched with shapes that have no function of their own: k1;k2",
-        },
     ],
     dialects: DIALECTS,
     run,
@@ -128,9 +123,8 @@ const RUNS: PassOption = PassOption {
 };
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    let seldom: HashSet<&str> = pass.option("seldom").split(';').collect();
     let how = How { machine: Machine::of(pass)?, runs: pass.option_bool(RUNS.name)? };
-    make_blocks(module, common(), how, &seldom)?;
+    make_blocks(module, common(), how)?;
     pass.run_pipeline(module, LOWER_CPU)?;
     finish(module);
     Ok(())
@@ -145,7 +139,7 @@ struct How {
 }
 
 /// Makes the block functions, still with structured control flow, and removes launch functions and kernels.
-fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seldom: &HashSet<&str>) -> PassResult {
+fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How) -> PassResult {
     let mut made = Vec::new();
     let launches = launch_function::launches(module);
     let wrappers_of = |launch| GpuWrapper::all(launch).into_iter().map(GpuWrapper::op).collect::<Vec<_>>();
@@ -154,13 +148,14 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
     let shaped: HashSet<&str> = shaped.map(|(_, name, _)| *name).collect();
     for (launch, name, shape) in launches {
         let wrappers = wrappers_of(launch);
-        let is_seldom = shaped.contains(name) && (launch.has_attr(SELDOM) || shape.is_none() && seldom.contains(name));
+        let demand = if shaped.contains(name) { demand(launch) } else { Demand::Usual };
+        let is_seldom = demand == Demand::Seldom;
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             timing::measure(timing::KERNELS, &symbol, || {
-                let of_block = How { runs: how.runs && !is_seldom, ..how };
+                let of_block = How { runs: how.runs && demand == Demand::Usual, ..how };
                 make_block((module, operations), launch, wrapper, (&symbol, of_block), |function| {
                     // Operations of warps were left whole for rows.
                     let whole = !is_seldom || function.contains(vectorize_threads::is_of_warp);
@@ -174,7 +169,7 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How, seld
             })
             .map_err(|reason| launch.error(reason))?;
             let version = module.lookup_symbol(name).filter(|op| is_version(*op)).map(|op| version_facts(op, wrapper));
-            made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, is_seldom, version });
+            made.push(BlockFunction { kernel: name.to_owned(), symbol, shape, demand, version });
         }
         launch.erase();
     }
@@ -202,14 +197,23 @@ pub fn take_blocks(module: Op<'_>) -> Vec<BlockFunction> {
             kernel: kernel.to_owned(),
             symbol: function.symbol_name().unwrap_or_default().to_owned(),
             shape: attributes::block_shape(function),
-            is_seldom: function.has_attr(SELDOM),
+            demand: demand(function),
             version,
         });
-        for name in [BLOCK_OF, BLOCK_SHAPE, SELDOM, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
+        for name in [BLOCK_OF, BLOCK_SHAPE, SELDOM, DOUBTFUL, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
             function.remove_attr(name);
         }
     }
     found
+}
+
+/// How likely launches need a function, by what stands on it.
+fn demand(function: Op<'_>) -> Demand {
+    match () {
+        () if function.has_attr(SELDOM) => Demand::Seldom,
+        () if function.has_attr(DOUBTFUL) => Demand::Doubtful,
+        () => Demand::Usual,
+    }
 }
 
 /// Leaves on a block function what [`take_blocks`] reads.
@@ -219,8 +223,10 @@ fn describe(function: Op<'_>, block: &BlockFunction) {
     if let Some(shape) = block.shape {
         attributes::set_block_shape(function, shape);
     }
-    if block.is_seldom {
-        function.set_attr(SELDOM, ctx.unit_attr());
+    match block.demand {
+        Demand::Usual => (),
+        Demand::Doubtful => function.set_attr(DOUBTFUL, ctx.unit_attr()),
+        Demand::Seldom => function.set_attr(SELDOM, ctx.unit_attr()),
     }
     if let Some(facts) = &block.version {
         let sizes: Vec<i64> = facts.parameter_sizes.iter().map(|size| size.cast_signed()).collect();

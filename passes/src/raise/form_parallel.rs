@@ -17,7 +17,8 @@
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
 //! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known, in rows of `widths` or in one; where such a kernel never reads how many
-//! threads a block has, that for all shapes is `regrain.seldom`.
+//! threads a block has, that for all shapes is `regrain.seldom`. One that never reads it and asks for y of a thread, of no known width, is taken to be launched in rows of a warp:
+//! there the one for all shapes is `regrain.doubtful`.
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
@@ -30,7 +31,7 @@ use mlir_bridge::{
 };
 
 use regrain_dialects::LaunchBounds;
-use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED, SELDOM};
+use regrain_dialects::attributes::{COMDAT, DOUBTFUL, LINKAGE, NOT_RAISED, SELDOM};
 use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared, is_barrier, is_synchronising};
 use regrain_targets::device_language;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
@@ -182,13 +183,12 @@ fn form<'c>(
         }
         let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
         if let Some(widths) = bounds.filter(|_| shape.is_none() && of_warps())
-            && let Some(largest) = largest(kernel, widths)
+            && let Some(largest) = Largest::of(kernel, widths)
         {
-            if !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_))) {
-                // It states a bound and is written for one number of threads.
-                launch.func.set_attr(SELDOM, module.ctx().unit_attr());
+            if let Some(demand) = largest.demand_of_others {
+                launch.func.set_attr(demand, module.ctx().unit_attr());
             }
-            shapes.push(Some(largest));
+            shapes.push(Some(largest.shape));
         }
         made += 1;
     }
@@ -196,17 +196,34 @@ fn form<'c>(
     Ok(())
 }
 
-/// The block of as many threads as `__launch_bounds__` allows, in rows of the width that is known or in one: templates state with it how many they are launched with.
-fn largest(kernel: Op<'_>, widths: &Widths) -> Option<[u32; 3]> {
-    let is_at = |axis| asks(kernel, move |op| matches!(op, ThreadOp::ThreadId(at) if *at == axis));
-    let most = LaunchBounds::of(kernel).most_threads()?;
-    let most = u32::try_from(most).ok().filter(|most| *most > 0 && !is_at(Axis::Z))?;
-    let width = match widths.get(kernel.symbol_name()?) {
-        Some(width) => *width,
-        None if is_at(Axis::Y) => return None,
-        None => most,
-    };
-    most.is_multiple_of(width).then(|| [width, most / width, 1])
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+/// The block of as many threads as `__launch_bounds__` allows: templates state with it how many they are launched with.
+struct Largest {
+    shape: [u32; 3],
+    /// What stands on the launch function for all shapes, if that is needed less.
+    demand_of_others: Option<&'static str>,
+}
+
+impl Largest {
+    /// In rows of the width that is known, in one row where y of a thread is never asked for, else in rows of a warp: whoever uses warps and y means
+    /// one warp for each y, if the kernel is written for one number of threads.
+    fn of(kernel: Op<'_>, widths: &Widths) -> Option<Self> {
+        let is_at = |axis| asks(kernel, move |op| matches!(op, ThreadOp::ThreadId(at) if *at == axis));
+        let most = LaunchBounds::of(kernel).most_threads()?;
+        let most = u32::try_from(most).ok().filter(|most| *most > 0 && !is_at(Axis::Z))?;
+        // It states a bound and is written for that many.
+        let of_one_number = !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_)));
+        let (width, demand) = match widths.get(kernel.symbol_name()?) {
+            Some(width) => (*width, SELDOM),
+            None if !is_at(Axis::Y) => (most, SELDOM),
+            None if of_one_number => (WARP, DOUBTFUL),
+            None => return None,
+        };
+        let shape = most.is_multiple_of(width).then(|| [width, most / width, 1])?;
+        Some(Self { shape, demand_of_others: of_one_number.then_some(demand) })
+    }
 }
 
 /// Whether the kernel has a thread's operation of this kind.

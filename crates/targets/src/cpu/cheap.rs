@@ -1,8 +1,9 @@
 //! Forms of kernels that seldom run, if ever, are compiled as fast as can be, so that the time goes to what runs.
 //!
 //! These are the coroutine form of a kernel that has a block function for all shapes, or one for the shape of each launch that is seen (it is
-//! the oracle then); in the latter case the block function for all shapes too; and what only such functions call. The marks are read by the
-//! pass `regrain-compile-cheaply`. Results are the same bits, as they are at all levels.
+//! the oracle then); the block function for all shapes, where each launch is expected to have one of its own; and what only such functions call.
+//! Where that is expected by a guess, the block function for all shapes is optimised for size. The marks are read by the pass
+//! `regrain-compile-cheaply`. Results are the same bits, as they are at all levels.
 
 use std::collections::HashSet;
 
@@ -14,16 +15,18 @@ use mlir_bridge::llvm;
 use super::image::Kernel;
 use super::symbols::DEVICE_PREFIX;
 use super::sync::calls;
-use crate::target::BlockFunction;
+use crate::target::{BlockFunction, Demand};
 
 /// The attribute of functions that are compiled cheaply.
 const CHEAP: &str = "regrain-cheap";
+/// Its value on those that may run all the same: they are optimised, for size.
+const SMALL: &str = "small";
 
 /// The forms of a unit's kernels.
 pub(super) struct Forms<'f, 'ctx> {
     pub(super) kernels: &'f [Kernel<'ctx>],
     pub(super) blocks: &'f [BlockFunction],
-    /// Kernels that have a block function for the shape of each launch that is seen: what is for all shapes is seldom needed.
+    /// Kernels that have a block function for the shape of each launch that is seen: their threads seldom run.
     pub(super) seldom: &'f HashSet<String>,
 }
 
@@ -37,11 +40,16 @@ pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
             seldom.extend(functions.into_iter().flatten());
         }
     }
-    let unneeded = general().filter(|block| block.is_seldom || forms.seldom.contains(&block.kernel));
-    seldom.extend(unneeded.filter_map(|block| module.get_function(&block.symbol)));
+    let of_demand = |demand| {
+        let blocks = general().filter(move |block| block.demand == demand);
+        blocks.filter_map(|block| module.get_function(&block.symbol))
+    };
+    seldom.extend(of_demand(Demand::Seldom));
     let helpers: HashSet<_> = module.get_functions().filter(|function| is_helper(*function)).collect();
     let needed = needed(module, &seldom, &helpers);
     let mark = module.get_context().create_string_attribute(CHEAP, "");
+    let small = module.get_context().create_string_attribute(CHEAP, SMALL);
+    of_demand(Demand::Doubtful).for_each(|function| function.add_attribute(AttributeLoc::Function, small));
     for function in seldom.into_iter().chain(helpers.into_iter().filter(|helper| !needed.contains(helper))) {
         function.add_attribute(AttributeLoc::Function, mark);
     }
@@ -72,7 +80,7 @@ fn needed<'ctx>(
 
 /// Lets all functions be optimised after all; whether there were marks.
 pub(super) fn unmark(module: &Module<'_>) -> bool {
-    let kinds = ["optnone", "noinline"].map(Attribute::get_named_enum_kind_id);
+    let kinds = ["optnone", "noinline", "optsize"].map(Attribute::get_named_enum_kind_id);
     let mut found = false;
     for function in module.get_functions() {
         if function.get_string_attribute(AttributeLoc::Function, CHEAP).is_some() {
@@ -117,23 +125,23 @@ define internal void @__regrain_dev_of_both() { ret void }
 define internal void @__regrain_dev_deep() { ret void }
 "#;
 
-    /// With a block function for all shapes, where one is said to be `general`: whether that is seldom needed.
-    fn marked(seldom: &[&str], general: Option<bool>) -> Vec<String> {
+    /// With a block function for all shapes, where one is said to be `general`: how it is needed.
+    fn marked(seldom: &[&str], general: Option<Demand>) -> Vec<String> {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
         let options =
             BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false };
         let kernels = Kernel::collect(&module, &options).expect("kernels");
-        let block = |symbol: &str, shape, is_seldom| BlockFunction {
+        let block = |symbol: &str, shape, demand| BlockFunction {
             kernel: "k".into(),
             symbol: symbol.into(),
             shape,
-            is_seldom,
+            demand,
             version: None,
         };
-        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]), false)];
-        blocks.extend(general.map(|is_seldom| block("block_k", None, is_seldom)));
+        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]), Demand::Usual)];
+        blocks.extend(general.map(|demand| block("block_k", None, demand)));
         let seldom = seldom.iter().map(|name| (*name).to_owned()).collect();
         mark(&module, &Forms { kernels: &kernels, blocks: &blocks, seldom: &seldom });
         let is_marked =
@@ -147,13 +155,14 @@ define internal void @__regrain_dev_deep() { ret void }
 
     #[test]
     fn threads_are_seldom_run_where_there_is_a_function_for_all_shapes() {
-        assert_eq!(marked(&[], Some(false)), ["k", "of_threads"]);
+        assert_eq!(marked(&[], Some(Demand::Usual)), ["k", "of_threads"]);
+        assert_eq!(marked(&["k"], None), ["k", "of_threads"]);
         assert!(marked(&[], None).is_empty());
     }
 
     #[test]
     fn the_function_for_all_shapes_is_seldom_run_where_each_launch_has_its_own() {
-        assert_eq!(marked(&["k"], Some(false)), ["k", "block_k", "of_threads", "of_block", "deep"]);
-        assert_eq!(marked(&[], Some(true)), ["k", "block_k", "of_threads", "of_block", "deep"]);
+        assert_eq!(marked(&[], Some(Demand::Seldom)), ["k", "block_k", "of_threads", "of_block", "deep"]);
+        assert_eq!(marked(&[], Some(Demand::Doubtful)), ["k", "block_k", "of_threads"]);
     }
 }

@@ -1,6 +1,6 @@
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true' | FileCheck %s
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=64x1x1' | FileCheck %s --check-prefix=SEEN
-// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=32' | FileCheck %s --check-prefix=WIDE
+// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=64' | FileCheck %s --check-prefix=WIDE
 // RUN: not %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=0' 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: %regrain-opt %s --regrain-form-parallel='shapes=bounded=64x1x1 only=bounded;without' | FileCheck %s --check-prefix=ONLY
 
@@ -10,11 +10,6 @@
 // CHECK-SAME: regrain.seldom
 // CHECK-LABEL: llvm.func @__regrain_launch.bounded.b256x1x1(
 // CHECK-NOT: regrain.seldom
-// CHECK-LABEL: llvm.func @__regrain_launch.asking(
-// CHECK-NOT: regrain.seldom
-// CHECK-LABEL: llvm.func @__regrain_launch.asking.b256x1x1(
-// CHECK-LABEL: llvm.func @__regrain_launch.without(
-// CHECK-NOT: @__regrain_launch.without.b
 // SEEN: llvm.func @__regrain_launch.bounded.b64x1x1(
 // SEEN-NOT: @__regrain_launch.bounded.b256
 
@@ -31,9 +26,14 @@ llvm.func ptx_kernelcc @bounded(%p: !llvm.ptr, %n: i32) attributes {passthrough 
   llvm.return
 }
 
-// Where y of a thread is asked for too, x of the block must be known.
-// CHECK-NOT: @__regrain_launch.rows.b
-// WIDE: llvm.func @__regrain_launch.rows.b32x8x1(
+// Where y of a thread is asked for too, x of the block is what is known of it, else that of a warp: by a guess, on which less is built.
+// CHECK-LABEL: llvm.func @__regrain_launch.rows(
+// CHECK-SAME: regrain.doubtful
+// CHECK-LABEL: llvm.func @__regrain_launch.rows.b32x8x1(
+// CHECK-NOT: regrain.doubtful
+// WIDE-LABEL: llvm.func @__regrain_launch.rows(
+// WIDE-SAME: regrain.seldom
+// WIDE-LABEL: llvm.func @__regrain_launch.rows.b64x4x1(
 // BAD: width 'rows=0', expected kernel=1..1024
 llvm.func ptx_kernelcc @rows(%p: !llvm.ptr) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
   %all = llvm.mlir.constant(-1 : i32) : i32
@@ -45,6 +45,21 @@ llvm.func ptx_kernelcc @rows(%p: !llvm.ptr) attributes {passthrough = [["nvvm.ma
   llvm.return
 }
 
+// Nothing is guessed of a kernel that is written for any number of threads.
+// CHECK-NOT: @__regrain_launch.asking_rows.b
+llvm.func ptx_kernelcc @asking_rows(%p: !llvm.ptr) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
+  %all = llvm.mlir.constant(-1 : i32) : i32
+  %y = nvvm.read.ptx.sreg.tid.y : i32
+  %size = nvvm.read.ptx.sreg.ntid.x : i32
+  %odd = llvm.icmp "slt" %y, %size : i32
+  %votes = llvm.call_intrinsic "llvm.nvvm.vote.ballot.sync"(%all, %odd) : (i32, i1) -> i32
+  llvm.store %votes, %p : i32, !llvm.ptr
+  llvm.return
+}
+
+// CHECK-LABEL: llvm.func @__regrain_launch.asking(
+// CHECK-NOT: regrain.seldom
+// CHECK-LABEL: llvm.func @__regrain_launch.asking.b256x1x1(
 llvm.func ptx_kernelcc @asking(%p: !llvm.ptr) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
   %all = llvm.mlir.constant(-1 : i32) : i32
   %x = nvvm.read.ptx.sreg.tid.x : i32
@@ -55,6 +70,8 @@ llvm.func ptx_kernelcc @asking(%p: !llvm.ptr) attributes {passthrough = [["nvvm.
   llvm.return
 }
 
+// CHECK-LABEL: llvm.func @__regrain_launch.without(
+// CHECK-NOT: @__regrain_launch.without.b
 llvm.func ptx_kernelcc @without(%p: !llvm.ptr, %n: i32) attributes {passthrough = [["nvvm.maxntid", "256"]]} {
   %x = nvvm.read.ptx.sreg.tid.x : i32
   llvm.store %x, %p : i32, !llvm.ptr
