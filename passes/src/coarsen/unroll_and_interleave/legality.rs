@@ -21,6 +21,7 @@ mlir_bridge::reasons! {
     /// Why a loop is not unrolled and interleaved, or a kernel not coarsened.
     pub enum Refusal {
         NoSuchDimension => "the loop has no such dimension",
+        TooLarge => "its body would have more operations than are worth compiling",
         Reductions => "the loop reduces values",
         BarrierDuplicated => "a barrier of another loop would be duplicated",
         BarrierOfOuterLoop => "it holds a barrier of a loop around it",
@@ -41,6 +42,9 @@ mlir_bridge::reasons! {
         EffectsBesideLoops => "it has effects between the grid loop and the block loop",
     }
 }
+
+/// The most operations of an unrolled loop: as many as an alternative may have.
+const MOST_OPERATIONS: usize = 8_000;
 
 /// What legality found out, for the mutation to follow.
 pub struct Plan<'c> {
@@ -73,6 +77,9 @@ pub fn check<'c>(nest: Op<'c>, unroll: &Unroll, functions: &mut Functions<'c>) -
         return Err(Refusal::Reductions);
     }
     let Some(seed) = nest.body().args().get(unroll.dimension).copied() else { return Err(Refusal::NoSuchDimension) };
+    if nest.find_all(|_| true).len().saturating_mul(unroll.factor) > MOST_OPERATIONS {
+        return Err(Refusal::TooLarge);
+    }
     let structures: HashSet<_> = nest.find_all(|op| op != nest && is_structure(op)).into_iter().collect();
     let analyse = |loads| {
         let trust = Trust { reductions: belongs_to_reductions(nest), loads, ..Trust::default() };
