@@ -49,6 +49,17 @@ pub(crate) const SET_ATTRIBUTE: &str = "cudaFuncSetAttribute";
 /// `cudaFuncAttributePreferredSharedMemoryCarveout`, a hint.
 const CARVEOUT: u64 = 9;
 
+/// Functions that ask about a kernel, or set something of it, and launch nothing, with the number of the argument that says which.
+const INQUIRIES: [(&str, u32); 7] = [
+    (SET_ATTRIBUTE, 0),
+    ("cudaFuncSetCacheConfig", 0),
+    ("cudaFuncSetSharedMemConfig", 0),
+    ("cudaFuncGetAttributes", 1),
+    ("cudaOccupancyMaxActiveBlocksPerMultiprocessor", 1),
+    ("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 1),
+    ("cudaOccupancyAvailableDynamicSMemPerBlock", 1),
+];
+
 /// What the host does with kernels, by their mangled device names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
@@ -56,7 +67,7 @@ pub struct Survey {
     pub shapes: BTreeMap<String, Vec<BlockShape>>,
     /// What x of the blocks always is where kernels are launched and the rest of the shape is not known.
     pub widths: BTreeMap<String, u32>,
-    /// The kernels of which nothing is seen but launches with these shapes.
+    /// The kernels that are launched with these shapes, and of which nothing else is seen that may launch them.
     pub only: BTreeSet<String>,
     /// The kernels whose attributes are set; `None` if that may be any.
     pub attributed: Option<BTreeSet<String>>,
@@ -93,7 +104,11 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
     let mut followed: BTreeMap<String, usize> = BTreeMap::new();
     let mut widths: BTreeMap<String, Option<u32>> = BTreeMap::new();
+    let mut asked: BTreeMap<String, usize> = BTreeMap::new();
     for function in copy.get_functions() {
+        for stub in inquiries(function) {
+            *asked.entry(stub).or_default() += 1;
+        }
         for (kernel, block) in launches(function, &kernels) {
             let shapes = shapes.entry(kernel.clone()).or_default();
             match block {
@@ -111,7 +126,7 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     }
     shapes.retain(|_, set| (1..=MAX_SHAPES).contains(&set.len()));
     let is_only = |stub: &String, kernel: &String| {
-        let seen = followed.get(kernel).copied().unwrap_or(0);
+        let seen = followed.get(kernel).copied().unwrap_or(0) + asked.get(stub).copied().unwrap_or(0);
         shapes.contains_key(kernel) && copy.get_function(stub).is_some_and(|stub| uses(stub) == seen + OWN_USES)
     };
     let only =
@@ -128,6 +143,16 @@ const OWN_USES: usize = 2;
 fn uses(function: FunctionValue<'_>) -> usize {
     let first = function.as_global_value().as_pointer_value().get_first_use();
     std::iter::successors(first, |one| one.get_next_use()).count()
+}
+
+/// The names of the kernels' stubs that a function asks about.
+fn inquiries(function: FunctionValue<'_>) -> Vec<String> {
+    let about = |call| {
+        let name = callee_name(call)?;
+        let (_, argument) = INQUIRIES.iter().find(|(asks, _)| *asks == name)?;
+        Some(pointer(call, *argument)?.get_name().to_string_lossy().into_owned())
+    };
+    calls(function).filter_map(about).collect()
 }
 
 /// The kernels whose attributes are set.

@@ -20,7 +20,7 @@ static INLINE uint16_t flush_bf16(uint16_t x) { return (x & 0x7f80) ? x : x & 0x
 static INLINE float relu(float x) { return x != x ? x : x > 0 ? x : 0.0f; }
 
 INLINE uint16_t __regrain_fma_f16(uint16_t a, uint16_t b, uint16_t c) {
-  return odd_to_f16(fma_to_odd(f16_to_f32(a), f16_to_f32(b), f16_to_f32(c)));
+  return f32_to_f16(fma_to_odd_f32(f16_to_f32(a), f16_to_f32(b), f16_to_f32(c)));
 }
 INLINE uint16_t __regrain_fma_bf16(uint16_t a, uint16_t b, uint16_t c) {
   return f64_to_bf16(fma_to_odd(bf16_to_f32(a), bf16_to_f32(b), bf16_to_f32(c)), RN);

@@ -48,11 +48,11 @@ static INLINE double fma_to_odd(double a, double b, double c) {
   uint64_t bits = f64_bits(s), other = (e > 0) == (s > 0) ? bits + 1 : bits - 1;
   return bits_f64((e == 0) | (e != e) | (bits & 1) ? bits : other);
 }
-/* Such a double rounded to half, without a branch: first to the bits of a float, to odd again. No half comes near the limits of
- * a float's exponent. */
-static INLINE uint16_t odd_to_f16(double x) {
-  uint64_t b = f64_bits(x), rest = b & 0x1fffffff;
-  return f32_to_f16((float)bits_f64((b ^ rest) | (uint64_t)(rest != 0) << 29));
+/* The same of halves in float: no product of halves comes near the limits of its exponent. */
+static INLINE float fma_to_odd_f32(float a, float b, float c) {
+  float p = a * b, s = p + c, v = s - p, e = (p - (s - v)) + (c - v);
+  uint32_t bits = f32_bits(s), other = (e > 0) == (s > 0) ? bits + 1 : bits - 1;
+  return bits_f32((e == 0) | (e != e) | (bits & 1) ? bits : other);
 }
 /* An integer as a double rounded to odd. */
 static INLINE double u64_to_odd(uint64_t x) { return x >> 53 ? (double)((x >> 11 | ((x & 0x7ff) != 0)) ) * 0x1p11 : (double)x; }
