@@ -1,4 +1,5 @@
-/* Test: the library's directed rounding against the hardware's rounding modes, on random bit patterns. */
+/* Test: the library's directed rounding against the hardware's rounding modes, and fused operations on halves against exact sums, on random
+ * bit patterns. */
 #include <fenv.h>
 #include <math.h>
 #include <stdint.h>
@@ -75,7 +76,41 @@ float __nv_frsqrt_rn(float);
     HARD(double, dfused, fma(x, y, z), M); CHECK(same_f64, "fma_" #m, __nv_fma_##m(x, y, z), dfused, x, y, z); \
   }
 
+uint16_t __regrain_fma_f16(uint16_t, uint16_t, uint16_t);
+
+/* A finite half in units of 2^-24. */
+static __int128 units(uint16_t h) {
+  int exponent = h >> 10 & 31;
+  __int128 size = (__int128)(exponent ? (h & 0x3ff) | 0x400 : h & 0x3ff) << (exponent ? exponent - 1 : 0);
+  return h >> 15 ? -size : size;
+}
+
+/* a * b + c of finite halves, exact in units of 2^-48 and rounded once, to even. */
+static uint16_t exact_fma_f16(uint16_t a, uint16_t b, uint16_t c) {
+  __int128 sum = units(a) * units(b) + (units(c) << 24);
+  if (sum == 0) return units(c) == 0 && units(a) * units(b) == 0 ? (a ^ b) & c & 0x8000 : 0;
+  unsigned __int128 size = sum < 0 ? -sum : sum;
+  int top = 127, shift;
+  while (!(size >> top)) --top;
+  shift = top - 10 > 24 ? top - 10 : 24;
+  unsigned __int128 rest = size & (((unsigned __int128)1 << shift) - 1), half = (unsigned __int128)1 << (shift - 1);
+  uint32_t bits = (uint32_t)(size >> shift);
+  bits += rest > half || (rest == half && (bits & 1));
+  bits += (uint32_t)(shift - 24) << 10;
+  return (uint16_t)((sum < 0 ? 0x8000 : 0) | (bits < 0x7c00 ? bits : 0x7c00));
+}
+
+/* Halves of any kind, every other time with a sum that nearly cancels. */
+static void check_fma_f16(void) {
+  uint16_t a = (uint16_t)next(), b = (uint16_t)(next() >> 20), c = (uint16_t)(next() >> 40);
+  if (next() & 1) c = (uint16_t)((exact_fma_f16(a, b, 0x8000) ^ 0x8000) + next() % 5 - 2);
+  if ((a & 0x7c00) == 0x7c00 || (b & 0x7c00) == 0x7c00 || (c & 0x7c00) == 0x7c00) return;
+  uint16_t got = __regrain_fma_f16(a, b, c), wanted = exact_fma_f16(a, b, c);
+  if (got != wanted && failures++ < 20) printf("fma_f16: got %04x, expected %04x for %04x %04x %04x\n", got, wanted, a, b, c);
+}
+
 int main(void) {
+  for (int k = 0; k < 2000000; ++k) check_fma_f16();
   for (int k = 0; k < 40000; ++k) {
     volatile float a = random_f32(), b = random_f32(), c = random_f32();
     volatile double x = random_f64(), y = random_f64(), z = random_f64();
