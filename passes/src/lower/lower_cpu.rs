@@ -60,8 +60,8 @@ use mlir_bridge::{
 use regrain_dialects::{
     LaunchBounds,
     attributes::{
-        self, BLOCK_OF, BLOCK_SHAPE, DOUBTFUL, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES, REUSED,
-        SELDOM, STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
+        self, BLOCK_OF, BLOCK_SHAPE, DOUBTFUL, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES,
+        REUSED, SELDOM, STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
