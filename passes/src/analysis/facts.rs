@@ -33,7 +33,8 @@ impl Range {
         Self::new(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     }
 
-    fn contains(self, other: Self) -> bool {
+    /// Whether all values of `other` are among these.
+    pub fn contains(self, other: Self) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 

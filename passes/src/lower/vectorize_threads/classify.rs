@@ -207,6 +207,16 @@ pub fn is_of_warp(op: Op<'_>) -> bool {
     op.is(WarpBarrier::NAME) || kind(op) == Kind::Warp
 }
 
+/// A number before it was made wider, and whether that was by its sign.
+pub fn before_widening(value: Value<'_>) -> Option<(Value<'_>, bool)> {
+    let op = value.defining_op()?;
+    match op.name() {
+        "llvm.sext" | "arith.extsi" => Some((op.operand(0), true)),
+        "llvm.zext" | "arith.extui" => Some((op.operand(0), false)),
+        _ => None,
+    }
+}
+
 /// Whether a call says which thread may fail next.
 pub fn names_thread(op: Op<'_>) -> bool {
     op.is("llvm.call") && callee(op) == Some(SET_THREAD)

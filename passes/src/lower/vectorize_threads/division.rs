@@ -63,7 +63,7 @@ impl Division {
     /// The same of what is known of the operands, as signed numbers.
     pub fn of_ranges(bits: u32, signed: bool, a: Range, b: Range) -> Option<Self> {
         let positive = a.low >= 0 && b.low >= 0;
-        let fits = |limits: Range| [a, b].iter().all(|known| limits.low <= known.low && known.high <= limits.high);
+        let fits = |limits: Range| [a, b].iter().all(|known| limits.contains(*known));
         let as_signed = fits(Range::of_width(32)) && (signed || positive);
         let as_unsigned = if bits <= 32 { !signed } else { fits(Range { low: 0, high: (1 << 32) - 1 }) };
         if !as_signed && !as_unsigned {

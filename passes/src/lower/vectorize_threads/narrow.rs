@@ -11,7 +11,7 @@
 
 use mlir_bridge::ir::{Op, Type, Value};
 
-use super::emit::Emitter;
+use super::{classify::before_widening, emit::Emitter};
 use crate::analysis::facts::{constant, width};
 
 /// How many predicates, the first ones, are of numbers of either kind: `eq` and `ne`.
@@ -28,14 +28,9 @@ struct Narrow<'c> {
 
 impl<'c> Narrow<'c> {
     fn of(value: Value<'c>) -> Option<Self> {
-        let op = value.defining_op()?;
-        let signed = match op.name() {
-            "llvm.sext" | "arith.extsi" => true,
-            "llvm.zext" | "arith.extui" => false,
-            _ => return None,
-        };
+        let (value, signed) = before_widening(value)?;
         // Masks are no numbers that a processor compares.
-        (width(op.operand(0).ty())? >= 8).then(|| Self { signed, value: op.operand(0) })
+        (width(value.ty())? >= 8).then_some(Self { signed, value })
     }
 
     /// Whether a number is one that was made wider of such a type in the same way.

@@ -18,6 +18,7 @@
 use mlir_bridge::ir::{Attr, Mapping, Op, Type, Value};
 
 use super::{
+    classify::before_widening,
     emit::{Emitted, Emitter},
     parts::extract,
     shapes::Shape,
@@ -26,11 +27,11 @@ use super::{
 };
 use crate::analysis::facts::{Range, range};
 
-/// The elements of an update: elements of an array that all lanes have.
+/// What an update changes: elements of an array that all lanes have.
 pub struct Elements<'c> {
     array: Value<'c>,
     element: Type<'c>,
-    /// Integers of at most 64 bits, whose values have 32.
+    /// An integer of at most 64 bits, whose value has 32.
     index: Value<'c>,
     signed: bool,
 }
@@ -47,23 +48,16 @@ impl<'c> Emitter<'c, '_> {
         let (array, index) = (pointer.operand(0), pointer.operand(1));
         let adds_nothing = self.mask.is_none()
             || op.operand(1).ty().int_width().is_some() && reduction(op).is_some_and(|(_, neutral)| neutral == 0);
-        if !by_index || !adds_nothing || self.shape(array) != Shape::Uniform || self.shape(index) != Shape::Varying {
+        if !by_index || !adds_nothing || self.shape(array) != Shape::Uniform {
             return None;
         }
         let element = pointer.attr("elem_type").and_then(Attr::as_type)?;
-        let extends = |op: &Op<'c>| matches!(op.name(), "llvm.sext" | "arith.extsi" | "llvm.zext" | "arith.extui");
-        let extended = index
-            .defining_op()
-            .filter(extends)
-            .filter(|op| op.operand(0).ty().int_width().is_some_and(|bits| bits <= 32));
-        let (index, signed) = match extended {
-            Some(op) => (op.operand(0), matches!(op.name(), "llvm.sext" | "arith.extsi")),
-            None => (index, true),
-        };
+        let narrow =
+            before_widening(index).filter(|(narrow, _)| narrow.ty().int_width().is_some_and(|bits| bits <= 32));
+        let (index, signed) = narrow.unwrap_or((index, true));
         let bits = index.ty().int_width()?;
-        let fits =
-            |limits: Range| range(index).is_some_and(|known| limits.low <= known.low && known.high <= limits.high);
-        (self.shape(index) == Shape::Varying && (bits <= 32 || fits(Range::of_width(32)))).then_some(Elements {
+        let fits = || range(index).is_some_and(|known| Range::of_width(32).contains(known));
+        (self.shape(index) == Shape::Varying && (bits <= 32 || fits())).then_some(Elements {
             array,
             element,
             index,
@@ -82,16 +76,21 @@ impl<'c> Emitter<'c, '_> {
             Ok(())
         })?;
         self.within(all.region(1).entry(), None, |this| {
-            let some = this.b.scf_if(this.any(mask), &[], false);
-            this.within(some.region(0).entry(), None, |this| {
-                let indices = this.indices(elements);
-                let first = this.lane_number(this.first_lane(this.bits(mask)));
-                let i32 = this.b.ctx().int(32);
-                let of_first = this.spread(extract(this.b, indices, first, i32), Shape::Uniform)[0];
-                this.update_all(op, elements, this.select(mask, indices, of_first), Some(mask))?;
-                this.b.scf_yield(&[]);
-                Ok(())
-            })?;
+            this.update_some(op, elements, mask)?;
+            this.b.scf_yield(&[]);
+            Ok(())
+        })
+    }
+
+    /// The same for the lanes of `mask`, if there are any.
+    fn update_some(&mut self, op: Op<'c>, elements: &Elements<'c>, mask: Value<'c>) -> Emitted<()> {
+        let some = self.b.scf_if(self.any(mask), &[], false);
+        self.within(some.region(0).entry(), None, |this| {
+            let indices = this.indices(elements);
+            let first = this.lane_number(this.first_lane(this.bits(mask)));
+            let of_first = extract(this.b, indices, first, this.b.ctx().int(32));
+            let of_first = this.spread(of_first, Shape::Uniform)[0];
+            this.update_all(op, elements, this.select(mask, indices, of_first), Some(mask))?;
             this.b.scf_yield(&[]);
             Ok(())
         })

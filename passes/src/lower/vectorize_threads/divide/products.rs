@@ -9,7 +9,7 @@
 use mlir_bridge::ir::{Op, Value};
 
 use super::super::{
-    classify::is_signed,
+    classify::{before_widening, is_signed},
     division::{DOUBLE, Division},
     emit::Emitter,
     shapes::Shapes,
@@ -47,13 +47,7 @@ impl<'c> Product<'c> {
             }
             None => (dividend, None),
         };
-        let widened = wide.defining_op()?;
-        let by_sign = match widened.name() {
-            "llvm.sext" | "arith.extsi" => true,
-            "llvm.zext" | "arith.extui" => false,
-            _ => return None,
-        };
-        let narrow = widened.operand(0);
+        let (narrow, by_sign) = before_widening(wide)?;
         if width(narrow.ty())? > NARROW {
             return None;
         }

@@ -271,8 +271,7 @@ impl<'c> Shapes<'c> {
 }
 
 fn within(range: Range, bits: u32) -> bool {
-    let all = Range::of_width(bits);
-    all.low <= range.low && range.high <= all.high
+    Range::of_width(bits).contains(range)
 }
 
 /// Whether a sum or difference is exact, by the ranges of its operands.
