@@ -55,7 +55,10 @@ inline std::string fatbin() {
   return out + body;
 }
 
-static void add(void **args) { **static_cast<int **>(args[0]) += *static_cast<int *>(args[1]); }
+// Blocks run side by side.
+static void add(void **args) {
+  __atomic_fetch_add(*static_cast<int **>(args[0]), *static_cast<int *>(args[1]), __ATOMIC_RELAXED);
+}
 static int scale_on_cpu[4] = {1, 2, 3, 4};
 static const uint32_t add_params[] = {8, 4, 8, 2};
 static const regrain_cpu_kernel cpu_kernels[] = {{"add", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0},
