@@ -164,7 +164,8 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How) -> P
                     }
                     columns::serialise(function);
                     side_by_side::join(module, function, how.machine.register_bits);
-                    vectorize_threads::vectorise(function, how.machine)
+                    let short = demand != Demand::Usual;
+                    vectorize_threads::vectorise(function, Machine { short, ..how.machine })
                 })
             })
             .map_err(|reason| launch.error(reason))?;

@@ -81,7 +81,7 @@ pub use classify::{is_of_warp, is_ordinary, is_scalar};
 pub use combs::LEAST as LEAST_APART;
 use forms::check;
 use lane_memory::LaneMemory;
-pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, WARP, number};
+pub use machine::{COST_MODEL, Machine, REGISTER_BITS, REGISTERS, REPORT, SHORT, WARP, number};
 pub use memory::SCATTERING;
 pub use nest::FEWEST;
 use nest::Nest;
@@ -99,13 +99,14 @@ pub const PASS: PassInfo = PassInfo {
     name: NAME,
     summary: "let rows of threads go through thread loops together, as vectors",
     anchor: Anchor::Module,
-    options: &[REGISTER_BITS, REGISTERS, COST_MODEL, REPORT],
+    options: &[REGISTER_BITS, REGISTERS, COST_MODEL, REPORT, SHORT],
     dialects: DIALECTS,
     run,
 };
 
 fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
-    Ok(vectorise(module, Machine::of(pass)?).map_err(|why| why.to_string())?)
+    let machine = Machine { short: pass.option_bool(SHORT.name)?, ..Machine::of(pass)? };
+    Ok(vectorise(module, machine).map_err(|why| why.to_string())?)
 }
 
 /// Vectorises all thread loops below `root`. Fails where a loop holds operations of warps and cannot be vectorised, which

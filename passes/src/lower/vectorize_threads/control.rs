@@ -17,6 +17,8 @@ use crate::analysis::constants::is_undefined;
 
 /// Operations up to which a branch is made twice, with and without a mask.
 const LARGEST_COPY: usize = 200;
+/// Operations up to which something is made twice where code is to be short.
+const LONGEST_TWICE: usize = 40;
 /// Loops around a branch that is made twice.
 const DEEPEST_COPY: u32 = 2;
 /// Operations up to which a branch without effects runs always.
@@ -29,6 +31,11 @@ pub fn terminator<'c>(block: Block<'c>) -> Emitted<Op<'c>> {
 /// The operations of a branch, nested ones too.
 fn size(block: Block<'_>) -> usize {
     block.ops().into_iter().map(|op| op.find_all(|_| true).len().max(1)).sum::<usize>() - 1
+}
+
+/// Whether code that is to be short may have what is below an operation twice.
+pub fn is_short(op: Op<'_>) -> bool {
+    op.find_all(|_| true).len() <= LONGEST_TWICE
 }
 
 /// The operations of the branches, without those that are empty.
@@ -103,7 +110,7 @@ impl<'c> Emitter<'c, '_> {
             return self.serial(op);
         }
         let condition = self.lane_vector(op.operand(0));
-        if self.mask.is_none() && self.depth <= DEEPEST_COPY {
+        if self.mask.is_none() && self.depth <= DEEPEST_COPY && self.may_double(op) {
             let likely = likely(op);
             let whole = self.surely(op.operand(0), likely == 0);
             if self.is_worth_two(op, whole.is_some()) {
@@ -127,7 +134,12 @@ impl<'c> Emitter<'c, '_> {
 
     /// Whether a loop may be made twice, with and without a mask.
     pub fn may_copy(&self, op: Op<'c>) -> bool {
-        size(op.body()) <= LARGEST_COPY && self.depth <= DEEPEST_COPY
+        self.may_double(op) && size(op.body()) <= LARGEST_COPY && self.depth <= DEEPEST_COPY
+    }
+
+    /// Whether code for all lanes beside that for some is short enough.
+    pub fn may_double(&self, op: Op<'c>) -> bool {
+        !self.short || is_short(op)
     }
 
     /// A branch that is taken by all lanes, which `whole` says if it is there, runs without a mask.

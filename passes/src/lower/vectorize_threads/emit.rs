@@ -73,6 +73,8 @@ pub struct Emitter<'c, 's> {
     pub read: Vec<Value<'c>>,
     /// Whether what a thread has read may be written back (`guard.rs`).
     pub writes_back: bool,
+    /// Whether what all lanes take part in has no code of its own.
+    pub short: bool,
 }
 
 impl<'c> Emitter<'c, '_> {

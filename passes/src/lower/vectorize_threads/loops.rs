@@ -29,8 +29,8 @@ impl<'c> Emitter<'c, '_> {
         if self.shapes.all_uniform(&op.operands()[..3]) {
             return self.uniform_for(op);
         }
-        let linear = matches!(self.shape(op.body().arg(0)), Shape::Linear(_));
-        if linear && self.shapes.is_uniform(op.operand(1)) { self.peeled_for(op) } else { self.masked_for(op, None) }
+        let in_turn = matches!(self.shape(op.body().arg(0)), Shape::Linear(_)) && self.shapes.is_uniform(op.operand(1));
+        if in_turn && self.may_double(op) { self.peeled_for(op) } else { self.masked_for(op, None) }
     }
 
     fn uniform_for(&mut self, op: Op<'c>) -> Emitted<()> {

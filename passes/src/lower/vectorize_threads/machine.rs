@@ -34,6 +34,13 @@ pub const COST_MODEL: PassOption = PassOption {
 pub const REPORT: PassOption =
     PassOption { name: "report", default: "false", description: "say of each thread loop what became of it" };
 
+/// The option for rows of little code.
+pub const SHORT: PassOption = PassOption {
+    name: "short",
+    default: "false",
+    description: "make no code for all lanes beside that for some of them",
+};
+
 /// What is known of the processor, and what is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine {
@@ -45,6 +52,8 @@ pub struct Machine {
     pub cost_model: bool,
     /// Whether remarks say of each thread loop what became of it.
     pub report: bool,
+    /// Whether code is to be short: rows, rounds and branches that all lanes take part in have none of their own.
+    pub short: bool,
 }
 
 impl Machine {
@@ -61,7 +70,7 @@ impl Machine {
         };
         let registers = number(pass, &REGISTERS)?;
         let cost_model = model.parse().map_err(|_| format!("cost-model: expected true or false, got '{model}'"))?;
-        Ok(Self { register_bits, registers, cost_model, report: pass.option(REPORT.name) == "true" })
+        Ok(Self { register_bits, registers, cost_model, report: pass.option(REPORT.name) == "true", short: false })
     }
 }
 

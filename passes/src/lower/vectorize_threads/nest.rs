@@ -13,6 +13,7 @@ use super::{
     apart::Apart,
     asked::{self, asks_rows},
     classify::is_of_warp,
+    control,
     cost::{Costs, Estimate},
     counted::{self, Advances},
     emit::{Emitter, Row, Tile},
@@ -172,6 +173,11 @@ impl<'c> Nest<'c> {
         this.make(plain, &taken, &advances, &seeds, this.last_row(costs))
     }
 
+    /// Whether whole rows get no code of their own.
+    fn is_short(&self) -> bool {
+        self.machine.short && !control::is_short(self.parallel)
+    }
+
     /// Whether there may be a last row that not all lanes are in, of unknown size.
     fn may_leave_some(&self) -> bool {
         self.width.is_none() && self.factor % i64::from(self.lanes) != 0
@@ -189,6 +195,7 @@ impl<'c> Nest<'c> {
             None => 0,
         };
         match costs.masked_row() < costs.alone.saturating_mul(rest) / lanes {
+            _ if self.is_short() => LastRow::Together,
             true if self.machine.cost_model => LastRow::Together,
             _ => LastRow::OneByOne,
         }
@@ -304,6 +311,7 @@ impl<'c> Nest<'c> {
     ) -> Result<(), String> {
         let few = self.most.is_some_and(|most| most < 2 * i64::from(self.lanes));
         match second {
+            Second::None if self.is_short() && self.may_leave_some() => return self.masked_rows(b, shapes, ivs),
             Second::Rows(plain, proven) if asks_rows(shapes) => {
                 self.chosen_rows(b, shapes, ivs, (whole, holds), (plain, proven))?;
                 return plain.partial_row(b, proven, ivs, whole);
@@ -401,6 +409,7 @@ impl<'c> Nest<'c> {
             touched: Vec::new(),
             read: Vec::new(),
             writes_back: self.writes_back && guard::writes_side_by_side(shapes, self.parallel),
+            short: self.machine.short,
         };
         emitter.mask = mask(&emitter);
         let old = self.parallel.body().args();

@@ -36,6 +36,24 @@ impl<'c> Nest<'c> {
         self.row(b, shapes, ivs, whole, within, &[])
     }
 
+    /// The loop over all rows, of which the last one may be partial.
+    pub(super) fn masked_rows(&self, b: Builder<'c>, shapes: &Shapes<'c>, ivs: &[Value<'c>]) -> Result<(), String> {
+        let (lower, upper) = (self.parallel.operand(0), self.parallel.operand(3));
+        let made = b.scf_for(lower, upper, b.const_index(self.lanes.into()), &[]);
+        let inside = Builder::at_end(made.body(), b.loc);
+        let first = made.body().arg(0);
+        let rest = inside.arith("subi", upper, first);
+        self.row(inside, shapes, ivs, first, |emitter| Some(self.first_lanes(emitter, rest)), &[])?;
+        inside.scf_yield(&[]);
+        Ok(())
+    }
+
+    /// The lanes before one.
+    fn first_lanes(&self, emitter: &Emitter<'c, '_>, count: Value<'c>) -> Value<'c> {
+        let lanes = emitter.constants(count.ty(), 0..i64::from(self.lanes));
+        emitter.compare("slt", lanes, emitter.splat(count))
+    }
+
     /// The row that not all lanes are in, if there is one.
     fn unknown_partial_row(
         &self,
@@ -47,11 +65,7 @@ impl<'c> Nest<'c> {
         let rest = b.arith("subi", self.parallel.operand(3), whole);
         let some = b.scf_if(b.cmpi("sgt", rest, b.const_index(0)), &[], false);
         let inside = Builder::at_end(some.body(), b.loc);
-        let within = |emitter: &Emitter<'c, '_>| {
-            let lanes = emitter.constants(b.ctx().index(), 0..i64::from(self.lanes));
-            Some(emitter.compare("slt", lanes, emitter.splat(rest)))
-        };
-        self.row(inside, shapes, ivs, whole, within, &[])?;
+        self.row(inside, shapes, ivs, whole, |emitter| Some(self.first_lanes(emitter, rest)), &[])?;
         inside.scf_yield(&[]);
         Ok(())
     }
