@@ -4,10 +4,22 @@
 // RUN: %regrain --offload-arch=cpu -O3 %s -o %t && %t && env REGRAIN_CPU_MODE=coroutine %t
 // RUN: %regrain --offload-arch=cpu -O2 -fgpu-rdc %s -o %t && %t
 
-// The device's storage is elsewhere on a GPU, and is made another way.
+// NVIDIA's driver makes the storage when the image is loaded, which its runtime is told to do before the program's first initialiser.
+// RUN: %regrain --offload-arch=sm_80 -O2 --offload-device-only -S %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: %regrain --offload-arch=cpu,sm_80 -O2 -c %s -o %t.o && %regrain --offload-arch=sm_80 -fgpu-rdc -c %s -o %t.o
+// RUN: %regrain --offload-arch=sm_80 -O2 -c %s -o %t.o && llvm-objdump -dr %t.o | FileCheck %s --check-prefix=HOST
+// PTX-DAG: .visible .global .attribute(.managed) .align 4 .u32 count = 40;
+// PTX-DAG: .attribute(.managed) .align 4 .b8 row[20]
+// PTX-DAG: .global .align 4 .u32 plain
+// HOST: R_X86_64_PLT32 __cudaRegisterManagedVar
+// HOST: R_X86_64_PLT32 __cudaRegisterFatBinaryEnd
+// HOST-NOT: R_X86_64_PLT32
+// HOST: R_X86_64_PLT32 __cudaInitModule
+
+// AMD's storage is made another way.
 // RUN: rm -f %t.o
-// RUN: not %regrain --offload-arch=cpu,sm_80 -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=GPU
-// GPU: managed_variable.cu:{{[0-9]+}}: error: managed variables are there for the CPU alone (--offload-arch=cpu), not for sm_80
+// RUN: not %regrain --offload-arch=cpu,gfx90a -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=AMD
+// AMD: managed_variable.cu:{{[0-9]+}}: error: managed variables are there for the CPU and NVIDIA's chips, not for gfx90a
 // RUN: not %regrain --offload-arch=cpu -DIN_A_CONSTANT -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=CONSTANT
 // CONSTANT: managed_variable.cu:{{[0-9]+}}: error: the address of this managed variable is known when the program runs: it cannot stand in a constant
 // RUN: not test -e %t.o
@@ -24,6 +36,7 @@ namespace {
 __managed__ long untouched = 7;
 }
 __attribute__((annotate("another"))) int annotated = 3;
+__attribute__((annotate("a third"))) __device__ int plain = 5;
 
 static int before = ++count + int(row[4]);
 

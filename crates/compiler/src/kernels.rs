@@ -60,9 +60,13 @@ pub(crate) fn read_unit<'ctx>(
 ) -> Result<Module<'ctx>> {
     let module = read_bitcode(context, path)?;
     dump.llvm(&format!("device-{arch}"), &module)?;
-    if let Some(place) = managed::places(&module).into_iter().next() {
-        let what = format!("managed variables are there for the CPU alone (--offload-arch=cpu), not for {arch}");
-        return Err(regrain_targets::Error::Located { place, what }.into());
+    match chips.target.managed_section() {
+        Some(section) => managed::place(&module, section),
+        None if let Some(place) = managed::places(&module).into_iter().next() => {
+            let what = format!("managed variables are there for the CPU and NVIDIA's chips, not for {arch}");
+            return Err(regrain_targets::Error::Located { place, what }.into());
+        }
+        None => (),
     }
     chips.target.receive(&module);
     Ok(module)

@@ -17,6 +17,11 @@ pub fn places(module: &Module<'_>) -> Vec<String> {
     llvm::managed_variables(module, MARK)
 }
 
+/// Puts the managed variables of device code into a section, by which the target finds them.
+pub fn place(module: &Module<'_>, section: &CStr) {
+    llvm::place_managed(module, MARK, section);
+}
+
 /// Lets the host's code reach managed variables in the device's storage.
 ///
 /// # Errors

@@ -134,6 +134,8 @@ void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
 
 /* The sink gets a line FILE:LINE for each of a module. */
 bool regrainFindManaged(LLVMModuleRef module, const char *mark, RegrainSink sink, void *user);
+/* Puts the managed variables of device code into a section, which is kept; annotations go. */
+void regrainPlaceManaged(LLVMModuleRef module, const char *mark, const char *section);
 /* Lets the host's code reach managed variables by pointers that the runtime sets. False where the address of one stands in a
  * constant: the sink gets FILE:LINE of that variable. */
 bool regrainManagedShadows(LLVMModuleRef module, const char *mark, RegrainSink sink, void *user);

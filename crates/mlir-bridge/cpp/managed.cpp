@@ -12,7 +12,8 @@
 //   %1 = load ptr, ptr @x.managed
 //   store i32 3, ptr %1
 //
-// All is registered before the unit's own variables are initialised, since that may take managed variables.
+// All is registered before the unit's own variables are initialised, since that may take managed variables. NVIDIA's runtime sets the
+// pointers when it is told to load the module.
 
 #include "sink.h"
 
@@ -33,6 +34,8 @@ namespace {
 constexpr StringLiteral Annotations = "llvm.global.annotations";
 constexpr StringLiteral Register = "__cudaRegisterVar";
 constexpr StringLiteral RegisterManaged = "__cudaRegisterManagedVar";
+constexpr StringLiteral RegisterEnd = "__cudaRegisterFatBinaryEnd";
+constexpr StringLiteral InitModule = "__cudaInitModule";
 constexpr StringLiteral ModuleConstructor = "__cuda_module_ctor";
 
 struct Annotation {
@@ -116,6 +119,18 @@ bool redirect(GlobalVariable &shadow) {
   return true;
 }
 
+void loadWhenRegistered(Module &module) {
+  Function *end = module.getFunction(RegisterEnd);
+  if (!end)
+    return;
+  LLVMContext &context = module.getContext();
+  auto *type = FunctionType::get(Type::getInt8Ty(context), {PointerType::getUnqual(context)}, false);
+  FunctionCallee load = module.getOrInsertFunction(InitModule, type);
+  for (User *user : end->users())
+    if (auto *call = dyn_cast<CallInst>(user))
+      CallInst::Create(load, {call->getArgOperand(0)}, "", std::next(call->getIterator()));
+}
+
 // Of constructors of the same priority the first in the list runs first.
 void registerFirst(Module &module) {
   GlobalVariable *list = module.getNamedGlobal("llvm.global_ctors");
@@ -142,6 +157,15 @@ bool regrainFindManaged(LLVMModuleRef module, const char *mark, RegrainSink sink
   return succeed(found, sink, user);
 }
 
+void regrainPlaceManaged(LLVMModuleRef moduleRef, const char *mark, const char *section) {
+  Module &module = *unwrap(moduleRef);
+  for (const Annotation &annotation : annotations(module))
+    if (isManaged(annotation, mark))
+      annotation.variable()->setSection(section);
+  if (GlobalVariable *list = module.getNamedGlobal(Annotations))
+    list->eraseFromParent();
+}
+
 bool regrainManagedShadows(LLVMModuleRef moduleRef, const char *mark, RegrainSink sink, void *user) {
   Module &module = *unwrap(moduleRef);
   SetVector<GlobalVariable *> shadows;
@@ -155,6 +179,7 @@ bool regrainManagedShadows(LLVMModuleRef moduleRef, const char *mark, RegrainSin
   for (auto [shadow, place] : zip_equal(shadows, places))
     if (!redirect(*shadow))
       return fail(place, sink, user);
+  loadWhenRegistered(module);
   registerFirst(module);
   return succeed("", sink, user);
 }

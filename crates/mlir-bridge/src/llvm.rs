@@ -353,6 +353,12 @@ pub fn managed_variables(module: &Module<'_>, mark: &CStr) -> Vec<String> {
     String::from_utf8_lossy(&found.unwrap_or_default()).lines().map(str::to_owned).collect()
 }
 
+/// Puts the managed variables of device code, those annotated by `mark`, into a section, which is kept; annotations go.
+pub fn place_managed(module: &Module<'_>, mark: &CStr, section: &CStr) {
+    // SAFETY: as in `managed_variables`.
+    unsafe { ffi::regrainPlaceManaged(module.as_mut_ptr(), mark.as_ptr(), section.as_ptr()) }
+}
+
 /// Lets the host's code reach the managed variables, those annotated by `mark`, by pointers that the runtime sets.
 ///
 /// # Errors

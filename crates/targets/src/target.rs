@@ -7,6 +7,7 @@
 //! To add a target: a folder beside `nvptx` with an implementation of [`Target`], and its row in `lib.rs`.
 
 use std::collections::HashSet;
+use std::ffi::CStr;
 use std::fmt;
 use std::path::Path;
 
@@ -112,6 +113,11 @@ pub trait Kernels: Sync {
 
     /// Notes in device code that clang has just made what can no longer be told once functions are inlined.
     fn receive(&self, _module: &Module<'_>) {}
+
+    /// The section that says of a variable of device code that it is managed; `None` where there are none.
+    fn managed_section(&self) -> Option<&'static CStr> {
+        None
+    }
 
     /// A machine for passes over device code of clang's for `arch`.
     ///

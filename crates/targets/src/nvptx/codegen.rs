@@ -4,6 +4,7 @@
 use inkwell::module::Module;
 use mlir_bridge::nvptx_backend::Backend;
 
+use super::managed;
 use crate::Error;
 use crate::toolkit::{SmArch, Toolkit};
 
@@ -55,6 +56,7 @@ pub fn optimize(module: &Module<'_>, toolkit: &Toolkit, options: &CodegenOptions
 
 /// Lowers an optimised module to PTX. The module is of no use afterwards.
 pub fn emit(module: &Module<'_>, toolkit: &Toolkit, options: &CodegenOptions) -> Result<String, Error> {
+    managed::annotate(module);
     backend(toolkit, options).emit(module).map_err(|message| Error::Tool { tool: "the NVPTX back end".into(), message })
 }
 

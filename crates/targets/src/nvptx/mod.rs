@@ -9,6 +9,7 @@ pub mod codegen;
 pub mod embed;
 pub mod fatbin;
 pub mod limits;
+mod managed;
 pub mod ptxas;
 pub mod report;
 mod target;

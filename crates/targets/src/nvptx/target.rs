@@ -1,5 +1,6 @@
 //! NVIDIA's GPUs as a target.
 
+use std::ffi::CStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,6 +11,7 @@ use regrain_tuning::model::Processor;
 
 use super::codegen::{emit, optimize};
 use super::limits::{limits, shared_opt_in_everywhere};
+use super::managed;
 use super::{AssembleOptions, Assembled, CodegenOptions, Image as Part, assemble, embed, fat_binary};
 use crate::image::{Image, KernelOptions, Piece};
 use crate::offload::{ImageKind, OffloadImage};
@@ -91,6 +93,10 @@ impl Kernels for Nvptx {
 
     fn code_extension(&self) -> &'static str {
         "cubin"
+    }
+
+    fn managed_section(&self) -> Option<&'static CStr> {
+        Some(managed::SECTION)
     }
 
     fn machine(&self, arch: &str) -> Result<TargetMachine, Error> {
