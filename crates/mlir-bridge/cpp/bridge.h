@@ -124,6 +124,8 @@ void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
  * most `limit` instructions; none with a call whose name begins with, or whose assembly contains, one of `barriers`.
  * Whether any was. */
 bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
+/* Leaves a declaration of a function. */
+void regrainForgetBody(LLVMValueRef function);
 /* Makes constants of the integer arguments of calls of `callee` that branches before the call know, or what they are
  * computed of. */
 void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);

@@ -90,6 +90,10 @@ private:
 
 } // namespace
 
+void regrainForgetBody(LLVMValueRef function) {
+  unwrap<Function>(function)->deleteBody();
+}
+
 void regrainKnowArguments(LLVMModuleRef module, MlirStringRef name) {
   Function *callee = unwrap(module)->getFunction(unwrap(name));
   if (!callee)

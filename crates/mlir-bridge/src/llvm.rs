@@ -339,6 +339,12 @@ pub fn lower_single_thread_atomics(module: &Module<'_>) {
     unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
 }
 
+/// Leaves a declaration of a function.
+pub fn forget_body(function: FunctionValue<'_>) {
+    // SAFETY: the function is live.
+    unsafe { ffi::regrainForgetBody(function.as_value_ref()) }
+}
+
 /// Makes constants of the integer arguments of calls of `callee` that branches before the call know, as of `n` and `8 * n` behind `n == 4`.
 pub fn know_arguments(module: &Module<'_>, callee: &str) {
     // SAFETY: a live module; the name is lent for the call.

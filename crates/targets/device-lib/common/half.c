@@ -7,8 +7,8 @@ INLINE float __regrain_bf16_to_f32(uint16_t x) { return bf16_to_f32(x); }
 #define FROM_WIDER(mode, MODE)                                                                                      \
   INLINE uint16_t __regrain_f32_to_f16_##mode(float x) { return MODE == RN ? f32_to_f16(x) : f64_to_f16(x, MODE); } \
   INLINE uint16_t __regrain_f32_to_bf16_##mode(float x) { return MODE == RN ? f32_to_bf16(x) : f64_to_bf16(x, MODE); } \
-  uint16_t __regrain_f64_to_f16_##mode(double x) { return f64_to_f16(x, MODE); }                                    \
-  uint16_t __regrain_f64_to_bf16_##mode(double x) { return f64_to_bf16(x, MODE); }                                  \
+  uint16_t __regrain_f64_to_f16_##mode(double x) { return MODE == RN ? f32_to_f16(f64_to_odd_f32(x)) : f64_to_f16(x, MODE); } \
+  uint16_t __regrain_f64_to_bf16_##mode(double x) { return MODE == RN ? f32_to_bf16(f64_to_odd_f32(x)) : f64_to_bf16(x, MODE); } \
   uint16_t __regrain_s64_to_f16_##mode(int64_t x) { return f64_to_f16(s64_to_odd(x), MODE); }                       \
   uint16_t __regrain_u64_to_f16_##mode(uint64_t x) { return f64_to_f16(u64_to_odd(x), MODE); }                      \
   uint16_t __regrain_s64_to_bf16_##mode(int64_t x) { return f64_to_bf16(s64_to_odd(x), MODE); }                     \
@@ -23,7 +23,7 @@ INLINE uint16_t __regrain_fma_f16(uint16_t a, uint16_t b, uint16_t c) {
   return f32_to_f16(fma_to_odd_f32(f16_to_f32(a), f16_to_f32(b), f16_to_f32(c)));
 }
 INLINE uint16_t __regrain_fma_bf16(uint16_t a, uint16_t b, uint16_t c) {
-  return f64_to_bf16(fma_to_odd(bf16_to_f32(a), bf16_to_f32(b), bf16_to_f32(c)), RN);
+  return f32_to_bf16(f64_to_odd_f32(fma_to_odd(bf16_to_f32(a), bf16_to_f32(b), bf16_to_f32(c))));
 }
 INLINE uint16_t __regrain_relu_f16(uint16_t x) { return (x & 0x7fff) > 0x7c00 ? 0x7fff : x & 0x8000 ? 0 : x; }
 INLINE uint16_t __regrain_relu_bf16(uint16_t x) { return (x & 0x7fff) > 0x7f80 ? 0x7fff : x & 0x8000 ? 0 : x; }

@@ -37,8 +37,16 @@ static INLINE uint16_t f32_to_f16(float x) {
   return x != x ? 0x7fff : rounded;
 }
 static INLINE uint16_t f32_to_bf16(float x) {
-  uint32_t b = f32_bits(x);
-  return x != x ? 0x7fff : (uint16_t)((b + 0x7fff + (b >> 16 & 1)) >> 16);
+  uint32_t b = f32_bits(x), rounded = (b + 0x7fff + (b >> 16 & 1)) >> 16;
+  /* By masks: a selection of so much would be made a branch, which rows of threads do not take together. */
+  uint32_t nan = -(uint32_t)(x != x);
+  return (uint16_t)((rounded & ~nan) | (0x7fff & nan));
+}
+/* x in float with its last bit odd where inexact, as below; beyond the largest one that is it. */
+static INLINE float f64_to_odd_f32(double x) {
+  float f = (float)x;
+  uint32_t bits = f32_bits(f), down = bits - (uint32_t)(__builtin_fabs((double)f) > __builtin_fabs(x));
+  return bits_f32(((double)f == x) | (x != x) ? bits : down | 1);
 }
 
 /* A double next to a*b + c (products of halves are exact in double) with its last bit odd where inexact: rounding that

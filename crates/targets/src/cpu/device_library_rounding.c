@@ -109,8 +109,52 @@ static void check_fma_f16(void) {
   if (got != wanted && failures++ < 20) printf("fma_f16: got %04x, expected %04x for %04x %04x %04x\n", got, wanted, a, b, c);
 }
 
+uint16_t __regrain_fma_bf16(uint16_t, uint16_t, uint16_t);
+uint16_t __regrain_f64_to_f16_rn(double), __regrain_f64_to_f16_rz(double);
+uint16_t __regrain_f64_to_bf16_rn(double), __regrain_f64_to_bf16_rz(double);
+float __regrain_f16_to_f32(uint16_t), __regrain_bf16_to_f32(uint16_t);
+
+/* The nearer of the number that `down`, rounded toward zero, is and the next larger one; of two as near the even one. */
+static uint16_t nearest(double x, uint16_t down, float value(uint16_t), uint16_t infinity, double beyond) {
+  if (isnan(x)) return 0x7fff;
+  if (isinf(x)) return down;
+  uint16_t sign = down & 0x8000, low = down & 0x7fff, high = low + 1;
+  double above = high == infinity ? beyond : value(high), size = fabs(x);
+  double to_low = size - value(low), to_high = above - size;
+  return sign | (to_low < to_high || (to_low == to_high && (low & 1) == 0) ? low : high);
+}
+static uint16_t nearest_bf16(double x) { return nearest(x, __regrain_f64_to_bf16_rz(x), __regrain_bf16_to_f32, 0x7f80, 0x1p128); }
+static uint16_t nearest_f16(double x) { return nearest(x, __regrain_f64_to_f16_rz(x), __regrain_f16_to_f32, 0x7c00, 0x1p16); }
+
+/* Doubles of any kind, of exponents around what the short formats have, and every other time near the middle between two of their numbers. */
+static double random_near_short(int bits) {
+  uint64_t r = next();
+  if (next() & 7) r = (r & 0x800fffffffffffffull) | ((860 + next() % 310) << 52);
+  if (next() & 1) r = (r >> (51 - bits) << (51 - bits)) + next() % 3 - 1;
+  double x;
+  memcpy(&x, &r, 8);
+  return x;
+}
+
+static void check_short(const char *name, uint16_t got, uint16_t wanted, double x) {
+  if (got != wanted && failures++ < 20) printf("%s: got %04x, expected %04x for %a\n", name, got, wanted, x);
+}
+
+static void check_narrowing(void) {
+  double x = random_near_short(7), y = random_near_short(10);
+  check_short("f64_to_bf16", __regrain_f64_to_bf16_rn(x), nearest_bf16(x), x);
+  check_short("f64_to_f16", __regrain_f64_to_f16_rn(y), nearest_f16(y), y);
+  uint16_t a = (uint16_t)next(), b = (uint16_t)(next() >> 20), c = (uint16_t)(next() >> 40);
+  if (next() & 1) c = (uint16_t)(__regrain_f64_to_bf16_rz(-(double)__regrain_bf16_to_f32(a) * __regrain_bf16_to_f32(b)) + next() % 5 - 2);
+  double product = (double)__regrain_bf16_to_f32(a) * __regrain_bf16_to_f32(b), addend = __regrain_bf16_to_f32(c);
+  volatile double sum = product + addend, part = sum - product;
+  if (isfinite(sum) && ((product - (sum - part)) + (addend - part) != 0)) return;
+  check_short("fma_bf16", __regrain_fma_bf16(a, b, c), nearest_bf16(sum), sum);
+}
+
 int main(void) {
   for (int k = 0; k < 2000000; ++k) check_fma_f16();
+  for (int k = 0; k < 2000000; ++k) check_narrowing();
   for (int k = 0; k < 40000; ++k) {
     volatile float a = random_f32(), b = random_f32(), c = random_f32();
     volatile double x = random_f64(), y = random_f64(), z = random_f64();

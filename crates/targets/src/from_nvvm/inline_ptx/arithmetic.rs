@@ -10,7 +10,7 @@
 //! ```
 //! The statements' functions are the same as ever ([`super::lower`]), so both forms compute the same. They are finished in a module of
 //! their own; one that is no straight code after that, accesses memory in an order of its own (`volatile`, `relaxed`, ...), or calls
-//! something stays a statement, as does one that says that it writes memory, which is a barrier to the compiler, or does nothing.
+//! what has no vector form stays a statement, as does one that says that it writes memory, which is a barrier to the compiler, or does nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,11 +24,14 @@ use mlir_bridge::llvm;
 
 use super::{Statement, collect, lower, read};
 use crate::from_nvvm::DeviceLibrary;
+use crate::nvvm::library::vector_form;
 use crate::{Error, machines};
 
 /// What finishes the functions of statements.
 const FINISH: &str =
     "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
+/// Threads of a warp, of which there are vector forms.
+const WARP: u32 = 32;
 /// The most instructions of a statement that is put in place.
 const LONGEST: usize = 128;
 
@@ -61,6 +64,7 @@ pub(crate) fn open<'ctx>(
     let definitions = library.load(context)?;
     definitions.set_triple(&module.get_triple());
     definitions.set_data_layout(&module.get_data_layout());
+    definitions.get_functions().filter(|function| has_vector_form(*function)).for_each(llvm::forget_body);
     apart.link_in_module(definitions).map_err(|e| internal(e.to_string()))?;
     machines::run_passes(&apart, FINISH, &machine)?;
     let named: BTreeSet<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
@@ -80,6 +84,11 @@ pub(crate) fn open<'ctx>(
         }
     }
     machines::run_passes(module, "always-inline", &machine)
+}
+
+/// Whether rows of threads have a function of the library of their own.
+fn has_vector_form(function: FunctionValue<'_>) -> bool {
+    vector_form(&function.get_name().to_string_lossy(), WARP).is_some()
 }
 
 fn may_compute(statement: &Statement<'_>) -> bool {
@@ -105,8 +114,10 @@ fn computes(instruction: InstructionValue<'_>) -> bool {
     match instruction.get_opcode() {
         Of::Call => {
             let speculatable = Attribute::get_named_enum_kind_id("speculatable");
-            let known = |callee: FunctionValue<'_>| callee.get_enum_attribute(AttributeLoc::Function, speculatable);
-            !llvm::calls_inline_asm(instruction) && llvm::callee(instruction).and_then(known).is_some()
+            let is_known = |callee: FunctionValue<'_>| {
+                has_vector_form(callee) || callee.get_enum_attribute(AttributeLoc::Function, speculatable).is_some()
+            };
+            !llvm::calls_inline_asm(instruction) && llvm::callee(instruction).is_some_and(is_known)
         }
         Of::Load | Of::Store => {
             let ordered = instruction.get_atomic_ordering() != Ok(AtomicOrdering::NotAtomic);

@@ -493,7 +493,12 @@ fn what_computes_or_accesses_memory_as_any_code_is_put_in_place() {
   call void asm sideeffect "st.global.u32 [$0], $1;", "l,r"(ptr %p, i32 %lane)
   %waited = call i32 asm sideeffect "ld.relaxed.gpu.u32 $0, [$1];", "=r,l"(ptr %p)
   %ordered = call i32 asm sideeffect "add.u32 $0, $1, 1;", "=r,r,~{memory}"(i32 %x)
-  %wide = zext i16 %narrow to i32
+  %brain = call i16 asm "{ cvt.rn.bf16.f32 $0, $1;}", "=h,f"(float %y)
+  %fused = call i32 asm "{fma.rn.bf16x2 $0,$1,$2,$3;}", "=r,r,r,r"(i32 %x, i32 %time, i32 %lane)
+  %power = call float asm "ex2.approx.f32 $0, $1;", "=f,f"(float %y)
+  %both = or i16 %narrow, %brain
+  %short = zext i16 %both to i32
+  %wide = xor i32 %short, %fused
   %a = add i32 %wide, %time
   %first = extractvalue { i64, i64 } %pair, 0
   %lower = trunc i64 %first to i32
@@ -501,7 +506,8 @@ fn what_computes_or_accesses_memory_as_any_code_is_put_in_place() {
   %b = add i32 %loaded, %ordered
   %c = add i32 %a, %b
   %number = sitofp i32 %c to float
-  %sum = fadd float %high, %number
+  %part = fadd float %high, %number
+  %sum = fadd float %part, %power
   ret float %sum
 }"#;
     let context = Context::create();
@@ -510,7 +516,8 @@ fn what_computes_or_accesses_memory_as_any_code_is_put_in_place() {
     super::arithmetic::open(&context, &module, cpu::device_library(), 70).expect("no error of ours");
     let made = module.print_to_string().to_string();
     assert!(made.contains("fpext half") && made.contains("fptrunc float"), "{made}");
-    assert!(!made.contains("cvt.") && !made.contains("__regrain_"), "{made}");
+    assert!(!made.contains("cvt.") && !made.contains("fma.") && !made.contains("__regrain_"), "{made}");
+    assert!(made.contains("call float @__nv_exp2f(float %y)") && made.contains("declare float @__nv_exp2f("), "{made}");
     assert!(made.contains("load i64, ptr %p") && made.contains("store i32 %x, ptr %p"), "{made}");
     assert_eq!(made.matches(" asm ").count(), 6, "{made}");
     module.verify().expect("valid IR");
