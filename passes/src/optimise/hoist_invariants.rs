@@ -17,17 +17,21 @@
 //! within its object; else it is put under the condition that there is a first round.
 //!
 //! Declines for volatile and atomic loads, for all loads where the loop calls, exchanges or waits, for divisions that may not
-//! have run, and for what stands in a condition within the loop.
+//! have run, and for what stands in a condition within the loop, but for the one that a `scf.while` ends by (`test.rs`).
+
+mod test;
 
 use std::{collections::HashSet, rc::Rc};
 
 use mlir_bridge::{
-    ir::{Builder, Op, Value},
+    ir::{Block, Builder, Op, Value},
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
     transforms::move_loop_invariant_code,
 };
 use regrain_dialects::ops::{Shared, is_barrier};
 use tracing::debug;
+
+use test::Test;
 
 use crate::{
     analysis::accesses::{Access, Effects, MemoryAnalysis, Who},
@@ -145,45 +149,73 @@ impl<'c> Moves<'c> {
 
 /// Finds what is invariant; changes nothing.
 fn find<'c>(nest: Op<'c>, block: Op<'c>, memory: &MemoryAnalysis<'c>) -> Moves<'c> {
-    let mut moves = Moves::default();
-    let mut loads: Option<Loads<'_, 'c>> = None;
+    let mut search = Search { nest, block, memory, loads: None, moves: Moves::default() };
     let counting = Counting::of(nest);
-    let (first_round, guardable) = (counting.is_some_and(|counting| has_first_round(&counting)), counting.is_some());
+    let first_round = counting.is_some_and(|counting| has_first_round(&counting));
+    let test = Test::of(nest);
     for (number, region) in nest.regions().into_iter().enumerate() {
         let Some(body) = region.single_block() else { continue };
         // The test of a `while` always runs; its body only after it.
-        let starts = if nest.is("scf.while") { number == 0 } else { first_round };
+        let certain = if nest.is("scf.while") { number == 0 } else { first_round };
+        search.look(body, Runs { certain, guardable: counting.is_some() }, test.as_ref());
+    }
+    search.moves
+}
+
+/// When a block of a loop runs.
+#[derive(Clone, Copy)]
+struct Runs {
+    /// In a round for sure.
+    certain: bool,
+    /// In the first round if in any, which can be told before the loop.
+    guardable: bool,
+}
+
+/// The search for what is invariant in one loop.
+struct Search<'a, 'c> {
+    nest: Op<'c>,
+    block: Op<'c>,
+    memory: &'a MemoryAnalysis<'c>,
+    loads: Option<Loads<'a, 'c>>,
+    moves: Moves<'c>,
+}
+
+impl<'c> Search<'_, 'c> {
+    fn look(&mut self, body: Block<'c>, runs: Runs, test: Option<&Test<'c>>) {
+        let nest = self.nest;
         let mut reached = true;
         for op in body.ops() {
             if op.is_terminator() {
                 break;
             }
-            let here = |moves: &Moves<'c>| free_values(op).iter().all(|value| moves.is_before(*value, nest));
-            let certain = starts && reached;
-            let runs = certain || !may_trap_here(op);
-            if op.num_results() > 0 && is_computation(op) && here(&moves) && runs && !moves.needs_guard(op) {
+            let certain = runs.certain && reached;
+            let guardable = runs.guardable && reached;
+            let moves = &mut self.moves;
+            let here = free_values(op).iter().all(|value| moves.is_before(*value, nest));
+            let guarded = moves.needs_guard(op);
+            if op.num_results() > 0 && is_computation(op) && here && (certain || !may_trap_here(op)) && !guarded {
                 moves.ops.insert(op);
                 moves.plain.push(op);
-            } else if op.is("llvm.load") && here(&moves) {
-                let loads = loads.get_or_insert_with(|| Loads::new(nest, block, memory));
+            } else if op.is("llvm.load") && here {
+                let loads = self.loads.get_or_insert_with(|| Loads::new(nest, self.block, self.memory));
                 if loads.stay_the_same(op) {
-                    let safe = certain || loads.within_object(op);
-                    if safe && !moves.needs_guard(op) {
+                    if (certain || loads.within_object(op)) && !guarded {
                         moves.ops.insert(op);
                         moves.plain.push(op);
-                    } else if guardable && reached {
+                    } else if guardable {
                         moves.ops.insert(op);
                         moves.guarded.push(op);
                     }
                 }
-            } else if moves.needs_guard(op) && guardable && is_plain_computation(op) && here(&moves) {
+            } else if guarded && runs.guardable && is_plain_computation(op) && here {
                 moves.ops.insert(op);
                 moves.guarded.push(op);
+            } else if let Some(test) = test.filter(|test| test.branch == op && reached) {
+                self.look(test.branch.region(0).entry(), Runs { certain: false, guardable: true }, None);
             }
-            reached = reached && !memory.may_end(op);
+            reached = reached && !self.memory.may_end(op);
         }
     }
-    moves
 }
 
 fn is_computation(op: Op<'_>) -> bool {
@@ -246,7 +278,7 @@ impl<'a, 'c> Loads<'a, 'c> {
 
 /// Moves operations before a loop, under the condition that it has a first round.
 fn move_under_guard<'c>(nest: Op<'c>, guarded: &[Op<'c>]) {
-    let Some(some) = has_round(nest) else { return };
+    let Some(some) = has_round(nest).or_else(|| Some(Test::of(nest)?.before(nest))) else { return };
     let b = Builder::before(nest);
     let results: Vec<_> = guarded.iter().flat_map(|op| op.results()).collect();
     let types: Vec<_> = results.iter().map(|value| value.ty()).collect();

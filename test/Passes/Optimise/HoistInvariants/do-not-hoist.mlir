@@ -110,3 +110,69 @@ func.func @do_not_hoist_volatile_or_beside_atomics(%n: index, %p: !llvm.ptr, %q:
   }
   return
 }
+
+// The loop goes on where the branch is not taken: what is in it may run in a later round for the first time.
+// CHECK-LABEL: func.func @do_not_hoist_from_a_branch_that_the_loop_does_not_end_by
+// CHECK: scf.while
+// CHECK: llvm.load
+// CHECK: llvm.load
+// CHECK: } do {
+func.func @do_not_hoist_from_a_branch_that_the_loop_does_not_end_by(%p: !llvm.ptr, %n: i32, %q: !llvm.ptr) -> i32 {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %true = arith.constant true
+  %found = scf.while (%k = %zero) : (i32) -> (i32) {
+    %inside = arith.cmpi slt, %k, %n : i32
+    %go = scf.if %inside -> (i1) {
+      %at = llvm.getelementptr %p[%k] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+      %v = llvm.load %at : !llvm.ptr -> f64
+      %limit = llvm.load %q : !llvm.ptr -> f64
+      %less = arith.cmpf olt, %v, %limit : f64
+      scf.yield %less : i1
+    } else {
+      scf.yield %true : i1
+    }
+    scf.condition(%go) %k : i32
+  } do {
+  ^bb0(%k: i32):
+    %next = arith.addi %k, %one : i32
+    scf.yield %next : i32
+  }
+  return %found : i32
+}
+
+// The test is of what the loop computes from memory.
+// CHECK-LABEL: func.func @do_not_hoist_what_a_loaded_test_guards
+// CHECK-NOT: scf.if
+// CHECK: scf.while
+func.func @do_not_hoist_what_a_loaded_test_guards(%p: !llvm.ptr, %q: !llvm.ptr, %out: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.parallel (%b) = (%c0) to (%c64) step (%c1) {
+    scf.parallel (%x) = (%c0) to (%c64) step (%c1) {
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %false = arith.constant false
+      %found = scf.while (%k = %zero) : (i32) -> (i32) {
+        %at = llvm.getelementptr %p[%k] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %w = llvm.load %at : !llvm.ptr -> i32
+        %inside = arith.cmpi slt, %k, %w : i32
+        %go = scf.if %inside -> (i1) {
+          %limit = llvm.load %q : !llvm.ptr -> i32
+          %less = arith.cmpi slt, %w, %limit : i32
+          scf.yield %less : i1
+        } else {
+          scf.yield %false : i1
+        }
+        scf.condition(%go) %k : i32
+      } do {
+      ^bb0(%k: i32):
+        %next = arith.addi %k, %one : i32
+        scf.yield %next : i32
+      }
+      llvm.store %found, %out : i32, !llvm.ptr
+    }
+  }
+  return
+}

@@ -140,3 +140,46 @@ func.func @out_of_parallel_loops(%n: index, %a: i32, %p: !llvm.ptr) {
   }
   return
 }
+
+// A search ends where its test fails: the test of the first round tells whether what stands behind it runs at all.
+// CHECK-LABEL: func.func @of_a_search
+// CHECK: %[[FIRST:.*]] = arith.cmpi slt, %{{.*}}, %arg1
+// CHECK: %[[LIMIT:.*]] = scf.if %[[FIRST]] -> (f64) {
+// CHECK:   llvm.load %arg2
+// CHECK: } else {
+// CHECK:   ub.poison
+// CHECK: scf.while
+// CHECK:   scf.if
+// CHECK:     %[[V:.*]] = llvm.load
+// CHECK:     arith.cmpf olt, %[[V]], %[[LIMIT]]
+func.func @of_a_search(%p: !llvm.ptr, %n: i32, %q: !llvm.ptr, %out: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.parallel (%b) = (%c0) to (%c64) step (%c1) {
+    scf.parallel (%x) = (%c0) to (%c64) step (%c1) {
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %false = arith.constant false
+      %found = scf.while (%k = %zero) : (i32) -> (i32) {
+        %inside = arith.cmpi slt, %k, %n : i32
+        %go = scf.if %inside -> (i1) {
+          %at = llvm.getelementptr %p[%k] : (!llvm.ptr, i32) -> !llvm.ptr, f64
+          %v = llvm.load %at : !llvm.ptr -> f64
+          %limit = llvm.load %q : !llvm.ptr -> f64
+          %less = arith.cmpf olt, %v, %limit : f64
+          scf.yield %less : i1
+        } else {
+          scf.yield %false : i1
+        }
+        scf.condition(%go) %k : i32
+      } do {
+      ^bb0(%k: i32):
+        %next = arith.addi %k, %one : i32
+        scf.yield %next : i32
+      }
+      llvm.store %found, %out : i32, !llvm.ptr
+    }
+  }
+  return
+}
