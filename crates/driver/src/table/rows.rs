@@ -168,6 +168,7 @@ options! {
         "products and sums of device code become one operation";
     "-fminimize-whitespace": None, Nvcc, Means("-fminimize-whitespace"),
         "with -E, as clang has it: compiler caches ask for it";
+    "-fmodule-header": Joined "=<kind>", Regrain, Clang, "as clang has it";
     "-fno-gpu-rdc": None, Regrain, Sets(ours::whole), "each source is a program of its own on the device";
     "-fno-lto": Joined "<value>", Regrain, CompileAndLink, "not so";
     "-fno-regrain-adaptive": None, Both, Ours(ours::no_adaptive), "not so";
