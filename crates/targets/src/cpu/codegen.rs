@@ -40,7 +40,16 @@ pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
         .ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
 }
 
-/// Optimises at the level that the options ask for. Calls must be cheap even without: `always-inline` runs at 0.
+/// The passes that inline what has to be. Functions that do it one in another grow by all of the stack memory that passes arguments, which
+/// goes as soon as it can, but where a debugger is to see it.
+pub(super) fn mandatory_inlining(options: &BlockOptions) -> &'static str {
+    match options.level {
+        0 => "always-inline",
+        _ => "cgscc(inline<only-mandatory>,function(sroa)),always-inline",
+    }
+}
+
+/// Optimises at the level that the options ask for. Calls must be cheap even without: what has to be inlined is at 0.
 pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<(), Error> {
     let machine = machine(options)?;
     let slow = if machine.get_triple().as_str().to_bytes().starts_with(b"x86_64") { SLOW_GATHERS } else { "" };
@@ -48,7 +57,8 @@ pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<()
     machines::run_passes(
         module,
         &format!(
-            "globaldce,always-inline,regrain-compile-cheaply,regrain-dot-products,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
+            "globaldce,{},regrain-compile-cheaply,regrain-dot-products,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
+            mandatory_inlining(options),
             options.level.min(3)
         ),
         &machine,
