@@ -269,6 +269,8 @@ void setOptionsOnce() {
     // Chains of memory accesses that meet are made one, up to so many (LLVM: 2048), and gone through again for each that changes: in
     // straight code with hundreds of accesses that is most of instruction selection.
     regrain_bridge::setLLVMOption("combiner-tokenfactor-inline-limit", "4");
+    // Packing straight code into vectors looks at so many instructions of a block for where one may go (LLVM: 100000); rows are vectors before.
+    regrain_bridge::setLLVMOption("slp-schedule-budget", "10000");
   });
 }
 
