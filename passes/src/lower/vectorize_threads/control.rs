@@ -34,7 +34,7 @@ fn size(block: Block<'_>) -> usize {
 }
 
 /// Whether code that is to be short may have what is below an operation twice.
-pub fn is_short(op: Op<'_>) -> bool {
+pub fn is_little(op: Op<'_>) -> bool {
     op.find_all(|_| true).len() <= LONGEST_TWICE
 }
 
@@ -139,7 +139,7 @@ impl<'c> Emitter<'c, '_> {
 
     /// Whether code for all lanes beside that for some is short enough.
     pub fn may_double(&self, op: Op<'c>) -> bool {
-        !self.short || is_short(op)
+        !self.short || is_little(op)
     }
 
     /// A branch that is taken by all lanes, which `whole` says if it is there, runs without a mask.

@@ -175,7 +175,7 @@ impl<'c> Nest<'c> {
 
     /// Whether whole rows get no code of their own.
     fn is_short(&self) -> bool {
-        self.machine.short && !control::is_short(self.parallel)
+        self.machine.short && !control::is_little(self.parallel)
     }
 
     /// Whether there may be a last row that not all lanes are in, of unknown size.
