@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use inkwell::module::Module;
 
 /// The section that they are in before they are annotated.
-pub const SECTION: &CStr = c"regrain.managed";
+pub const SECTION: &CStr = c"managed";
 
 /// Tells the back end which variables are managed.
 pub fn annotate(module: &Module<'_>) {
