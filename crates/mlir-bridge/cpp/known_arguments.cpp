@@ -90,10 +90,6 @@ private:
 
 } // namespace
 
-void regrainForgetBody(LLVMValueRef function) {
-  unwrap<Function>(function)->deleteBody();
-}
-
 void regrainKnowArguments(LLVMModuleRef module, MlirStringRef name) {
   Function *callee = unwrap(module)->getFunction(unwrap(name));
   if (!callee)

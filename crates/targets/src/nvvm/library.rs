@@ -150,8 +150,18 @@ pub const VECTOR_FORM: &str = "_ZGV_LLVM_N";
 /// The function that does for vectors of `lanes` elements, each for itself, what `callee` (of libdevice, or an intrinsic) does for numbers,
 /// with the same bits: its arguments and result are vectors where those of `callee` are numbers. The CPU target has it.
 pub fn vector_form(callee: &str, lanes: u32) -> Option<String> {
-    let place = FORMS.binary_search_by_key(&callee, |&(name, _)| name).ok()?;
-    LANES.contains(&lanes).then(|| format!("{VECTOR_FORM}{lanes}{}", FORMS[place].1))
+    let form = form(callee)?;
+    LANES.contains(&lanes).then(|| format!("{VECTOR_FORM}{lanes}{form}"))
+}
+
+/// Whether there are vector forms of `callee`.
+pub fn has_vector_form(callee: &str) -> bool {
+    form(callee).is_some()
+}
+
+/// What the names of the vector forms of `callee` end in.
+fn form(callee: &str) -> Option<&'static str> {
+    FORMS.binary_search_by_key(&callee, |&(name, _)| name).ok().map(|place| FORMS[place].1)
 }
 
 /// What kind of work a function does, of floating-point numbers or not; `None` for one that nobody looks into.

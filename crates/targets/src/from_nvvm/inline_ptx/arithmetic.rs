@@ -24,14 +24,12 @@ use mlir_bridge::llvm;
 
 use super::{Statement, collect, lower, read};
 use crate::from_nvvm::DeviceLibrary;
-use crate::nvvm::library::vector_form;
+use crate::nvvm::library::has_vector_form;
 use crate::{Error, machines};
 
 /// What finishes the functions of statements.
 const FINISH: &str =
     "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
-/// Threads of a warp, of which there are vector forms.
-const WARP: u32 = 32;
 /// The most instructions of a statement that is put in place.
 const LONGEST: usize = 128;
 
@@ -64,7 +62,7 @@ pub(crate) fn open<'ctx>(
     let definitions = library.load(context)?;
     definitions.set_triple(&module.get_triple());
     definitions.set_data_layout(&module.get_data_layout());
-    definitions.get_functions().filter(|function| has_vector_form(*function)).for_each(llvm::forget_body);
+    definitions.get_functions().filter(|function| has_rows(*function)).for_each(llvm::forget_body);
     apart.link_in_module(definitions).map_err(|e| internal(e.to_string()))?;
     machines::run_passes(&apart, FINISH, &machine)?;
     let named: BTreeSet<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
@@ -87,8 +85,8 @@ pub(crate) fn open<'ctx>(
 }
 
 /// Whether rows of threads have a function of the library of their own.
-fn has_vector_form(function: FunctionValue<'_>) -> bool {
-    vector_form(&function.get_name().to_string_lossy(), WARP).is_some()
+fn has_rows(function: FunctionValue<'_>) -> bool {
+    has_vector_form(&function.get_name().to_string_lossy())
 }
 
 fn may_compute(statement: &Statement<'_>) -> bool {
@@ -115,7 +113,7 @@ fn computes(instruction: InstructionValue<'_>) -> bool {
         Of::Call => {
             let speculatable = Attribute::get_named_enum_kind_id("speculatable");
             let is_known = |callee: FunctionValue<'_>| {
-                has_vector_form(callee) || callee.get_enum_attribute(AttributeLoc::Function, speculatable).is_some()
+                has_rows(callee) || callee.get_enum_attribute(AttributeLoc::Function, speculatable).is_some()
             };
             !llvm::calls_inline_asm(instruction) && llvm::callee(instruction).is_some_and(is_known)
         }
