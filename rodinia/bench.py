@@ -11,6 +11,7 @@
   bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
+  bench.py programs       likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI
   bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
   bench.py twins          kernels for AMD's chips against twins ported to HIP by hand: resources and instructions (no GPU needed)
 
@@ -32,6 +33,7 @@ from math import exp, log
 from pathlib import Path
 
 import corpus
+import device
 import grain
 import library
 import limits
@@ -64,8 +66,10 @@ def machine():
         query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         gpu = ", " + subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip()
     # Of names such as "AMD EPYC" there are several generations; clang's name of it is what `-march=native` means.
-    asked = subprocess.run([str(CLANG), "-march=native", "-###", "-x", "c", "-c", "/dev/null"], capture_output=True, text=True, check=False)
-    kind = re.search(r'"-target-cpu" "([^"]+)"', asked.stderr)
+    kind = None
+    if CLANG.exists():
+        asked = subprocess.run([str(CLANG), "-march=native", "-###", "-x", "c", "-c", "/dev/null"], capture_output=True, text=True, check=False)
+        kind = re.search(r'"-target-cpu" "([^"]+)"', asked.stderr)
     name = model.group(1) if model else platform.processor()
     return f"{name}{f' ({kind.group(1)})' if kind else ''}, {os.cpu_count()} processors{gpu}"
 
@@ -324,29 +328,12 @@ def rank(options):
     write("rank-cpu.md", lines)
 
 
-def device(options):
-    """`device NAME=FOLDER ...`: executables built elsewhere, one folder for each compiler; the first is the baseline."""
-    sides = dict(side.split("=", 1) for side in options.sides)
-    names = list(sides)
-    lines = ["# On the device", "", f"Kernel milliseconds, median of {options.rounds} interleaved runs; results compared by digest.",
-             f"Machine: {machine()}. Written by `rodinia/bench.py device`.", "",
-             "| program | " + " | ".join(names) + " | " + " | ".join(f"{n} against {names[0]}" for n in names[1:]) + " | same bits |",
-             "|---|" + "--:|" * (2 * len(names) - 1) + "---|"]
-    gains = {name: [] for name in names[1:]}
-    for program in PROGRAMS:
-        runs = {name: [] for name in names}
-        for _ in range(options.rounds):
-            for name in names:
-                command = [f"{sides[name]}/{program}", "--time", "--digest", "--no-check", *SIZES[program]]
-                runs[name].append(run_program(command))
-        times = {name: statistics.median(run[0]["kernel"] for run in runs[name]) for name in names}
-        for name in names[1:]:
-            gains[name].append(times[names[0]] / times[name])
-        same = len({run[1] for side in runs.values() for run in side}) == 1
-        cells = [f"{times[n]:.3f}" for n in names] + [f"{times[names[0]] / times[n]:.2f}x" for n in names[1:]]
-        lines.append(f"| {program} | " + " | ".join(cells) + f" | {'yes' if same else 'no'} |")
-    lines.append("| geometric mean |" + " |" * len(names) + "".join(f" {geomean(gains[n]):.2f}x |" for n in names[1:]) + " |")
-    write("device.md", lines)
+def on_device(options):
+    write("device.md", device.table(options, run_program, machine, geomean))
+
+
+def others_on_device(options):
+    write(f"{options.name}.md", device.programs(options, machine, geomean))
 
 
 def tuning(options):
@@ -354,7 +341,7 @@ def tuning(options):
 
 
 def sizes_of(options):
-    print(*SIZES[options.program])
+    print(*(device.SIZES if options.device else SIZES)[options.program])
 
 
 def grain_matrix(options):
@@ -411,8 +398,21 @@ def main():
     commands.add_parser("cpu")
     commands.add_parser("rank")
     commands.add_parser("tune")
-    commands.add_parser("sizes", help="the sizes that a program is measured at").add_argument("program", choices=PROGRAMS)
+    sizes = commands.add_parser("sizes", help="the sizes that a program is measured at")
+    sizes.add_argument("--device", action="store_true", help="on a GPU")
+    sizes.add_argument("program", choices=PROGRAMS)
     commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
+    of_others = commands.add_parser("programs")
+    of_others.add_argument("folder")
+    of_others.add_argument("--sides", default="clang,nvcc,original,usual,coarse", help="with commas, the baseline first")
+    of_others.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    of_others.add_argument("--limit", type=int, default=20, help="seconds of one run")
+    of_others.add_argument("--seconds", type=int, default=500, help="for all; what is not measured by then is left out")
+    of_others.add_argument("--cupti", help="the folder of CUPTI's include and lib64")
+    of_others.add_argument("--out", default="programs.json", help="every run, as JSON")
+    of_others.add_argument("--show", action="store_true", help="only make the table of what --out holds")
+    of_others.add_argument("--machine", default="", help="where that was measured, for --show")
+    of_others.add_argument("--name", default="programs", help="of the table in results/")
     gpu_code = commands.add_parser("idioms")
     gpu_code.add_argument("--half", choices=["tuning", "measured", "all"], default="all")
     gpu_code.add_argument("--programs", default="", help="these alone, with commas")
@@ -451,7 +451,7 @@ def main():
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
-             "device": device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
+             "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
              "thrust": thrust}
     sys.exit(sides[options.command](options))
 

@@ -61,6 +61,14 @@
 #define __SM_61_INTRINSICS_H__
 #endif
 
+/* clang declares these two for the device and leaves them to nobody. */
+static __inline__ __attribute__((always_inline)) __attribute__((device)) double nan(const char *tag) {
+  return __nv_nan((const signed char *)tag);
+}
+static __inline__ __attribute__((always_inline)) __attribute__((device)) float nanf(const char *tag) {
+  return __nv_nanf((const signed char *)tag);
+}
+
 #include <__regrain_host_min_max.h>
 #include <__regrain_nv_atomic.h>
 

@@ -30,7 +30,14 @@ pub fn merge<'ctx>(original: &Module<'ctx>, versions: Module<'ctx>, kernels: &Ha
     let mut shared = Vec::new();
     for global in symbols(&versions).into_iter().filter(|global| !global.is_declaration()) {
         let name = name_of(global);
-        if kernels.contains(&name) || !known.contains(&name) || is_private(global) {
+        if kernels.contains(&name) || !known.contains(&name) {
+            continue;
+        }
+        if is_private(global) {
+            // Shared memory of a file may have a name that others can see.
+            if global.get_linkage() != Linkage::Private {
+                global.set_linkage(Linkage::Internal);
+            }
             continue;
         }
         // The linker takes the other module's for one that is there for inlining alone.

@@ -5,12 +5,14 @@
 //! `REGRAIN_PROPTEST_CASES` sets how many kernels are tried, `REGRAIN_PROPTEST_SHRINKING` in how many steps a failure is made smaller, `REGRAIN_PROPTEST_KEEP_GOING=1` goes on after
 //! one; `REGRAIN_PROPTEST_FORMS=original` tries the forms at the original grain alone, `=coarse` leaves them out, `=outlined` all but the kernels that a GPU
 //! would get at other grains, which compile fastest; `=emulated` runs what is shipped for gfx90a, gfx1030 and sm_80, `=emulated=gfx90a` for that
-//! chip; `REGRAIN_PROPTEST_TILES=1` tries kernels above all that copy memory to tiles; `REGRAIN_TEST_DRIVER` is another driver.
+//! chip; `REGRAIN_PROPTEST_WRITE=FOLDER` tries none, and writes the programs and their grains there (test/gpu/elsewhere.py);
+//! `REGRAIN_PROPTEST_TILES=1` tries kernels above all that copy memory to tiles; `REGRAIN_TEST_DRIVER` is another driver.
 
 mod common;
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write as _;
+use std::path::Path;
 
 use common::ast::{Kernel, kernel};
 use common::grains::{Grain, Refused, grains};
@@ -72,6 +74,17 @@ struct Tally {
 }
 
 impl Tally {
+    /// Writes some kernels as one program, and beside it the options of some grains, a line for each.
+    fn write(&mut self, folder: &Path, trees: &[impl ValueTree<Value = Kernel>], grains: &[Grain]) {
+        let kernels: Vec<Kernel> = trees.iter().map(ValueTree::current).collect();
+        let stem = folder.join(format!("random{:04}", self.tried));
+        let lines: Vec<String> = grains.iter().map(|grain| grain.options().join(" ") + "\n").collect();
+        std::fs::create_dir_all(folder).expect("the folder can be made");
+        std::fs::write(stem.with_extension("cu"), program(&kernels.iter().collect::<Vec<_>>())).expect("can be written");
+        std::fs::write(stem.with_extension("grains"), lines.concat()).expect("can be written");
+        self.tried += kernels.len();
+    }
+
     /// Tries some kernels at some grains.
     fn batch(&mut self, trees: Vec<impl ValueTree<Value = Kernel>>, grains: &[Grain]) {
         let kernels: Vec<Kernel> = trees.iter().map(ValueTree::current).collect();
@@ -115,8 +128,12 @@ fn try_all(seed: u64, what: &str) -> Tally {
     let (strategy, grains) = (kernel(), grains());
     let mut tally = Tally::default();
     while tally.tried < cases {
-        let trees = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
+        let trees: Vec<_> = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
         let grains = grains.new_tree(&mut runner).expect("nothing is filtered").current();
+        if let Some(folder) = std::env::var_os("REGRAIN_PROPTEST_WRITE") {
+            tally.write(Path::new(&folder), &trees, &grains);
+            continue;
+        }
         tally.batch(trees, &grains);
         let names: Vec<_> = grains.iter().map(Grain::name).collect();
         eprintln!("{} kernels tried, {} differ; the last at {}", tally.tried, tally.failures.len(), names.join("; "));

@@ -36,10 +36,6 @@ DEV(void *, memmove)(void *to, const void *from, size_t n) { return __builtin_me
 DEV(void *, memset)(void *to, int value, size_t n) { return __builtin_memset(to, value, n); }
 DEV(int, memcmp)(const void *a, const void *b, size_t n) { return __builtin_memcmp(a, b, n); }
 
-/* clang declares these two for the device and leaves them to nobody. */
-DEV(double, _ZL3nanPKc)(const char *tag) { (void)tag; return __builtin_nan(""); }
-DEV(float, _ZL4nanfPKc)(const char *tag) { (void)tag; return __builtin_nanf(""); }
-
 /* operator new and delete, all the forms that return or take a plain size. */
 DEV(void *, _Znwm)(uint64_t size) { return __regrain_malloc(size); }
 DEV(void *, _Znam)(uint64_t size) { return __regrain_malloc(size); }
