@@ -88,6 +88,18 @@ def said(run):
     return [line for line in run["text"].splitlines() if not OF_TIMES.search(line)]
 
 
+def distinct(programs):
+    """Those of some executables that are there and differ, and by name of the others the one that each is a copy of."""
+    kept, alike = {}, {}
+    for program in filter(Path.exists, programs):
+        content = program.read_bytes()
+        if content in kept:
+            alike[program.name] = kept[content].name
+        else:
+            kept[content] = program
+    return list(kept.values()), alike
+
+
 def measure_programs(options):
     """Runs bin/NAME/SIDE of a folder with the arguments of its args.txt; a row of runs for each program, written as they come."""
     folder, found = Path(options.folder).resolve(), {}
@@ -96,15 +108,15 @@ def measure_programs(options):
         environment = {**EAGER, "KERNEL_TIMES": f"{scratch}/times", "CUDA_INJECTION64_PATH": kernel_times(options.cupti, scratch)}
         for line in (folder / "args.txt").read_text().splitlines():
             name, arguments = (line.split("\t") + [""])[:2]
-            sides = sorted(path for path in (folder / "bin" / name).iterdir())
+            sides, alike = distinct([folder / "bin" / name / side for side in options.sides.split(",")])
             runs = found.setdefault(name, {side.name: [] for side in sides})
             for _ in range(options.rounds):
                 for side in sides:
-                    if time.monotonic() > deadline:
+                    # One that takes long, or does not end, is not run again, and neither is what is compared with it.
+                    if time.monotonic() > deadline or any(run["seconds"] > options.limit / 2 for ran in runs.values() for run in ran[-1:]):
                         break
-                    # One that takes long, or does not end, is not run again.
-                    if not runs[side.name] or runs[side.name][-1]["seconds"] < options.limit / 2:
-                        runs[side.name].append(run_once(side, shlex.split(arguments), folder, environment, options.limit))
+                    runs[side.name].append(run_once(side, shlex.split(arguments), folder, environment, options.limit))
+            runs.update({copy: runs[side] for copy, side in alike.items()})
             Path(options.out).write_text(json.dumps(found))
     return found
 

@@ -6,6 +6,7 @@
 # results/device.md.
 #
 #   rodinia/on-device.sh build [sm_90]          then, on the device,   rodinia/on-device.sh profile [runs]
+#   rodinia/on-device.sh build-idioms [sm_90]   then, on the device,   rodinia/on-device.sh run-idioms [rounds]
 #   rodinia/on-device.sh build-timed [sm_90]    then, on the device,   rodinia/on-device.sh run [rounds]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -88,6 +89,10 @@ build-timed() {
     -fregrain-alternatives=blocks=1,2,3,4,8:threads=1,2,4
 }
 
+run-idioms() {
+  rodinia/bench.py --rounds "${1:-2}" programs "$out/idioms" --limit 20 --out "$out/idioms.json" --name idioms-device
+}
+
 run() {
   local sides=() name
   for name in clang nvcc original round-trip model adaptive timed; do
@@ -97,6 +102,6 @@ run() {
 }
 
 case ${1:-} in
-build | build-idioms | build-timed | profile | run) "$1" "${2:-}" ;;
-*) sed -n '2,9p' "$0"; exit 2 ;;
+build | build-idioms | build-timed | profile | run | run-idioms) "$1" "${2:-}" ;;
+*) sed -n '2,10p' "$0"; exit 2 ;;
 esac

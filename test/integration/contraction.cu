@@ -1,5 +1,6 @@
 // A product and a sum of one expression are rounded once where the processor can, in all forms of a kernel; those of different statements are
 // not.
+// CPU-ONLY: NVIDIA's chips fuse across statements too
 // RUN: %regrain -O3 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t

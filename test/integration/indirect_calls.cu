@@ -108,6 +108,7 @@ __global__ void lambdas(int *out) {
 }
 
 int main() {
+  OK(cudaDeviceSetLimit(cudaLimitStackSize, 1 << 16)); // for what calls itself
   float *f = managed<float>(64);
   int *out = managed<int>(64);
   shapes<<<1, 64>>>(f);

@@ -1,6 +1,6 @@
 // Products of matrices, as kernels are written for them: one result for each thread, rows of blocks of several heights, tiles in shared memory,
 // and several results for each thread in its registers. Each sum is what the host adds up in the same order, bit by bit.
-// RUN: %regrain -O2 --offload-arch=cpu %s -o %t
+// RUN: %regrain -O2 --offload-arch=cpu -ffp-contract=off %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 #include "check.h"

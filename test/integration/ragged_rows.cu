@@ -1,5 +1,5 @@
 // A warp for a row of any length: the last round of its loop, and sums over lanes by shuffles whose distances halve, double or count.
-// RUN: %regrain -O3 --offload-arch=cpu %s -o %t
+// RUN: %regrain -O3 --offload-arch=cpu -ffp-contract=off %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
 #include "check.h"

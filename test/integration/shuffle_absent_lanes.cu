@@ -1,5 +1,5 @@
-// Shuffles from lanes that take no part: beyond the end of the block, left, in another branch, not named. They give 0, as hardware
-// does; what is out of range by width gives the reader's own value, as PTX says.
+// Shuffles from lanes that take no part: beyond the end of the block, left, in another branch, not named. They give 0, as on NVIDIA's
+// chips (where all but the last were seen to); what is out of range by width gives the reader's own value, as PTX says.
 // RUN: %regrain -O2 --offload-arch=cpu -Rpass-missed=regrain %s -o %t 2>&1 | FileCheck %s --implicit-check-not='not split' --allow-empty
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t
@@ -73,15 +73,23 @@ template <typename P> static int expected(int t, int kind, int arg, int width, P
 
 constexpr int BLOCKS = 3, MOST = 96;
 
+// NVIDIA's chips read a lane that is not named where it runs the same instruction; PTX does not say.
+static bool reads_unnamed;
+
 template <typename V> struct Check {
   V *out = managed<V>(BLOCKS * MOST);
+  int kind, arg, width;
 
-  template <typename E> void operator()(int threads, E want) {
+  template <typename E> void operator()(const char *kernel, int threads, E want) {
+    const int before = failures;
     finish_kernel();
     for (int b = 0; b < BLOCKS; ++b)
       for (int t = 0; t < threads; ++t)
-        EXPECT_AT(b * 1000 + t, out[b * threads + t], V(want(t)));
+        if (out[b * threads + t] != V(want(t)) && ++failures == before + 1)
+          std::printf("%s: block %d, thread %d of %d: %g, expected %g\n", kernel, b, t, threads, double(out[b * threads + t]), double(V(want(t))));
     std::fill(out, out + BLOCKS * MOST, V(0));
+    if (failures > before)
+      std::printf("  %d of %d with kind %d, argument %d, width %d\n", failures - before, BLOCKS * threads, kind, arg, width);
   }
 };
 
@@ -90,25 +98,26 @@ template <typename V> void sweep() {
   for (int kind = IDX; kind < KINDS; ++kind)
     for (int width : {32, 16, 4, 1})
       for (int arg : {0, 1, 3, 16, 31}) {
+        check.kind = kind, check.arg = arg, check.width = width;
         for (int threads : {1, 20, 33, 64, 90}) {
           whole<<<BLOCKS, threads>>>(check.out, kind, arg, width);
-          check(threads, [=](int t) { return expected(t, kind, arg, width, [=](int s) { return s < threads; }); });
+          check("whole", threads, [=](int t) { return expected(t, kind, arg, width, [=](int s) { return s < threads; }); });
         }
         for (int stay : {5, 40}) {
           left<<<BLOCKS, 64>>>(check.out, stay, kind, arg, width);
-          check(64, [=](int t) {
+          check("left", 64, [=](int t) {
             return t < stay ? expected(t, kind, arg, width, [=](int s) { return s < stay; }) : 0;
           });
         }
         elsewhere<<<BLOCKS, 64>>>(check.out, 11, kind, arg, width);
-        check(64, [=](int t) {
+        check("elsewhere", 64, [=](int t) {
           if ((t & 31) >= 11)
             return 6;
           return t + 100 + expected(t, kind, arg, width, [](int s) { return (s & 31) < 11; });
         });
         unnamed<<<BLOCKS, 50>>>(check.out, kind, arg, width);
-        check(50, [=](int t) {
-          return expected(t, kind, arg, width, [=](int s) { return s < 50 && (s & 1) == (t & 1); });
+        check("unnamed", 50, [=](int t) {
+          return expected(t, kind, arg, width, [=](int s) { return s < 50 && (reads_unnamed || (s & 1) == (t & 1)); });
         });
       }
 }
@@ -146,6 +155,9 @@ static void reductions() {
 }
 
 int main() {
+  cudaDeviceProp properties;
+  OK(cudaGetDeviceProperties(&properties, 0));
+  reads_unnamed = !std::strncmp(properties.name, "NVIDIA", 6);
   sweep<int>();
   sweep<float>();
   sweep<double>();

@@ -1,5 +1,6 @@
 // Serial loops whose elements lie far apart from thread to thread and side by side from round to round: what each thread computes is what the
 // host computes for it one round after the other, bit by bit, whatever the number of rounds, and whatever memory the pointers share.
+// CPU-ONLY: host memory between pages that nobody may touch
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t
 // RUN: env REGRAIN_CPU_MODE=coroutine %t

@@ -36,7 +36,7 @@ pub(crate) fn device_side(
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
-    llvm::widen_conversions(&device);
+    llvm::widen_conversions(&device, false);
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
@@ -124,7 +124,7 @@ pub(crate) fn device_only(
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
-    llvm::widen_conversions(&device);
+    llvm::widen_conversions(&device, false);
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     stand_in(source, target, &context, &device)?;

@@ -74,6 +74,9 @@ pub struct Row {
     pub decision: Decision,
     /// Why, where that is not the model's rank.
     pub reason: Option<String>,
+    /// Grids of fewer blocks run the original.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_blocks: Option<u64>,
     /// By the assembler's report.
     pub resources: Option<Resources>,
     /// How full a multiprocessor gets.
@@ -102,6 +105,7 @@ impl Row {
             grain: grain.to_string(),
             decision,
             reason: None,
+            least_blocks: None,
             resources: None,
             occupancy: None,
             rank: None,
@@ -113,7 +117,7 @@ impl Row {
     fn remarks(&self) -> Vec<String> {
         let kernel = described(&self.kernel, self.block);
         let begin = format!("{}: remark: {kernel} on {}: grain {}", self.source, self.target, self.grain);
-        let reason = self.reason.clone().or_else(|| self.plain_reason().map(str::to_owned));
+        let reason = self.reason.clone().or_else(|| self.plain_reason());
         let why = reason.map_or(String::new(), |reason| format!(": {reason}"));
         let option = self.decision.option();
         let decided = format!("{begin} is {}{why}", self.decision.text());
@@ -130,13 +134,17 @@ impl Row {
     }
 
     /// Why the model chooses it.
-    fn plain_reason(&self) -> Option<&'static str> {
-        let is_original = self.grain == Grain::ORIGINAL.to_string();
-        match self.decision {
-            Decision::ChosenByModel if is_original => Some("no other is predicted to be clearly faster"),
-            Decision::ChosenByModel => Some("it is predicted to be clearly faster than the original"),
-            _ => None,
+    fn plain_reason(&self) -> Option<String> {
+        if self.decision != Decision::ChosenByModel {
+            return None;
         }
+        if self.grain == Grain::ORIGINAL.to_string() {
+            return Some("no other is predicted to be clearly faster".into());
+        }
+        let grids = self.least_blocks.map_or(String::new(), |blocks| {
+            format!(" in grids of {blocks} blocks and more; smaller ones run the original")
+        });
+        Some(format!("it is predicted to be clearly faster than the original{grids}"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use mlir_bridge::llvm;
 use regrain_frontend::{managed, specialise};
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::assembler::Assembler;
@@ -57,6 +58,7 @@ pub(crate) fn read_unit<'ctx>(
     context: &'ctx Context,
     arch: &str,
     path: &Path,
+    runs_on_chip: bool,
 ) -> Result<Module<'ctx>> {
     let module = read_bitcode(context, path)?;
     dump.llvm(&format!("device-{arch}"), &module)?;
@@ -66,6 +68,7 @@ pub(crate) fn read_unit<'ctx>(
         let what = format!("managed variables are there for the CPU and NVIDIA's chips, not for {arch}");
         return Err(regrain_targets::Error::Located { place, what }.into());
     }
+    llvm::widen_conversions(&module, runs_on_chip);
     chips.target.receive(&module);
     Ok(module)
 }
@@ -93,7 +96,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     let contexts: Vec<Context> = chips.archs.iter().map(|_| Context::create()).collect();
     let mut units = Vec::new();
     for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
-        let module = read_unit(stages.dump, chips, context, &arch.name, path)?;
+        let module = read_unit(stages.dump, chips, context, &arch.name, path, true)?;
         units.push(ChipModule::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
     }
     let mut versions = versions_for_all(stages, &units);
@@ -147,9 +150,9 @@ pub(crate) fn optimised<'ctx>(
     context: &'ctx Context,
 ) -> Result<(Module<'ctx>, Versions)> {
     let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
-    let module = read_unit(stages.dump, chips, context, arch, path)?;
+    let module = read_unit(stages.dump, chips, context, arch, path, false)?;
     // As the CPU target does: what is optimised here runs there.
-    mlir_bridge::llvm::contract_expressions(&module);
+    llvm::contract_expressions(&module);
     let unit = ChipModule::new(stages, context, module, arch);
     let mut versions = unit.versions.clone();
     if matches!(stages.grains, Grains::Search(_)) {
@@ -259,7 +262,7 @@ fn choose(
     kept.extend(out_of_time.into_iter().map(|symbol| (symbol, vec![Grain::ORIGINAL])));
     // Launches without alternatives have one that was taken before.
     kept.retain(|_, grains| !grains.is_empty());
-    versions.choose(&kept)?;
+    versions.choose(&kept, &searcher.least_blocks())?;
     Ok(Some(wholes))
 }
 

@@ -24,6 +24,7 @@
 //!   report. The key is the hash of clang's device code for each chip, the constant shapes of launches, the options and the tuning
 //!   database; a rebuild that hits raises nothing and says and makes the same. Dumps, `-fregrain-specialize`, and versions that failed
 //!   to assemble are not remembered.
+//! - On a GPU what the model chooses is for large grids: `regrain-choose-by-grid` lets launches of fewer blocks than pay run the original.
 //! - Pruning (`tuning::prune`) and the choice (`tuning::model`, or `tuning::choice` from a database) are arithmetic on plain data. An
 //!   alternative must beat the original by a margin. For several chips one alternative is chosen, by the mean of its relative times; it is
 //!   out if one chip prunes it.
@@ -52,7 +53,7 @@ use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::Resources;
 use regrain_tuning::{Grain, Space, VERSION};
 
-use crate::choice::{self, Chip};
+use crate::choice::{self, Chip, Choice};
 use crate::decisions::{Decision, Row, Statement, publish};
 use crate::diagnostics::RemarkLog;
 use crate::error::Result;
@@ -80,6 +81,7 @@ pub struct Searcher<'s> {
     deadline: Option<Instant>,
     rows: RefCell<Vec<Row>>,
     firsts: RefCell<BTreeMap<String, Grain>>,
+    least_blocks: RefCell<BTreeMap<String, u64>>,
 }
 
 impl<'s> Searcher<'s> {
@@ -104,8 +106,18 @@ impl<'s> Searcher<'s> {
             }
             Ok::<_, crate::error::Error>(database)
         });
-        let (source, rows, firsts) = (source.display().to_string(), RefCell::default(), RefCell::default());
-        Ok(Self { options, source, remarks, archs, target, database: database.transpose()?, deadline, rows, firsts })
+        Ok(Self {
+            options,
+            source: source.display().to_string(),
+            remarks,
+            archs,
+            target,
+            database: database.transpose()?,
+            deadline,
+            rows: RefCell::default(),
+            firsts: RefCell::default(),
+            least_blocks: RefCell::default(),
+        })
     }
 
     /// When the search ends.
@@ -162,8 +174,14 @@ impl<'s> Searcher<'s> {
                 self.firsts.borrow_mut().insert(launch.symbol.clone(), launch.candidates[chosen].grain);
                 (kept, rows)
             } else {
-                let (at, rows) = choice::by_model(launch, &chips);
-                (vec![at], rows)
+                let (Choice { at, least_blocks }, rows) = choice::by_model(launch, &chips);
+                match least_blocks {
+                    Some(blocks) => {
+                        self.least_blocks.borrow_mut().insert(launch.symbol.clone(), blocks);
+                        (vec![0, at], rows)
+                    }
+                    None => (vec![at], rows),
+                }
             };
             self.rows.borrow_mut().extend(rows);
             kept.insert(launch.symbol.clone(), numbers.into_iter().map(|at| launch.candidates[at].grain).collect());
@@ -174,6 +192,11 @@ impl<'s> Searcher<'s> {
     /// What programs that choose by themselves run before they know anything, by the host function's name.
     pub fn firsts(&self) -> BTreeMap<String, Grain> {
         self.firsts.borrow().clone()
+    }
+
+    /// From how many blocks on launches run what was chosen for them, by the host function's name; below, the original.
+    pub fn least_blocks(&self) -> BTreeMap<String, u64> {
+        self.least_blocks.borrow().clone()
     }
 
     /// The measured times that it chooses by, all of them.

@@ -39,7 +39,7 @@ use mlir_bridge::ir::Op;
 use mlir_bridge::module_op;
 use regrain_frontend::dispatch::Dispatcher;
 use regrain_passes::alternatives::candidates::{self, Kept, LaunchCandidates};
-use regrain_passes::alternatives::profile_alternatives;
+use regrain_passes::alternatives::{choose_by_grid, profile_alternatives};
 use regrain_passes::launch::isolate_launches::{self, Version};
 use regrain_tuning::{Grain, VERSION};
 
@@ -104,14 +104,16 @@ impl Versions {
         (&self.kernels, &self.host) == (&other.kernels, &other.host)
     }
 
-    /// Keeps the alternatives that are wanted, in the host functions and in the list of kernels.
+    /// Keeps the alternatives that are wanted, in the host functions and in the list of kernels. Host functions that are named in
+    /// `least_blocks` choose by the size of the grid.
     ///
     /// # Errors
     /// The host functions do not read.
-    pub fn choose(&mut self, kept: &Kept) -> Result<()> {
+    pub fn choose(&mut self, kept: &Kept, least_blocks: &BTreeMap<String, u64>) -> Result<()> {
         let mlir = mlir_context();
         let module = read_host(&mlir, &self.host)?;
         candidates::retain(module_op(&module), kept);
+        choose_by_grid::choose_all(module_op(&module), least_blocks);
         for launch in &mut self.launches {
             let grains = kept.get(&launch.symbol).map_or(&[][..], Vec::as_slice);
             launch.candidates.retain(|candidate| grains.contains(&candidate.grain));

@@ -212,6 +212,20 @@ fn asks_for_lines(option: &str) -> Option<bool> {
     }
 }
 
+/// Whether options let square roots be inexact, as clang's libdevice has them always; the last that says anything about it holds.
+fn asks_for_near_roots(so_far: bool, option: &str) -> bool {
+    match option {
+        "-ffast-math" | "-funsafe-math-optimizations" | "-fapprox-func" | "-fgpu-approx-transcendentals" | "-Ofast" => {
+            true
+        }
+        "-fno-fast-math"
+        | "-fno-unsafe-math-optimizations"
+        | "-fno-approx-func"
+        | "-fno-gpu-approx-transcendentals" => false,
+        _ => so_far,
+    }
+}
+
 impl Args {
     /// What the whole command line says of the compiler's options.
     pub(crate) fn complete(&mut self) -> Result<()> {
@@ -259,9 +273,9 @@ impl Args {
     /// nvcc's options about arithmetic in clang's words. An option of its own holds against what `-use_fast_math` implies.
     fn say_arithmetic(&mut self) {
         let Arithmetic { fast, flush, precise_division, precise_root, fuse } = self.arithmetic;
-        // Where nothing is said each driver does as the one that it stands for.
-        let exact_root = precise_root.unwrap_or(self.driver == Driver::Nvcc && !fast);
-        self.options.settings.exact_root = exact_root;
+        let given = self.compile.iter().chain(&self.compile_device).filter_map(|word| word.to_str());
+        let fast_root = fast || given.fold(false, asks_for_near_roots);
+        self.options.settings.exact_root = precise_root.unwrap_or(!fast_root);
         self.options.settings.near_quotient = precise_division == Some(false) && !fast;
         let mut say = |words: &[&str]| {
             self.compile_device.extend(words.iter().map(OsString::from));

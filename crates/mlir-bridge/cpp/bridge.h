@@ -115,7 +115,7 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 /* Takes the permission to contract (a*b+c to one rounding) from all operations of a function. */
 void regrainForbidContraction(LLVMValueRef function);
 /* Makes conversions of floating-point numbers to integers of less than 32 bits go through 32 bits with a sign. */
-void regrainWidenConversions(LLVMModuleRef module);
+void regrainWidenConversions(LLVMModuleRef module, bool saturates);
 /* Contracts what a sum of each expression takes in, as clang left it, to `llvm.fmuladd`. */
 void regrainContractExpressions(LLVMModuleRef module);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */
@@ -126,6 +126,7 @@ void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
 bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
 /* Leaves a declaration of a function. */
 void regrainForgetBody(LLVMValueRef function);
+bool regrainInlineCall(LLVMValueRef call);
 /* Makes constants of the integer arguments of calls of `callee` that branches before the call know, or what they are
  * computed of. */
 void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);

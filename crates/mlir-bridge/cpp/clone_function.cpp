@@ -1,6 +1,6 @@
-//===- clone_function.cpp - a copy of an LLVM function --------------------------===//
+//===- clone_function.cpp - copies of LLVM functions -----------------------------===//
 //
-// LLVM's C API can clone modules, not functions.
+// LLVM's C API can clone modules, not functions, and inlines nothing.
 //
 //===--------------------------------------------------------------------------===//
 
@@ -19,4 +19,9 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function) {
 
 void regrainForgetBody(LLVMValueRef function) {
   unwrap<Function>(function)->deleteBody();
+}
+
+bool regrainInlineCall(LLVMValueRef call) {
+  InlineFunctionInfo info;
+  return InlineFunction(*unwrap<CallBase>(call), info).isSuccess();
 }

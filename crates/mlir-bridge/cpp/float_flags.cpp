@@ -62,14 +62,18 @@ static void contract(llvm::Instruction &sum) {
   }
 }
 
-void regrainWidenConversions(LLVMModuleRef module) {
+void regrainWidenConversions(LLVMModuleRef module, bool saturates) {
   for (llvm::Function &function : *llvm::unwrap(module))
     for (llvm::Instruction &instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
       if (!llvm::isa<llvm::FPToUIInst, llvm::FPToSIInst>(instruction) || instruction.getType()->getScalarSizeInBits() >= 32)
         continue;
       llvm::IRBuilder<> builder(&instruction);
       llvm::Type *wide = instruction.getType()->getWithNewBitWidth(32);
-      llvm::Value *whole = builder.CreateFPToSI(instruction.getOperand(0), wide);
+      llvm::Value *number = instruction.getOperand(0), *zero = llvm::Constant::getNullValue(number->getType());
+      bool hasSign = llvm::isa<llvm::FPToSIInst>(instruction);
+      if (!hasSign && !saturates)
+        number = builder.CreateSelect(builder.CreateFCmpOGT(number, zero), number, zero);
+      llvm::Value *whole = hasSign || !saturates ? builder.CreateFPToSI(number, wide) : builder.CreateFPToUI(number, wide);
       instruction.replaceAllUsesWith(builder.CreateTrunc(whole, instruction.getType()));
       instruction.eraseFromParent();
     }

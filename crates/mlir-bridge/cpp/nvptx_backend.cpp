@@ -77,6 +77,15 @@ void askForExactRoots(Module &module) {
   }
 }
 
+/// libdevice's `__mul24` says that its product fits 32 bits, which nvcc's own does not need: of one that is widened LLVM would make a product of
+/// 64 bits.
+void wrapProducts(Module &module) {
+  if (Function *product = module.getFunction("__nv_mul24"))
+    for (Instruction &instruction : instructions(*product))
+      if (instruction.getOpcode() == Instruction::Mul)
+        instruction.setHasNoSignedWrap(false);
+}
+
 /// Divides floats as nvcc's -prec-div=false has it: `div.full`, and `rcp.approx` for a reciprocal.
 void divideNearly(BinaryOperator &division) {
   if (llvm::PatternMatch::match(division.getOperand(0), llvm::PatternMatch::m_FPOne())) {
@@ -130,6 +139,7 @@ bool regrainNvptxLinkLibdevice(LLVMModuleRef moduleRef, const RegrainNvptxOption
   prepare(module, *machine);
   if (!linkNeeded(module, std::move(*library)) && collector.errors.empty())
     return reason.fail("cannot link libdevice");
+  wrapProducts(module);
   if (options->exact_root)
     askForExactRoots(module);
   return reason.outcome(collector);

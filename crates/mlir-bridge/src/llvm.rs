@@ -231,6 +231,17 @@ pub fn inline_asm(call: InstructionValue<'_>) -> Option<(String, String)> {
     }
 }
 
+/// Inlines `call`, a call or an invoke of a function with a body; whether that could be done. Where it was, the call is gone.
+pub fn inline_call(call: InstructionValue<'_>) -> bool {
+    assert!(
+        matches!(call.get_opcode(), InstructionOpcode::Call | InstructionOpcode::Invoke),
+        "expected a call, got {:?}",
+        call.get_opcode()
+    );
+    // SAFETY: a live call of a live module.
+    unsafe { ffi::regrainInlineCall(call.as_value_ref()) }
+}
+
 /// Makes `call`, a call or an invoke, call `function`, which must have the type that the call already uses. An invoke keeps
 /// its ways out.
 pub fn set_callee<'ctx>(call: InstructionValue<'ctx>, function: FunctionValue<'ctx>) {
@@ -326,11 +337,13 @@ pub fn contract_expressions(module: &Module<'_>) {
     unsafe { ffi::regrainContractExpressions(module.as_mut_ptr()) }
 }
 
-/// Conversions of floating-point numbers to integers of less than 32 bits go through 32 bits: what does not fit loses its upper bits, in lanes as
-/// in a single thread, and as on a GPU where it is not negative. LLVM's instructions for lanes would stop at the limits, those for one number not.
-pub fn widen_conversions(module: &Module<'_>) {
+/// Conversions of floating-point numbers to integers of less than 32 bits go through 32 bits, as nvcc makes them: what does not fit loses its
+/// upper bits, in lanes as in a single thread, and what is negative is 0 without a sign. Left alone, LLVM's instructions for lanes and those of
+/// PTX for 16 bits would stop at the limits, those of a processor for one number not. `saturates` says that conversions to 32 bits without a
+/// sign make 0 of what is negative on the chip that runs the code.
+pub fn widen_conversions(module: &Module<'_>, saturates: bool) {
     // SAFETY: a live module.
-    unsafe { ffi::regrainWidenConversions(module.as_mut_ptr()) }
+    unsafe { ffi::regrainWidenConversions(module.as_mut_ptr(), saturates) }
 }
 
 /// Makes loads and stores of the atomic operations of a module that say (scope `singlethread`) that no other thread sees them.

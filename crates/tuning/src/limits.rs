@@ -58,6 +58,8 @@ pub struct GpuLimits {
     pub parameter_bytes: u32,
     /// Units of the product.
     pub units: u32,
+    /// Blocks that the chip begins in a cycle of its units: what bounds a launch of many small blocks.
+    pub blocks_per_clock: f64,
     /// Clock in GHz.
     pub clock: f64,
     /// Memory bandwidth in GB/s.
@@ -156,6 +158,7 @@ pub(crate) const SAMPLE: GpuLimits = GpuLimits {
     shared_granularity: 128,
     parameter_bytes: 4096,
     units: 108,
+    blocks_per_clock: 0.83,
     clock: 1.41,
     bandwidth: 1555.0,
     l2: 40 << 20,

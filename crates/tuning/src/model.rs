@@ -136,6 +136,8 @@ pub enum Bound {
     L2,
     /// Memory bandwidth.
     Memory,
+    /// Blocks that the chip begins.
+    Dispatch,
     /// Waiting for results, with too little else to do meanwhile.
     Latency,
     /// It cannot be launched at all.
@@ -153,6 +155,7 @@ impl fmt::Display for Bound {
             Self::LoadStore => "loads and stores",
             Self::L2 => "second-level cache",
             Self::Memory => "memory bandwidth",
+            Self::Dispatch => "the start of blocks",
             Self::Latency => "latency",
             Self::Unlaunchable => "cannot be launched",
         })
@@ -168,6 +171,9 @@ pub struct Prediction {
     pub bound: Bound,
     /// The numbers on the way, by name, in the order of calculation.
     pub terms: Vec<(&'static str, f64)>,
+    /// The time in grids of so many blocks, from small to large, where that is not known before the launch; none on a CPU.
+    #[serde(skip)]
+    pub in_grids: Vec<(u64, f64)>,
 }
 
 impl Prediction {
@@ -177,7 +183,7 @@ impl Prediction {
     }
 
     fn unlaunchable(terms: Vec<(&'static str, f64)>) -> Self {
-        Self { time: f64::INFINITY, bound: Bound::Unlaunchable, terms }
+        Self { time: f64::INFINITY, bound: Bound::Unlaunchable, terms, in_grids: Vec::new() }
     }
 }
 

@@ -2,4 +2,4 @@
 
 pub mod candidates;
 
-crate::table::passes! { content_hash, expand_alternatives, select_alternative, profile_alternatives }
+crate::table::passes! { choose_by_grid, content_hash, expand_alternatives, select_alternative, profile_alternatives }

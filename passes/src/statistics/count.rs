@@ -57,6 +57,8 @@ pub struct Counter<'a, 'c> {
     writes: u32,
     pending: Vec<Pending<'c>>,
     touched: Touched,
+    /// Conditions of which one at least holds here.
+    disjuncts: Vec<Value<'c>>,
 }
 
 impl<'a, 'c> Counter<'a, 'c> {
@@ -71,6 +73,7 @@ impl<'a, 'c> Counter<'a, 'c> {
             writes: 0,
             pending: Vec::new(),
             touched: Touched::default(),
+            disjuncts: Vec::new(),
         }
     }
 
@@ -233,17 +236,45 @@ impl<'a, 'c> Counter<'a, 'c> {
         let here = self.weight();
         self.statistics.size += 1;
         let decided = form.and_then(|form| form.as_numbers());
+        // Where the copies of a coarse kernel enter a structure together, each of them asks again for itself: one that is not at the edge of
+        // the problem is there with all of them.
+        let is_asked_again = self.disjuncts.contains(&self.lanes.representative(condition));
+        let known = self.disjuncts.len();
         if !matches!(decided, Some(Coefficient::Same(_))) {
             self.statistics.add(if together { Kind::UniformBranch } else { Kind::DivergentBranch }, &here);
         }
         for (side, region) in op.regions().into_iter().enumerate() {
             let Some(block) = region.first_block() else { continue };
-            let part = decided.as_ref().map_or(0.5, |numbers| warps_that(numbers, threads, side == 0));
+            let usual = if !is_asked_again {
+                0.5
+            } else if side == 0 {
+                1.0
+            } else {
+                0.0
+            };
+            let part = decided.as_ref().map_or(usual, |numbers| warps_that(numbers, threads, side == 0));
+            if side == 0 {
+                self.add_disjuncts(condition);
+            }
             if part > 0.0 {
                 self.enter(here.scaled(part), false, block);
             }
+            self.disjuncts.truncate(known);
         }
         self.yielded(op);
+    }
+
+    /// Notes what a condition that holds is the disjunction of.
+    fn add_disjuncts(&mut self, condition: Value<'c>) {
+        let mut open = vec![condition];
+        while let Some(value) = open.pop() {
+            if let Some(either) = value.defining_op().filter(|op| matches!(op.name(), "arith.ori" | "llvm.or")) {
+                for operand in either.operands() {
+                    self.disjuncts.push(self.lanes.representative(operand));
+                    open.push(operand);
+                }
+            }
+        }
     }
 
     /// Counts a block in a scope of its own.

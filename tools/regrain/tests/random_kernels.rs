@@ -80,7 +80,8 @@ impl Tally {
         let stem = folder.join(format!("random{:04}", self.tried));
         let lines: Vec<String> = grains.iter().map(|grain| grain.options().join(" ") + "\n").collect();
         std::fs::create_dir_all(folder).expect("the folder can be made");
-        std::fs::write(stem.with_extension("cu"), program(&kernels.iter().collect::<Vec<_>>())).expect("can be written");
+        std::fs::write(stem.with_extension("cu"), program(&kernels.iter().collect::<Vec<_>>()))
+            .expect("can be written");
         std::fs::write(stem.with_extension("grains"), lines.concat()).expect("can be written");
         self.tried += kernels.len();
     }
@@ -128,7 +129,8 @@ fn try_all(seed: u64, what: &str) -> Tally {
     let (strategy, grains) = (kernel(), grains());
     let mut tally = Tally::default();
     while tally.tried < cases {
-        let trees: Vec<_> = (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
+        let trees: Vec<_> =
+            (0..TOGETHER).map(|_| strategy.new_tree(&mut runner).expect("nothing is filtered")).collect();
         let grains = grains.new_tree(&mut runner).expect("nothing is filtered").current();
         if let Some(folder) = std::env::var_os("REGRAIN_PROPTEST_WRITE") {
             tally.write(Path::new(&folder), &trees, &grains);

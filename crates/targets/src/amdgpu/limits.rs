@@ -76,6 +76,7 @@ const GFX900: GpuLimits = GpuLimits {
     shared_granularity: 512,
     parameter_bytes: 4096,
     units: 64,
+    blocks_per_clock: 1.0,
     clock: 1.5,
     bandwidth: 484.0,
     l2: 4 << 20,

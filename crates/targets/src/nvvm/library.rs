@@ -49,8 +49,7 @@ pub fn is_known_external(name: &str) -> bool {
 pub const BUILTIN_OBJECTS: &[&str] = &["threadIdx", "blockIdx", "blockDim", "gridDim"];
 
 /// Functions of C and C++ that some targets have for device code; others say that they lack them.
-const OF_SOME: &[&str] =
-    &["calloc", "memcmp", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
+const OF_SOME: &[&str] = &["calloc", "memcmp", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"];
 
 /// Whether device code may name `name` without any unit defining it: a target may have it, and will say so if not. Names that begin
 /// with two underscores are not the program's to give.

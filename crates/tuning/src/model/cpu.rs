@@ -88,7 +88,7 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &CpuLimits) -> 
         ("task", task),
         ("idle", idle),
     ];
-    Prediction { time: (start + threads + missing + TASK / task) * idle / blocks, bound, terms }
+    Prediction { time: (start + threads + missing + TASK / task) * idle / blocks, bound, terms, in_grids: Vec::new() }
 }
 
 /// How much longer a grid takes than if all cores had the same to do to the end.

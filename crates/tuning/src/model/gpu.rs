@@ -5,12 +5,14 @@
 //!   issue      instructions * warps / instructions begun per cycle
 //!   pipelines  operations * threads of a warp * warps / rate, for each pipeline
 //!   memory     sectors * 32 bytes * warps / (bandwidth / clock / units)
+//!   dispatch   units / blocks that the chip begins per cycle
 //!   latency    time of one warp alone / blocks resident
 //!
 //! The time of a block is the largest of them, made smooth. A warp alone takes its instructions' latencies, divided by the
 //! independent instructions that coarsening gives it, and a wait for each run of loads: that is Little's law. Waves: a full
 //! one takes the time of a block times the blocks resident, the last one has fewer. Launches cost what they cost. Where the grid
-//! is not known the time is the geometric mean over a small, a middling and a large one.
+//! is not known the time is the geometric mean over large ones, and `in_grids` has those of smaller ones too: a launch, which knows its
+//! grid, runs the original below the size from which on an alternative is faster.
 //!
 //! Statistics count for CUDA's warps of 32 threads. A chip's warp runs the same instructions, and moves the memory of as many of
 //! CUDA's warps as lie in it.
@@ -47,8 +49,10 @@ const INSTRUCTIONS: f64 = 1.2;
 const ADDRESSES: u32 = 25;
 /// Seconds that a further launch on the same stream takes, when the device is busy.
 const LAUNCH: f64 = 2.0e-6;
-/// Original blocks for each unit that are assumed where the grid is not known.
-const USUAL_GRIDS: [f64; 3] = [16.0, 128.0, 1024.0];
+/// Original blocks for each unit that are looked at where the grid is not known.
+const GRIDS: [u32; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+/// Those of them that are large: where the time of a kernel matters most.
+const LARGE: [u32; 3] = [64, 256, 1024];
 /// Of two that are nearly equal the finer is taken: `n` original threads in one cost `n` to the power of this.
 const CAUTION: f64 = 0.01;
 /// How sharply the largest bound rules: the exponent of a norm.
@@ -97,18 +101,19 @@ pub fn predict(candidate: &Candidate<'_>, shape: &Shape, limits: &GpuLimits) -> 
     let per_unit = f64::from(resident.blocks);
     let (bound, _) = block.time(per_unit);
     let launch = Schedule { block: &block, merged: statistics.grain().block_total() as f64, per_unit, limits };
-    let time = match shape.grid {
-        Some(_) => launch.time(shape.blocks(), further(candidate, shape)),
-        // Small, middling and large: that neither wins alone.
-        None => USUAL_GRIDS
-            .map(|each| launch.time(each * f64::from(limits.units), further(candidate, shape)))
-            .iter()
-            .product::<f64>()
-            .cbrt(),
-    } * (statistics.original_threads() as f64).powf(CAUTION);
+    let caution = (statistics.original_threads() as f64).powf(CAUTION);
+    let in_grid = |blocks: f64| launch.time(blocks, further(candidate, shape)) * caution;
+    let of_each = |each: u32| f64::from(each) * f64::from(limits.units);
+    let (time, in_grids) = match shape.grid {
+        Some(_) => (in_grid(shape.blocks()), Vec::new()),
+        None => (
+            LARGE.map(|each| in_grid(of_each(each))).iter().product::<f64>().cbrt(),
+            GRIDS.map(|each| (of_each(each) as u64, in_grid(of_each(each)))).to_vec(),
+        ),
+    };
     terms.extend([("instructions", work.instructions), ("waits", work.waits)]);
     terms.extend(block.bounds(per_unit).map(|(bound, cycles)| (name(bound), cycles)));
-    Prediction { time, bound, terms }
+    Prediction { time, bound, terms, in_grids }
 }
 
 fn name(bound: Bound) -> &'static str {
@@ -121,6 +126,7 @@ fn name(bound: Bound) -> &'static str {
         Bound::LoadStore => "load/store",
         Bound::L2 => "l2",
         Bound::Memory => "memory",
+        Bound::Dispatch => "dispatch",
         Bound::Latency => "latency",
         Bound::Unlaunchable => "unlaunchable",
     }
@@ -230,7 +236,7 @@ impl Work {
 /// One block on a unit.
 struct Block {
     /// Cycles by each bound but latency.
-    throughput: [(Bound, f64); 8],
+    throughput: [(Bound, f64); 9],
     /// Cycles of a block alone.
     alone: f64,
 }
@@ -252,6 +258,7 @@ impl Block {
             (Bound::LoadStore, work.load_store * warps),
             (Bound::L2, work.l2_bytes * warps / limits.l2_rate),
             (Bound::Memory, work.memory_bytes * warps / bytes_per_cycle),
+            (Bound::Dispatch, f64::from(limits.units) / limits.blocks_per_clock),
         ];
         let copies = statistics.original_threads() as f64;
         let parallel = (PARALLELISM * copies.sqrt()).min(MOST_PARALLELISM);

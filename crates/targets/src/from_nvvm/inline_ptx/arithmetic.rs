@@ -19,7 +19,9 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AnyTypeEnum;
-use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
+use inkwell::values::{
+    BasicValue as _, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand,
+};
 use mlir_bridge::llvm;
 
 use super::{Statement, collect, lower, read};
@@ -73,6 +75,7 @@ pub(crate) fn open<'ctx>(
     }
     machines::run_passes(&apart, "globaldce", &machine)?;
     module.link_in_module(apart).map_err(|e| internal(e.to_string()))?;
+    let inlined = Attribute::get_named_enum_kind_id("alwaysinline");
     for statement in &statements {
         let Some(function) = module.get_function(&statement.name) else { continue };
         function.set_linkage(Linkage::Internal);
@@ -80,8 +83,20 @@ pub(crate) fn open<'ctx>(
         if let Ok(call) = CallSiteValue::try_from(statement.call) {
             call.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("memory"));
         }
+        // By itself: what else has to be inlined may be most of the module, and is smaller when its time comes.
+        if function.get_enum_attribute(AttributeLoc::Function, inlined).is_some() {
+            llvm::inline_call(statement.call);
+        }
     }
-    machines::run_passes(module, "always-inline", &machine)
+    for name in named {
+        let unused =
+            |function: &FunctionValue<'_>| function.as_global_value().as_pointer_value().get_first_use().is_none();
+        if let Some(function) = module.get_function(name).filter(unused) {
+            // SAFETY: nothing refers to it.
+            unsafe { function.delete() };
+        }
+    }
+    Ok(())
 }
 
 /// Whether rows of threads have a function of the library of their own.
