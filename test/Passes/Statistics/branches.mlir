@@ -156,3 +156,42 @@ func.func @never(%p: !llvm.ptr, %g: index, %n: i32, %q: !llvm.ptr) -> i32 {
   }
   func.return %e : i32
 }
+
+// Two copies enter together, and each asks again for itself: what they do counts one half, not a quarter.
+// CHECK-LABEL: statistics of copies
+// CHECK: f32: 4{{$}}
+func.func @copies(%p: !llvm.ptr, %g: index, %n: i32, %q: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %e = regrain.gpu_wrapper @copies grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %l = arith.index_cast %x : index to i64
+        %va = llvm.getelementptr %p[%l] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+        %v = llvm.load %va : !llvm.ptr -> f32
+        %wa = llvm.getelementptr %p[%l] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+        %w = llvm.load %wa : !llvm.ptr -> f32
+        %f = arith.constant 1.0 : f32
+        %first = arith.cmpf olt, %v, %f : f32
+        %second = arith.cmpf olt, %w, %f : f32
+        %either = arith.ori %first, %second : i1
+        scf.if %either {
+          scf.if %first {
+            %a = arith.addf %v, %v : f32
+            %b = arith.mulf %a, %v : f32
+            llvm.store %b, %q : f32, !llvm.ptr
+          }
+          scf.if %second {
+            %a = arith.addf %w, %w : f32
+            %b = arith.mulf %a, %w : f32
+            llvm.store %b, %q : f32, !llvm.ptr
+          }
+        }
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  func.return %e : i32
+}

@@ -430,6 +430,28 @@ mod tests {
     }
 
     #[test]
+    fn many_small_blocks_are_bound_by_their_start() {
+        let small = |copies: f64| {
+            let mut made = Statistics { blocks: [copies as i64, 1, 1], size: 8, live: 8, ..Statistics::default() };
+            made.block = [64.0.into(), 1.0.into(), 1.0.into()];
+            made.add(Kind::Integer, &(4.0 * copies).into());
+            made
+        };
+        let of = |copies| {
+            let (statistics, resources) = (small(copies), Resources { registers: 16, ..Resources::default() });
+            let candidate =
+                Candidate { statistics: &statistics, resources: Some(&resources), epilogues: 1, tasks: None };
+            predict(&candidate, &Shape::default(), &SAMPLE)
+        };
+        let (one, four) = (of(1.0), of(4.0));
+        assert_eq!(one.bound, Bound::Dispatch);
+        assert!(four.time < 0.5 * one.time, "{one} {four}");
+        // What is left over is a further launch, which a small grid does not pay for.
+        let slower = |at: usize| four.in_grids[at].1 > one.in_grids[at].1;
+        assert!(slower(0) && !slower(one.in_grids.len() - 1), "{one:?} {four:?}");
+    }
+
+    #[test]
     fn what_cannot_be_launched_is_last() {
         let no = time(&tiled(1.0, 1024.0), 128, &Shape::default());
         assert_eq!((no.time, no.bound), (f64::INFINITY, Bound::Unlaunchable));
