@@ -231,6 +231,16 @@ pub fn inline_asm(call: InstructionValue<'_>) -> Option<(String, String)> {
     }
 }
 
+/// Removes a function that nothing refers to; another stays.
+pub fn remove_unused(function: FunctionValue<'_>) {
+    // SAFETY: a live function, which nothing refers to where it goes.
+    unsafe {
+        if llvm_sys::core::LLVMGetFirstUse(function.as_value_ref()).is_null() {
+            function.delete();
+        }
+    }
+}
+
 /// Inlines `call`, a call or an invoke of a function with a body; whether that could be done. Where it was, the call is gone.
 pub fn inline_call(call: InstructionValue<'_>) -> bool {
     assert!(

@@ -19,9 +19,7 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::AnyTypeEnum;
-use inkwell::values::{
-    BasicValue as _, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand,
-};
+use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
 use super::{Statement, collect, lower, read};
@@ -88,14 +86,7 @@ pub(crate) fn open<'ctx>(
             llvm::inline_call(statement.call);
         }
     }
-    for name in named {
-        let unused =
-            |function: &FunctionValue<'_>| function.as_global_value().as_pointer_value().get_first_use().is_none();
-        if let Some(function) = module.get_function(name).filter(unused) {
-            // SAFETY: nothing refers to it.
-            unsafe { function.delete() };
-        }
-    }
+    named.into_iter().filter_map(|name| module.get_function(name)).for_each(llvm::remove_unused);
     Ok(())
 }
 
