@@ -44,6 +44,37 @@ __global__ void own_ways(const int *from, int *to, int rounds) {
   to[threadIdx.x] = at * 1000 + downwards + small;
 }
 
+// What is added in each round is known before the loop, if it has a round; some threads have none.
+__global__ void __launch_bounds__(128) same_each_round(const unsigned *from, unsigned *to, int n) {
+  const unsigned t = threadIdx.x;
+  unsigned sum = from[t], flips = 7;
+  for (int left = static_cast<int>((t < 24 ? t : static_cast<unsigned>(n)) % 5); left >= 0; left -= 2) {
+    flips += 0x80000000u;
+    const unsigned rounds = sum % 5;
+    for (unsigned round = 0; round != rounds; ++round)
+      sum += from[19] * from[t & 255];
+  }
+  to[2 * t] = sum, to[2 * t + 1] = flips;
+}
+
+static void check_same_each_round(unsigned threads) {
+  unsigned *from = managed<unsigned>(256), *to = managed<unsigned>(256);
+  for (unsigned i = 0; i < 256; ++i)
+    from[i] = i * 2654435761u >> (i % 3 * 10);
+  same_each_round<<<1, threads>>>(from, to, 5);
+  finish_kernel();
+  for (unsigned t = 0; t < threads; ++t) {
+    unsigned sum = from[t], flips = 7;
+    for (int left = static_cast<int>((t < 24 ? t : 5u) % 5); left >= 0; left -= 2) {
+      flips += 0x80000000u;
+      for (unsigned round = sum % 5; round; --round)
+        sum += from[19] * from[t];
+    }
+    EXPECT_AT(t, to[2 * t], sum);
+    EXPECT_AT(t, to[2 * t + 1], flips);
+  }
+}
+
 int main() {
   std::vector<int> from(kPlanes * kPlane);
   for (size_t i = 0; i < from.size(); ++i)
@@ -88,5 +119,7 @@ int main() {
     for (int t = 0; t < kThreads; ++t)
       EXPECT_AT(t, got[t], at[t] * 1000 + downwards + small[t]);
   }
+  for (unsigned threads : {1, 3, 48, 128})
+    check_same_each_round(threads);
   return failures != 0;
 }

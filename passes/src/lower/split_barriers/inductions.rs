@@ -17,6 +17,7 @@ use mlir_bridge::ir::{Builder, Op, Value};
 
 use crate::analysis::{
     addresses,
+    constants::is_undefined,
     counted_loop::is_outside,
     facts::{constant, width},
     loops::Counting,
@@ -75,19 +76,51 @@ impl<'c> Step<'c> {
         }
     }
 
+    /// What is added, where there is a round in which it is.
+    fn in_a_round(&self, b: Builder<'c>, times: Value<'c>) -> Value<'c> {
+        if !may_be_nothing(self.by) {
+            return self.by;
+        }
+        let some = b.cmpi("ne", times, b.const_int(times.ty(), 0));
+        let none = b.const_int(self.by.ty(), 0);
+        b.value("arith.select", &[some, self.by, none], self.by.ty())
+    }
+
     /// `from` so many times further on; `times` as wide as a number, 64 bits for an address.
     fn after(&self, b: Builder<'c>, from: Value<'c>, times: Value<'c>) -> Value<'c> {
+        let by = self.in_a_round(b, times);
         match self.bytes {
-            None => b.arith("addi", from, b.arith("muli", times, self.by)),
+            None => b.arith("addi", from, b.arith("muli", times, by)),
             Some(bytes) => {
                 let i64 = b.ctx().int(64);
-                let by =
-                    if width(self.by.ty()) == Some(64) { self.by } else { b.value("arith.extsi", &[self.by], i64) };
+                let by = if width(by.ty()) == Some(64) { by } else { b.value("arith.extsi", &[by], i64) };
                 let far = b.arith("muli", b.arith("muli", times, by), b.const_int(i64, bytes));
                 b.llvm_byte_at(from, far)
             }
         }
     }
+}
+
+/// Operations that are looked at to find where a number comes from.
+const LOOKED_AT: usize = 32;
+
+/// Whether a number is nothing (poison) where a loop has no round: what was computed for it before it, if it has one.
+fn may_be_nothing(value: Value<'_>) -> bool {
+    let mut open = vec![value];
+    for _ in 0..LOOKED_AT {
+        let Some(value) = open.pop() else { return false };
+        if is_undefined(value) {
+            return true;
+        }
+        let Some(op) = value.defining_op() else { continue };
+        open.extend(op.operands());
+        if let Some(number) = op.results().into_iter().position(|result| result == value) {
+            let ends =
+                op.regions().into_iter().flat_map(|region| region.blocks()).filter_map(|block| block.terminator());
+            open.extend(ends.filter_map(|end| end.operands().get(number).copied()));
+        }
+    }
+    true
 }
 
 /// Replaces what comes out of a loop by what its rounds say.
