@@ -55,7 +55,8 @@ int main() {
   sleeping<<<1, 32>>>(slept);
   finish_kernel();
   for (int t = 0; t < 32; ++t)
-    EXPECT(slept[t] > 0 && slept[t] < 600000000000ULL); // nothing up to twice what was asked for, says CUDA
+    // CUDA: anything up to twice what was asked for.
+    EXPECT(slept[t] >= (on_nvidia() ? 1 : 50000) && slept[t] < 600000000000ULL);
   int *done = managed<int>(1);
   wait_cycles<<<1, 1>>>(done);
   finish_kernel();

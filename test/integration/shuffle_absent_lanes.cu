@@ -155,9 +155,7 @@ static void reductions() {
 }
 
 int main() {
-  cudaDeviceProp properties;
-  OK(cudaGetDeviceProperties(&properties, 0));
-  reads_unnamed = !std::strncmp(properties.name, "NVIDIA", 6);
+  reads_unnamed = on_nvidia();
   sweep<int>();
   sweep<float>();
   sweep<double>();

@@ -15,10 +15,12 @@
 use std::collections::BTreeMap;
 
 use mlir_bridge::{
-    ir::{Builder, Op, Region},
+    ir::{Builder, Op},
     pass::{Anchor, PassError, PassInfo, PassOption, PassResult, PassRun},
 };
 use regrain_dialects::ops::Alternatives;
+
+use super::choices::{launch_function, take};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -56,11 +58,10 @@ pub fn choose_all(module: Op<'_>, least_blocks: &BTreeMap<String, u64>) {
 
 fn choose(alternatives: Alternatives<'_>, least_blocks: u64) {
     let op = alternatives.op();
-    let (Some(function), [original, other]) = (op.parent_of_name("llvm.func"), &alternatives.choices()[..]) else {
+    let (Some(function), [original, other]) = (launch_function(alternatives), &alternatives.choices()[..]) else {
         return;
     };
-    let is_launch = function.body().num_args() == 9 && op.num_results() == 1 && op.result(0).ty().is_int(32);
-    if !is_launch || alternatives.descriptions().first() != Some(&"original") {
+    if alternatives.descriptions().first() != Some(&"original") {
         return;
     }
     let b = Builder::before(op);
@@ -74,12 +75,4 @@ fn choose(alternatives: Alternatives<'_>, least_blocks: u64) {
         take(to, from);
     }
     op.replace_with(&[made.result(0)]);
-}
-
-fn take<'c>(to: Region<'c>, from: Region<'c>) {
-    to.take_blocks(from);
-    if let Some(end) = to.entry().terminator() {
-        Builder::before(end).scf_yield(&end.operands());
-        end.erase();
-    }
 }

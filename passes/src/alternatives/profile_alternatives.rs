@@ -28,6 +28,7 @@ use regrain_dialects::{
 };
 use regrain_tuning::Grain;
 
+use super::choices::{launch_function, take};
 use crate::launch::launch_function::kernel_of;
 
 /// The pass.
@@ -86,9 +87,7 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
 /// Lowers the alternatives of every launch function of a module.
 pub fn profile_all(module: Op<'_>, program: &Program<'_>) {
     for alternatives in Alternatives::all(module) {
-        let op = alternatives.op();
-        let function = op.parent_of_name("llvm.func").filter(|function| function.body().num_args() == 9);
-        if let Some(function) = function.filter(|_| op.num_results() == 1 && op.result(0).ty().is_int(32)) {
+        if let Some(function) = launch_function(alternatives) {
             lower(module, function, alternatives, program);
         }
     }
@@ -134,11 +133,7 @@ fn switch<'c>(b: Builder<'c>, choice: Value<'c>, alternatives: Alternatives<'c>)
     let spec = b.op("scf.index_switch").operands(&[index]).result(ctx.int(32));
     let made = spec.attr("cases", ctx.i64_array_attr(&numbers)).regions(regions.len()).build();
     for (to, from) in made.regions().into_iter().zip(&regions) {
-        to.take_blocks(*from);
-        if let Some(end) = to.entry().terminator() {
-            Builder::before(end).scf_yield(&end.operands());
-            end.erase();
-        }
+        take(to, *from);
     }
     made.result(0)
 }
