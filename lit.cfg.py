@@ -75,6 +75,7 @@ nvcc = os.path.join(root, ".toolchain/nvcc13/bin/nvcc")
 if os.path.exists(nvcc):
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", nvcc))
+    config.substitutions.insert(0, ("%cuda13", os.path.join(root, ".toolchain/nvcc13")))
 config.substitutions.append(("%python", sys.executable))
 
 # AMD's device libraries, where `targets::amdgpu::rocm` looks for them.

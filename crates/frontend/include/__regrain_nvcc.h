@@ -69,6 +69,14 @@ static __inline__ __attribute__((always_inline)) __attribute__((device)) float n
   return __nv_nanf((const signed char *)tag);
 }
 
+/* Some functions of CUDA 13 go by the names that CUDA 12 had for others: the runtime asks which of them a program calls. */
+#if CUDART_VERSION >= 13000 && !defined(__CUDA_ARCH__)
+extern "C" {
+__attribute__((weak, used)) extern const unsigned __regrain_cuda_version;
+const unsigned __regrain_cuda_version = CUDART_VERSION;
+}
+#endif
+
 #include <__regrain_host_min_max.h>
 #include <__regrain_nv_atomic.h>
 

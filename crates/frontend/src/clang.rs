@@ -103,6 +103,9 @@ impl Clang {
             Side::Device { arch } => {
                 command.arg("--cuda-device-only").arg(format!("--cuda-gpu-arch={arch}"));
                 command.args(["-nocudalib", "-Xclang"]).arg(sdk_version(&unit.cuda_version));
+                if let Some(ptx) = newer_ptx(&unit.cuda_version) {
+                    command.args(["-Xclang", "-target-feature", "-Xclang", ptx]);
+                }
                 if unit.relocatable {
                     // clang would hash the output's name too, which is another one each time.
                     command.arg("-fgpu-rdc").arg(format!("-cuid={}", unit.id()));
@@ -159,10 +162,19 @@ impl Clang {
 }
 
 fn sdk_version(version: &str) -> String {
-    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
-    let asked = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    let (major, minor) = asked.min(NEWEST_KNOWN_SDK);
+    let (major, minor) = numbers(version).min(NEWEST_KNOWN_SDK);
     format!("-target-sdk-version={major}.{minor}")
+}
+
+/// The PTX of a toolkit that is newer than clang 22, whose chips need it.
+fn newer_ptx(version: &str) -> Option<&'static str> {
+    (numbers(version) >= (13, 0)).then_some("+ptx90")
+}
+
+/// Major and minor version.
+fn numbers(version: &str) -> (u32, u32) {
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
 /// What clang says of a kernel that device code launches. No option would help: no target here has CUDA's runtime for device code.

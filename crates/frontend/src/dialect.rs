@@ -38,7 +38,13 @@ pub fn options(unit: &TranslationUnit) -> Result<Vec<OsString>, Error> {
     if unit.relocatable {
         options.push("-D__CUDACC_RDC__=1".into());
     }
-    options.extend(["-isystem".into(), headers()?.into_os_string(), "-include".into(), HEADER.into()]);
+    options.extend(["-isystem".into(), headers()?.into_os_string()]);
+    // CUDA 13 keeps Thrust, CUB and libcu++ apart, where nvcc looks without being told.
+    let libraries = unit.cuda_path.join("include/cccl");
+    if libraries.is_dir() {
+        options.extend(["-isystem".into(), libraries.into_os_string()]);
+    }
+    options.extend(["-include".into(), HEADER.into()]);
     Ok(options)
 }
 

@@ -45,6 +45,11 @@ impl CudaError {
     pub const UNKNOWN: Self = Self(999);
 }
 
+/// `cudaErrorInvalidValue` unless an argument is `valid`.
+pub fn check(valid: bool) -> Result {
+    if valid { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
+}
+
 thread_local! {
     static LAST: Cell<u32> = const { Cell::new(0) };
 }

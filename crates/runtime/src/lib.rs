@@ -26,6 +26,7 @@
 
 pub mod abi;
 mod api;
+mod compiled;
 mod device;
 mod error;
 mod error_table;

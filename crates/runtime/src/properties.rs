@@ -119,3 +119,130 @@ impl DeviceProp {
         }
     }
 }
+
+/// Defines the layout of another version of CUDA: fields that [`DeviceProp`] has as well, and those that are zero here.
+macro_rules! layout {
+    ($(#[$meta:meta])* $name:ident { $($field:ident: $ty:ty,)* } zero { $($zero:ident: $zero_ty:ty,)* }) => {
+        $(#[$meta])*
+        #[repr(C)]
+        #[allow(non_snake_case, reason = "CUDA's names")]
+        pub struct $name {
+            $(pub $field: $ty,)*
+            $(pub $zero: $zero_ty,)*
+        }
+
+        impl From<DeviceProp> for $name {
+            fn from(prop: DeviceProp) -> Self {
+                // SAFETY: all fields are integers or arrays of them.
+                let mut made: Self = unsafe { std::mem::zeroed() };
+                $(made.$field = prop.$field;)*
+                made
+            }
+        }
+    };
+}
+
+layout! {
+    /// `cudaDeviceProp` of CUDA 13, which took what had been deprecated out of the middle.
+    DeviceProp13 {
+        name: [c_char; 256],
+        uuid: [u8; 16],
+        luid: [c_char; 8],
+        luidDeviceNodeMask: u32,
+        totalGlobalMem: usize,
+        sharedMemPerBlock: usize,
+        regsPerBlock: i32,
+        warpSize: i32,
+        memPitch: usize,
+        maxThreadsPerBlock: i32,
+        maxThreadsDim: [i32; 3],
+        maxGridSize: [i32; 3],
+        totalConstMem: usize,
+        major: i32,
+        minor: i32,
+        textureAlignment: usize,
+        texturePitchAlignment: usize,
+        multiProcessorCount: i32,
+        integrated: i32,
+        canMapHostMemory: i32,
+        maxTexture1D: i32,
+        maxTexture1DMipmap: i32,
+        maxTexture2D: [i32; 2],
+        maxTexture2DMipmap: [i32; 2],
+        maxTexture2DLinear: [i32; 3],
+        maxTexture2DGather: [i32; 2],
+        maxTexture3D: [i32; 3],
+        maxTexture3DAlt: [i32; 3],
+        maxTextureCubemap: i32,
+        maxTexture1DLayered: [i32; 2],
+        maxTexture2DLayered: [i32; 3],
+        maxTextureCubemapLayered: [i32; 2],
+        maxSurface1D: i32,
+        maxSurface2D: [i32; 2],
+        maxSurface3D: [i32; 3],
+        maxSurface1DLayered: [i32; 2],
+        maxSurface2DLayered: [i32; 3],
+        maxSurfaceCubemap: i32,
+        maxSurfaceCubemapLayered: [i32; 2],
+        surfaceAlignment: usize,
+        concurrentKernels: i32,
+        ECCEnabled: i32,
+        pciBusID: i32,
+        pciDeviceID: i32,
+        pciDomainID: i32,
+        tccDriver: i32,
+        asyncEngineCount: i32,
+        unifiedAddressing: i32,
+        memoryBusWidth: i32,
+        l2CacheSize: i32,
+        persistingL2CacheMaxSize: i32,
+        maxThreadsPerMultiProcessor: i32,
+        streamPrioritiesSupported: i32,
+        globalL1CacheSupported: i32,
+        localL1CacheSupported: i32,
+        sharedMemPerMultiprocessor: usize,
+        regsPerMultiprocessor: i32,
+        managedMemory: i32,
+        isMultiGpuBoard: i32,
+        multiGpuBoardGroupID: i32,
+        hostNativeAtomicSupported: i32,
+        pageableMemoryAccess: i32,
+        concurrentManagedAccess: i32,
+        computePreemptionSupported: i32,
+        canUseHostPointerForRegisteredMem: i32,
+        cooperativeLaunch: i32,
+        sharedMemPerBlockOptin: usize,
+        pageableMemoryAccessUsesHostPageTables: i32,
+        directManagedMemAccessFromHost: i32,
+        maxBlocksPerMultiProcessor: i32,
+        accessPolicyMaxWindowSize: i32,
+        reservedSharedMemPerBlock: usize,
+        hostRegisterSupported: i32,
+        sparseCudaArraySupported: i32,
+        hostRegisterReadOnlySupported: i32,
+        timelineSemaphoreInteropSupported: i32,
+        memoryPoolsSupported: i32,
+        gpuDirectRDMASupported: i32,
+        gpuDirectRDMAFlushWritesOptions: u32,
+        gpuDirectRDMAWritesOrdering: i32,
+        memoryPoolSupportedHandleTypes: u32,
+        deferredMappingCudaArraySupported: i32,
+        ipcEventSupported: i32,
+        clusterLaunch: i32,
+        unifiedFunctionPointers: i32,
+    }
+    zero {
+        deviceNumaConfig: i32,
+        deviceNumaId: i32,
+        mpsEnabled: i32,
+        hostNumaId: i32,
+        gpuPciDeviceID: u32,
+        gpuPciSubsystemID: u32,
+        hostNumaMultinodeIpcSupported: i32,
+        reserved: [i32; 56],
+    }
+}
+
+const _: () = assert!(size_of::<DeviceProp13>() == 1008);
+const _: () = assert!(std::mem::offset_of!(DeviceProp13, multiProcessorCount) == 384);
+const _: () = assert!(std::mem::offset_of!(DeviceProp13, reserved) == 784);

@@ -45,8 +45,9 @@ impl fmt::Display for Version {
     }
 }
 
-/// Toolkit versions that clang 22 has a PTX version for, newest first; a newer toolkit counts as the first.
+/// Toolkit versions and the newest PTX of each that LLVM 22 writes, newest first; a newer toolkit counts as the first.
 const PTX_OF_SDK: &[(u32, u32, u32)] = &[
+    (13, 0, 90),
     (12, 9, 88),
     (12, 8, 87),
     (12, 7, 86),
@@ -71,7 +72,7 @@ const PTX_OF_SDK: &[(u32, u32, u32)] = &[
 ];
 
 impl Version {
-    /// The PTX version that clang asks of LLVM for this toolkit, as in 88 for PTX 8.8.
+    /// The PTX version to ask of LLVM for this toolkit, as in 88 for PTX 8.8: clang's, where clang knows the toolkit.
     pub fn ptx(self) -> u32 {
         PTX_OF_SDK
             .iter()
@@ -332,7 +333,7 @@ mod tests {
     fn ptx_versions_are_those_of_clang() {
         let ptx = |major, minor| Version { major, minor }.ptx();
         assert_eq!([ptx(12, 9), ptx(12, 8), ptx(12, 6), ptx(12, 4), ptx(11, 8)], [88, 87, 85, 84, 78]);
-        assert_eq!(ptx(13, 2), 88);
+        assert_eq!([ptx(13, 0), ptx(13, 2)], [90, 90]);
     }
 
     #[test]

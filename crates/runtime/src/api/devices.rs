@@ -2,20 +2,15 @@
 
 use std::ffi::c_char;
 
+use crate::compiled;
 use crate::device::choice::{device, kind};
-use crate::device::seam::CUDA_VERSION;
-use crate::error::{CudaError, Result};
+use crate::error::check;
 use crate::macros::{cuda_api, put};
-use crate::properties::DeviceProp;
 
 /// Asked by host code that has versions of a launch for several devices: 0 for the CPU, 1 for CUDA, 2 for HIP.
 #[unsafe(no_mangle)]
 extern "C" fn __regrain_device_kind() -> u32 {
     kind()
-}
-
-fn check(valid: bool) -> Result {
-    if valid { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }
 
 cuda_api! {
@@ -66,7 +61,7 @@ cuda_api! {
     fn cudaDeviceGetSharedMemConfig(config: *mut u32) { put(config, device()?.shared_config()?) }
 
     fn cudaDriverGetVersion(version: *mut i32) { put(version, device()?.driver_version()?) }
-    fn cudaRuntimeGetVersion(version: *mut i32) { put(version, CUDA_VERSION) }
+    fn cudaRuntimeGetVersion(version: *mut i32) { put(version, compiled::cuda_version()) }
 
     fn cudaDeviceCanAccessPeer(can: *mut i32, index: i32, peer: i32) {
         put(can, device()?.can_access_peer(index, peer)?.into())
@@ -77,16 +72,8 @@ cuda_api! {
         put(value, device()?.peer_attribute(which, from, to)?)
     }
 
-    fn cudaGetDeviceProperties_v2(prop: *mut DeviceProp, index: i32) {
-        check(!prop.is_null())?;
-        put(prop, device()?.properties(index)?)
-    }
     fn cudaDeviceGetAttribute(value: *mut i32, which: u32, index: i32) {
         put(value, device()?.attribute(which, index)?)
-    }
-    fn cudaChooseDevice(index: *mut i32, prop: *const DeviceProp) {
-        check(!prop.is_null())?;
-        put(index, choose(&*prop)?)
     }
     fn cudaDeviceGetPCIBusId(text: *mut c_char, len: i32, index: i32) {
         let id = device()?.bus_id(index)?;
@@ -99,16 +86,4 @@ cuda_api! {
     fn cudaProfilerStart() { Ok(()) }
     fn cudaProfilerStop() { Ok(()) }
     fn cudaCtxResetPersistingL2Cache() { Ok(()) }
-}
-
-/// The first device that is as capable as `wanted` asks.
-fn choose(wanted: &DeviceProp) -> Result<i32> {
-    let device = device()?;
-    for index in 0..device.count()? {
-        let (major, minor) = (device.attribute(75, index)?, device.attribute(76, index)?);
-        if (major, minor) >= (wanted.major, wanted.minor) {
-            return Ok(index);
-        }
-    }
-    Ok(0)
 }

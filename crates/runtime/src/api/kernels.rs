@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use crate::abi::Dim3;
 use crate::device::choice::device;
 use crate::device::seam::Launch;
-use crate::error::{CudaError, Result};
+use crate::error::{CudaError, Result, check};
 use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 use crate::types::{FuncAttributes, LaunchAttribute, LaunchConfig};
@@ -61,10 +61,6 @@ extern "C" fn __regrain_blocks_per_task(blocks: u32) {
     if let Ok(device) = device() {
         device.blocks_per_task(blocks);
     }
-}
-
-fn check(valid: bool) -> Result {
-    if valid { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
 }
 
 /// The attributes of a launch.

@@ -4,18 +4,9 @@ use std::ffi::c_void;
 
 use crate::device::choice::device;
 use crate::device::seam::Space;
-use crate::error::{CudaError, Result};
+use crate::error::{CudaError, check};
 use crate::macros::{cuda_api, put};
-use crate::types::{Extent, Location, PitchedPtr, PointerAttributes, PoolProps};
-
-fn check(valid: bool) -> Result {
-    if valid { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
-}
-
-/// The place that the functions before `cudaMemLocation` mean by a device's number: -1 is the host.
-fn location(device: i32) -> Location {
-    if device == -1 { Location { kind: 2, id: 0 } } else { Location { kind: 1, id: device } }
-}
+use crate::types::{Extent, PitchedPtr, PointerAttributes, PoolProps};
 
 cuda_api! {
     fn cudaMalloc(pointer: *mut *mut c_void, size: usize) {
@@ -88,28 +79,6 @@ cuda_api! {
     fn cudaPointerGetAttributes(attributes: *mut PointerAttributes, pointer: *const c_void) {
         check(!attributes.is_null())?;
         put(attributes, device()?.pointer_attributes(pointer)?)
-    }
-
-    fn cudaMemPrefetchAsync / cudaMemPrefetchAsync_ptsz [on] (
-        pointer: *const c_void, count: usize, to: i32, stream: *mut c_void
-    ) {
-        device()?.prefetch(pointer, count, location(to), on.stream(stream))
-    }
-
-    fn cudaMemPrefetchAsync_v2 / cudaMemPrefetchAsync_v2_ptsz [on] (
-        pointer: *const c_void, count: usize, to: Location, _flags: u32, stream: *mut c_void
-    ) {
-        device()?.prefetch(pointer, count, to, on.stream(stream))
-    }
-
-    fn cudaMemAdvise(pointer: *const c_void, count: usize, advice: u32, to: i32) {
-        check((1..=6).contains(&advice))?;
-        device()?.advise(pointer, count, advice, location(to))
-    }
-
-    fn cudaMemAdvise_v2(pointer: *const c_void, count: usize, advice: u32, to: Location) {
-        check((1..=6).contains(&advice))?;
-        device()?.advise(pointer, count, advice, to)
     }
 
     fn cudaDeviceGetDefaultMemPool(pool: *mut *mut c_void, index: i32) { put(pool, device()?.default_pool(index)?) }

@@ -3,15 +3,11 @@
 use std::ffi::c_void;
 
 use crate::device::choice::device;
-use crate::error::{CudaError, Result};
+use crate::error::{CudaError, check};
 use crate::macros::{cuda_api, put};
 
 type HostFunction = unsafe extern "C" fn(*mut c_void);
 type StreamCallback = unsafe extern "C" fn(*mut c_void, u32, *mut c_void);
-
-fn check(valid: bool) -> Result {
-    if valid { Ok(()) } else { Err(CudaError::INVALID_VALUE) }
-}
 
 cuda_api! {
     fn cudaStreamCreate(stream: *mut *mut c_void) {

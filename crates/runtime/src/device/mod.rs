@@ -2,7 +2,6 @@
 //! folder is one device.
 
 pub mod choice;
-mod compiled;
 pub mod cpu;
 pub mod cuda;
 pub mod gpu;

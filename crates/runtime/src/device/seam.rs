@@ -15,9 +15,6 @@ use crate::types::{
     PointerAttributes, PoolProps,
 };
 
-/// The version of CUDA's runtime whose functions these are; where there is no NVIDIA driver, also that of the driver.
-pub const CUDA_VERSION: i32 = 12090;
-
 /// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of
 /// the device.
 pub type Stream = *mut c_void;

@@ -27,6 +27,13 @@ static INLINE uint64_t insert(uint64_t a, uint64_t b, uint32_t pos, uint32_t len
 PTX(uint32_t, bfi_b32)(uint32_t a, uint32_t b, uint32_t c, uint32_t d) { return (uint32_t)insert(a, b, c, d, 32); }
 PTX(uint64_t, bfi_b64)(uint64_t a, uint64_t b, uint32_t c, uint32_t d) { return insert(a, b, c, d, 64); }
 
+/* bmsk: `len` ones from bit `pos` on. Beyond the top, positions and lengths end there, or are taken modulo 32. */
+PTX(uint32_t, bmsk_clamp_b32)(uint32_t pos, uint32_t len) {
+  if (pos > 31) return 0;
+  return (len > 31 ? ~0u : (1u << len) - 1) << pos;
+}
+PTX(uint32_t, bmsk_wrap_b32)(uint32_t pos, uint32_t len) { return ((1u << (len & 31)) - 1) << (pos & 31); }
+
 /* lop3: bit i of the table answers for the inputs whose bits form i = a:b:c. */
 PTX(uint32_t, lop3_b32)(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   uint32_t r = 0;

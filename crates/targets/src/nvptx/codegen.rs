@@ -42,7 +42,7 @@ impl CodegenOptions {
     }
 }
 
-/// The LLVM target features that clang asks for with this toolkit, as in `+ptx88`.
+/// The LLVM target features to ask for with this toolkit, as in `+ptx88`.
 pub fn target_features(toolkit: &Toolkit) -> String {
     format!("+ptx{}", toolkit.version.ptx())
 }

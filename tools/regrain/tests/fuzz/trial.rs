@@ -40,8 +40,8 @@ const LLVMS_SIGNS: [&str; 4] = ["Assertion `", "Stack dump", "submit a bug repor
 const OURS: &str = "said/ours";
 const THEIRS: &str = "said/theirs";
 
-/// What the driver says when clang dies reading what the user gave it.
-const CLANG_DIED: &str = "compiling this source";
+/// What the driver says when clang dies of what the user gave it: reading a source, or options.
+const CLANG_DIED: [&str; 2] = ["compiling this source", "clang' was killed by signal"];
 
 impl Trial {
     /// Empty folders.
@@ -117,7 +117,7 @@ impl Trial {
     pub fn outcome(&self, case: &Case) -> Result<bool, String> {
         let (status, said) = self.run(&tool(case.tool), &case.arguments, OURS);
         // Where the driver says that clang died of what the user gave it, the signs of that are clang's.
-        let llvms = if said.contains(CLANG_DIED) { &[][..] } else { &LLVMS_SIGNS[..] };
+        let llvms = if CLANG_DIED.iter().any(|words| said.contains(words)) { &[][..] } else { &LLVMS_SIGNS[..] };
         let line = |sign: &str| said.lines().find(|line| line.contains(sign)).unwrap_or_default().to_owned();
         let wrong = match status {
             None => Some(format!("not done after {} s", LIMIT.as_secs())),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::failure::device_ok;
 use super::kernel::Kernel;
 use super::processors;
-use crate::device::compiled;
+use crate::compiled;
 use crate::error::{CudaError, Result};
 
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;

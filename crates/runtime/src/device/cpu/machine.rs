@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::limits::check_device;
 use super::{arrays, failure, heap, limits, pool, properties, streams};
+use crate::compiled;
 use crate::device::printf;
 use crate::device::row::Row;
-use crate::device::seam::{CUDA_VERSION, Device, Machine};
+use crate::device::seam::{Device, Machine};
 use crate::error::{CudaError, Result};
 use crate::properties::DeviceProp;
 
@@ -54,7 +55,7 @@ impl Machine for Cpu {
     }
 
     fn driver_version(&self) -> Result<i32> {
-        Ok(CUDA_VERSION)
+        Ok(compiled::cuda_version())
     }
 
     fn limit(&self, which: u32) -> Result<usize> {

@@ -34,6 +34,11 @@ extern const uint32_t __regrain_cuda_arch __attribute__((weak));
 
 uint32_t __regrain_compiled_arch(void) { return &__regrain_cuda_arch ? __regrain_cuda_arch : 0; }
 
+/* The version of CUDA's headers (CUDART_VERSION), where that is 13 or later: a header of the compiler's says it. */
+extern const uint32_t __regrain_cuda_version __attribute__((weak));
+
+uint32_t __regrain_compiled_version(void) { return &__regrain_cuda_version ? __regrain_cuda_version : 0; }
+
 /* The C++ library's demangler, where the program has one; the result is malloc'ed. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
 

@@ -7,7 +7,7 @@ use std::sync::{OnceLock, PoisonError};
 use super::arch::candidates;
 use super::figures::{Source, source};
 use super::state::{Amd, translate};
-use crate::device::compiled;
+use crate::compiled;
 use crate::device::gpu::kernels::{MAX_DYNAMIC_SHARED, here};
 use crate::device::gpu::layout::{Code, Handle};
 use crate::device::gpu::library::Functions;
@@ -15,7 +15,7 @@ use crate::device::gpu::memory::{CPU, MEMORY_DEVICE, MEMORY_MANAGED, ON_DEVICE, 
 use crate::device::gpu::modules;
 use crate::device::gpu::shape::Shape;
 use crate::device::gpu::vendor::{Vendor, describe, newer};
-use crate::device::seam::{CUDA_VERSION, Launch, Stream};
+use crate::device::seam::{Launch, Stream};
 use crate::error::{CudaError, Result};
 use crate::images::image::Images;
 use crate::images::registry::Function;
@@ -131,7 +131,7 @@ impl Vendor for Amd {
 
     /// HIP counts versions of its own; programs compare this one with CUDA's runtime.
     fn driver_version(&self) -> Result<i32> {
-        Ok(CUDA_VERSION)
+        Ok(compiled::cuda_version())
     }
 
     fn failure(&self) -> Option<CudaError> {
