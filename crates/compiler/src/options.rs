@@ -90,13 +90,6 @@ pub struct Emit {
     pub fat_binary: bool,
 }
 
-impl Emit {
-    /// Whether it is assembly of the device side.
-    pub(crate) fn is_device_text(self) -> bool {
-        self.side == Side::Device && self.text && !self.llvm
-    }
-}
-
 /// How long the search for grains may take, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Budget {

@@ -71,11 +71,11 @@ impl Source<'_> {
         self.unit.input.file_stem().map_or_else(|| "stdin".into(), |s| s.to_string_lossy().into_owned())
     }
 
-    /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is, and text is given to who
-    /// asks for it.
+    /// Whether device code waits to be linked with that of other units: the CPU's is linked as the host's is, and what is asked for by
+    /// itself is given.
     pub(crate) fn awaits_link(&self) -> bool {
         self.options.relocatable
-            && !self.options.emit.is_device_text()
+            && self.options.emit.side != crate::options::Side::Device
             && self.archs.iter().any(|arch| matches!(arch.target.code(), Code::Kernels(_)))
     }
 
@@ -87,6 +87,7 @@ impl Source<'_> {
             level: options.device_level().into(),
             lines: options.lines,
             debug: options.debug_device,
+            relocatable: options.relocatable && options.emit.side == crate::options::Side::Device,
             assembler: options.assembler.clone(),
             lld: self.toolchain.clang.sibling("ld.lld"),
             settings: options.settings.clone(),

@@ -45,6 +45,9 @@ pub struct KernelOptions {
     pub lines: bool,
     /// Full debug information, without optimisation.
     pub debug: bool,
+    /// For others to link with other device code.
+    #[serde(default)]
+    pub relocatable: bool,
     /// What the user passes on to the assembler.
     pub assembler: Vec<String>,
     /// The linker of code objects, of this machine.

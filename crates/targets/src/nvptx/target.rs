@@ -137,6 +137,7 @@ impl Kernels for Nvptx {
             opt_level: options.level,
             line_info: options.lines,
             debug: options.debug,
+            relocatable: options.relocatable,
             extra: options.assembler.clone(),
             ..AssembleOptions::new(arch)
         };
