@@ -69,8 +69,9 @@ static __inline__ __attribute__((always_inline)) __attribute__((device)) float n
   return __nv_nanf((const signed char *)tag);
 }
 
-/* Some functions of CUDA 13 go by the names that CUDA 12 had for others: the runtime asks which of them a program calls. */
-#if CUDART_VERSION >= 13000 && !defined(__CUDA_ARCH__)
+/* Some functions go by one name in all versions of CUDA and are others: the runtime asks which of them a program calls, and takes
+ * those of CUDA 12 where nothing is said. */
+#if CUDART_VERSION / 1000 != 12 && !defined(__CUDA_ARCH__)
 extern "C" {
 __attribute__((weak, used)) extern const unsigned __regrain_cuda_version;
 const unsigned __regrain_cuda_version = CUDART_VERSION;

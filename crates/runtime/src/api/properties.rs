@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::compiled::is_cuda_13;
+use crate::compiled::{cuda_version, is_cuda_13};
 use crate::device::choice::device;
-use crate::error::{Result, check};
+use crate::error::{CudaError, Result, check};
 use crate::macros::{cuda_api, put};
 use crate::properties::{DeviceProp, DeviceProp13};
 
@@ -26,9 +26,12 @@ cuda_api! {
         put(prop, device()?.properties(index)?)
     }
 
-    /// Only headers of CUDA 13 call it by this name.
+    /// Headers of CUDA 13 call it by this name, and those before CUDA 12, whose structure ends earlier.
     fn cudaGetDeviceProperties(prop: *mut DeviceProp13, index: i32) {
         check(!prop.is_null())?;
+        if cuda_version() < 12000 {
+            return Err(CudaError::NOT_SUPPORTED);
+        }
         put(prop, device()?.properties(index)?.into())
     }
 

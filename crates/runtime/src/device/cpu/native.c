@@ -34,7 +34,7 @@ extern const uint32_t __regrain_cuda_arch __attribute__((weak));
 
 uint32_t __regrain_compiled_arch(void) { return &__regrain_cuda_arch ? __regrain_cuda_arch : 0; }
 
-/* The version of CUDA's headers (CUDART_VERSION), where that is 13 or later: a header of the compiler's says it. */
+/* The version of CUDA's headers (CUDART_VERSION), where it is not 12: a header of the compiler's says it. */
 extern const uint32_t __regrain_cuda_version __attribute__((weak));
 
 uint32_t __regrain_compiled_version(void) { return &__regrain_cuda_version ? __regrain_cuda_version : 0; }
