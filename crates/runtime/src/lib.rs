@@ -18,6 +18,7 @@
 //! | `REGRAIN_DEVICE` | `cpu`, `cuda` or `hip` (default: the first that the program has an image for and the machine has) |
 //! | `REGRAIN_CPU_THREADS` | OS threads that run blocks (default: all processors) |
 //! | `REGRAIN_CPU_MODE` | `coroutine`: always one coroutine per CUDA thread; `split` (default): the split form where there is one |
+//! | `REGRAIN_CPU_SEED` | blocks and threads in an order of chance, the same one for the same number: one OS thread, coroutines |
 //! | `REGRAIN_CPU_STREAM_BYTES` | from how many bytes on what a launch stores goes past the caches (default: three quarters of the last cache) |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |
 //! | `REGRAIN_CPU_ARCH` | the compute capability that the CPU reports (`sm_80`), default what the program was compiled for |

@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::failure;
 use super::grid_barrier::GridBarrier;
 use super::kernel::Kernel;
+use super::shuffle::Shuffle;
 use crate::abi::{Dim3, Entry};
 use crate::error::CudaError;
 
@@ -29,6 +30,8 @@ pub struct Job {
     /// Chosen split form, if any.
     pub block_entry: Option<Entry>,
     pub thread_entry: Option<Entry>,
+    /// An order of chance for its blocks and their threads.
+    pub shuffle: Option<Shuffle>,
     /// For cooperative launches.
     pub grid_barrier: Option<GridBarrier>,
     pub total: u64,

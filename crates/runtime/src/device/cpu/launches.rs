@@ -15,6 +15,7 @@ use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
 use super::kernel::{Kernel, kernel};
+use super::shuffle::{self, Shuffle};
 use super::{caches, limits, output, pool, processors, streams};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
@@ -26,7 +27,7 @@ thread_local! {
     static TASKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Which form `REGRAIN_CPU_MODE` asks for.
+/// Which form `REGRAIN_CPU_MODE` asks for: with `REGRAIN_CPU_SEED` coroutines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Forms {
     Any,
@@ -36,6 +37,7 @@ enum Forms {
 fn forms() -> Forms {
     static FORMS: OnceLock<Forms> = OnceLock::new();
     *FORMS.get_or_init(|| match std::env::var("REGRAIN_CPU_MODE").as_deref() {
+        _ if shuffle::seed().is_some() => Forms::Coroutine,
         Ok("coroutine") => Forms::Coroutine,
         Ok("split" | "") | Err(_) => Forms::Any,
         Ok(other) => {
@@ -118,16 +120,19 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
     let streams = caches::streams_from(threads);
     let past = streams.is_some() && kernel.ways.next(threads);
     let start = streams.is_some().then(Instant::now);
+    let grid_id = GRIDS.fetch_add(1, Ordering::Relaxed);
+    let resident = limits::max_blocks_per_sm(kernel, block.x * block.y * block.z, shared) * limits::multiprocessors();
     output::connect(kernel);
     pool::run_grid(Job {
         grid,
         block,
         args: launch.args,
         shared: shared as u32,
-        grid_id: GRIDS.fetch_add(1, Ordering::Relaxed),
+        grid_id,
         stack_size: limits::coroutine_stack(kernel),
         block_entry,
         thread_entry: kernel.thread_entry,
+        shuffle: Shuffle::new(grid_id, resident),
         grid_barrier: cooperative.then(|| GridBarrier::new(total, meeting <= processors::processors() as u64)),
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },

@@ -41,6 +41,7 @@ mod relief;
 mod report;
 mod run;
 mod scheduler;
+mod shuffle;
 mod stack;
 mod state;
 mod stream_calls;

@@ -103,8 +103,8 @@ pub fn run_grid(mut job: Job) {
     }
     if job.blocks_take_turns() {
         run_in_turns(pool, &mut job, others);
-    } else if job.total <= job.chunk {
-        // One task needs nobody else.
+    } else if job.total <= job.chunk || job.shuffle.is_some() {
+        // One task needs nobody else, and an order of chance is one OS thread's.
         take_part(&job, &mut || job.next_chunk());
     } else if others == 0 {
         job.fit_chunk(pool.delays.awake(), 1);

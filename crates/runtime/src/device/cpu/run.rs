@@ -41,7 +41,9 @@ pub unsafe fn run(worker: *mut Worker, job: &Job, take: Take) {
             (*worker).stacks.resize(job.stack_size);
             (*worker).prepare_threads(job);
             while let Some(block) = next_block(worker, job, take) {
+                let block = job.shuffle.as_ref().map_or(block, |order| order.block(block, job.total));
                 set_block(worker, job, block);
+                (*worker).random = job.shuffle.as_ref().map(|order| order.threads(block));
                 run_block(worker, job);
             }
         } else {

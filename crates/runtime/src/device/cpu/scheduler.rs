@@ -1,6 +1,6 @@
 //! The coroutine form: every CUDA thread of a block is a stackful coroutine, all on one OS thread.
 //!
-//! Order is deterministic: warps in order, lanes in order, each until it waits. A warp runs on until none of its lanes
+//! Order is deterministic: warps in order, lanes in order, or both by a seed (`shuffle.rs`), each until it waits. A warp runs on until none of its lanes
 //! is ready, which keeps warp collectives within one warp's working set. A coroutine is made when a thread is to start
 //! and none is free to run it: one whose thread has returned goes on with the next, so a block whose threads do not
 //! wait needs one coroutine and no switch.
@@ -65,7 +65,9 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
     // SAFETY: by contract.
     unsafe {
         let warps = job.threads().div_ceil(32) as usize;
-        for warp in 0..warps {
+        let order = (*worker).random.as_mut().map(|random| random.order(0..warps as u64));
+        for turn in 0..warps {
+            let warp = order.as_ref().map_or(turn, |order| order[turn] as usize);
             let mut lane = 0;
             loop {
                 let ready = (&(*worker).warps)[warp].ready;
@@ -78,7 +80,10 @@ unsafe fn sweep(worker: *mut Worker, job: &Job) -> bool {
                 }
                 let after = ready & (u32::MAX.checked_shl(lane).unwrap_or(0));
                 let pick = if after == 0 { ready } else { after };
-                lane = pick.trailing_zeros();
+                lane = match &mut (*worker).random {
+                    Some(random) => random.bit(ready),
+                    None => pick.trailing_zeros(),
+                };
                 ran = true;
                 resume(worker, job, warp * 32 + lane as usize);
                 if (*worker).abandon {
@@ -182,6 +187,10 @@ unsafe fn run_from_current(worker: *mut Worker, job: &Job, entry: Entry, yielder
 unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
     // SAFETY: by contract.
     let warps = unsafe { &(*worker).warps };
+    // SAFETY: by contract.
+    if unsafe { (*worker).random.is_some() } {
+        return false;
+    }
     let Some(warp) = warps.get(index / 32) else { return false };
     warp.fresh & 1 << (index % 32) != 0 && (!index.is_multiple_of(32) || warps[index / 32 - 1].ready == 0)
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use corosensei::Yielder;
 
 use super::job::Job;
+use super::shuffle::Random;
 use super::stack::{Coro, StackPool};
 use super::waiting::Waiting;
 use crate::abi::{Site, Tls, tls};
@@ -141,6 +142,8 @@ pub struct Worker {
     pub slot: u32,
     /// Linear index of the running thread.
     pub current: usize,
+    /// Chooses among the threads of the block, where their order is left to chance.
+    pub random: Option<Random>,
     pub live: u32,
     /// Blocks that are taken and not begun.
     pub chunk: Range<u64>,
@@ -180,6 +183,7 @@ impl Worker {
             yielder: std::ptr::null(),
             slot: 0,
             current: 0,
+            random: None,
             live: 0,
             chunk: 0..0,
             waiting: Waiting::default(),
