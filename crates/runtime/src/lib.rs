@@ -21,6 +21,7 @@
 //! | `REGRAIN_CPU_SEED` | blocks and threads in an order of chance, the same one for the same number: one OS thread, coroutines |
 //! | `REGRAIN_CPU_STREAM_BYTES` | from how many bytes on what a launch stores goes past the caches (default: three quarters of the last cache) |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |
+//! | `REGRAIN_LAUNCH_TRACE` | a file for a trace of launches, copies and fills on the CPU, as Perfetto and Chrome show it |
 //! | `REGRAIN_CPU_ARCH` | the compute capability that the CPU reports (`sm_80`), default what the program was compiled for |
 
 #![allow(clippy::missing_safety_doc, reason = "the contracts of the exported C functions are CUDA's own")]

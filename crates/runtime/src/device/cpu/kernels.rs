@@ -9,7 +9,9 @@ use std::sync::atomic::Ordering;
 use super::failure::device_ok;
 use super::kernel::{Kernel, bind, kernel, storage};
 use super::machine::Cpu;
+use super::trace::{Event, traced};
 use super::{launches, limits};
+use crate::abi::Dim3;
 use crate::device::seam::{Kernels, Launch};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
@@ -82,6 +84,15 @@ fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
     Err(CudaError::INVALID_VALUE)
 }
 
+fn a_launch(function: &'static Function, launch: &Launch) -> Event {
+    let name = kernel(function).map_or("a kernel of another device", Kernel::source_name);
+    let of = |shape: Dim3| format!("{}x{}x{}", shape.x, shape.y, shape.z);
+    Event::new("kernel", name)
+        .text("grid", &of(launch.grid))
+        .text("block", &of(launch.block))
+        .number("dynamic shared bytes", launch.shared as u64)
+}
+
 impl Kernels for Cpu {
     fn symbol(&self, variable: &'static Variable) -> Result<(*mut c_void, usize)> {
         device_ok()?;
@@ -128,7 +139,7 @@ impl Kernels for Cpu {
     }
 
     unsafe fn launch(&self, function: &'static Function, launch: &Launch) -> Result {
-        launches::launch(function, launch)
+        traced(launch.stream, || a_launch(function, launch), || launches::launch(function, launch))
     }
 
     fn keeps_grain(&self) -> bool {

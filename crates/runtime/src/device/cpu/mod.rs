@@ -47,6 +47,7 @@ mod state;
 mod stream_calls;
 mod streams;
 mod switch;
+mod trace;
 mod transfers;
 mod turns;
 mod waiting;

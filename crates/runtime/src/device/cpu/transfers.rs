@@ -3,28 +3,68 @@
 use std::ffi::c_void;
 
 use super::machine::Cpu;
+use super::trace::{Event, traced};
 use super::{arrays, copies, streams};
 use crate::device::seam::{Arrays, Copies, Copy2d, Fill, Order, Window};
 use crate::error::{CudaError, Result};
-use crate::types::{ChannelFormat, Copy3d, Copy3dPeer, DEVICE_TO_DEVICE, Extent, PitchedPtr};
+use crate::types::{
+    ChannelFormat, Copy3d, Copy3dPeer, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr,
+};
+
+/// What is said of a copy of so many bytes, by its `cudaMemcpyKind`.
+fn a_copy(kind: u32, bytes: usize) -> Event {
+    let name = match kind {
+        HOST_TO_DEVICE => "copy host to device",
+        DEVICE_TO_HOST => "copy device to host",
+        DEVICE_TO_DEVICE => "copy device to device",
+        _ => "copy",
+    };
+    Event::new("copy", name).number("bytes", bytes as u64)
+}
+
+/// Extents of copies with arrays count elements.
+fn a_copy_3d(kind: u32, extent: Extent, arrays: [*mut c_void; 2]) -> Event {
+    if arrays.iter().all(|array| array.is_null()) {
+        a_copy(kind, volume(extent))
+    } else {
+        Event::new("copy", "copy with an array")
+    }
+}
+
+fn a_window(window: &Window) -> Event {
+    let name = if window.into_array { "copy into an array" } else { "copy out of an array" };
+    Event::new("copy", name).number("bytes", (window.width * window.height) as u64)
+}
+
+fn a_fill(bytes: usize) -> Event {
+    Event::new("fill", "fill").number("bytes", bytes as u64)
+}
+
+fn volume(extent: Extent) -> usize {
+    extent.width * extent.height * extent.depth
+}
 
 impl Copies for Cpu {
     unsafe fn copy(&self, to: *mut c_void, from: *const c_void, count: usize, kind: u32, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { copies::copy(to, from, count, kind) }
+        traced(order.stream, || a_copy(kind, count), || unsafe { copies::copy(to, from, count, kind) })
     }
 
     unsafe fn copy_2d(&self, copy: &Copy2d, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { copies::copy_2d(copy) }
+        traced(order.stream, || a_copy(copy.kind, copy.width * copy.height), || unsafe { copies::copy_2d(copy) })
     }
 
     unsafe fn copy_3d(&self, copy: &Copy3d, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { arrays::copy_3d(copy) }
+        traced(
+            order.stream,
+            || a_copy_3d(copy.kind, copy.extent, [copy.src_array, copy.dst_array]),
+            || unsafe { arrays::copy_3d(copy) },
+        )
     }
 
     unsafe fn copy_peer(
@@ -39,25 +79,33 @@ impl Copies for Cpu {
             return Err(CudaError::INVALID_DEVICE);
         }
         // SAFETY: by contract.
-        unsafe { copies::copy(to.0, from.0, count, DEVICE_TO_DEVICE) }
+        traced(
+            order.stream,
+            || a_copy(DEVICE_TO_DEVICE, count),
+            || unsafe { copies::copy(to.0, from.0, count, DEVICE_TO_DEVICE) },
+        )
     }
 
     unsafe fn copy_3d_peer(&self, copy: &Copy3dPeer, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { arrays::copy_peer(copy) }
+        traced(
+            order.stream,
+            || a_copy_3d(DEVICE_TO_DEVICE, copy.extent, [copy.src_array, copy.dst_array]),
+            || unsafe { arrays::copy_peer(copy) },
+        )
     }
 
     unsafe fn fill(&self, fill: &Fill, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { copies::fill(fill) }
+        traced(order.stream, || a_fill(fill.width * fill.height), || unsafe { copies::fill(fill) })
     }
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { arrays::fill_3d(to, value, extent) }
+        traced(order.stream, || a_fill(volume(extent)), || unsafe { arrays::fill_3d(to, value, extent) })
     }
 }
 
@@ -77,12 +125,12 @@ impl Arrays for Cpu {
     unsafe fn copy_window(&self, window: &Window, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { arrays::copy_window(window) }
+        traced(order.stream, || a_window(window), || unsafe { arrays::copy_window(window) })
     }
 
     unsafe fn copy_run(&self, window: &Window, order: Order) -> Result {
         streams::check(order.stream)?;
         // SAFETY: by contract.
-        unsafe { arrays::copy_run(window) }
+        traced(order.stream, || a_window(window), || unsafe { arrays::copy_run(window) })
     }
 }
