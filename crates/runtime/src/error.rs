@@ -42,6 +42,15 @@ impl CudaError {
     pub const LAUNCH_FAILURE: Self = Self(719);
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
     pub const NOT_SUPPORTED: Self = Self(801);
+    pub const CAPTURE_UNSUPPORTED: Self = Self(900);
+    pub const CAPTURE_INVALIDATED: Self = Self(901);
+    pub const CAPTURE_MERGE: Self = Self(902);
+    pub const CAPTURE_UNMATCHED: Self = Self(903);
+    pub const CAPTURE_UNJOINED: Self = Self(904);
+    pub const CAPTURE_ISOLATION: Self = Self(905);
+    pub const CAPTURE_IMPLICIT: Self = Self(906);
+    pub const CAPTURED_EVENT: Self = Self(907);
+    pub const CAPTURE_WRONG_THREAD: Self = Self(908);
     pub const UNKNOWN: Self = Self(999);
 }
 

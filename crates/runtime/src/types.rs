@@ -152,3 +152,46 @@ pub struct LaunchAttribute {
 
 const _: () = assert!(size_of::<LaunchAttribute>() == 72);
 const _: () = assert!(size_of::<LaunchConfig>() == 56);
+
+/// `cudaKernelNodeParams`.
+#[repr(C)]
+pub struct KernelNode {
+    pub function: *const c_void,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub shared: u32,
+    pub args: *mut *mut c_void,
+    pub extra: *mut *mut c_void,
+}
+
+/// `cudaMemsetParams`.
+#[repr(C)]
+pub struct MemsetNode {
+    pub to: *mut c_void,
+    pub pitch: usize,
+    pub value: u32,
+    pub element: u32,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `cudaHostNodeParams`.
+#[repr(C)]
+pub struct HostNode {
+    pub function: Option<unsafe extern "C" fn(*mut c_void)>,
+    pub data: *mut c_void,
+}
+
+/// `cudaGraphEdgeData`.
+#[repr(C)]
+pub struct EdgeData {
+    pub bytes: [u8; 8],
+}
+
+/// `cudaGraphExecUpdateResultInfo`.
+#[repr(C)]
+pub struct UpdateResult {
+    pub result: u32,
+    pub node: *mut c_void,
+    pub from: *mut c_void,
+}

@@ -5,6 +5,7 @@ mod arrays;
 mod copies;
 mod devices;
 mod errors;
+mod graphs;
 mod kernels;
 mod locations;
 mod memory;

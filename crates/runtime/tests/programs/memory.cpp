@@ -93,7 +93,7 @@ static void streams() {
   OK(cudaStreamDestroy(s)); CHECK(cudaStreamSynchronize(s) == cudaErrorInvalidResourceHandle); OK(cudaEventDestroy(a)); OK(cudaStreamDestroy(t));
   CHECK(cudaEventRecord(a, nullptr) == cudaErrorInvalidResourceHandle);
   cudaStreamCaptureStatus status; OK(cudaStreamIsCapturing(nullptr, &status)); CHECK(status == cudaStreamCaptureStatusNone);
-  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported); CHECK(cudaGetLastError() == cudaErrorNotSupported);
+  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorStreamCaptureUnsupported); CHECK(cudaGetLastError() == cudaErrorStreamCaptureUnsupported);
 }
 static void device() {
   int n; cudaDeviceProp p; OK(cudaGetDeviceCount(&n)); CHECK(n == 1); OK(cudaGetDeviceProperties(&p, 0)); CHECK(cudaSetDevice(1) == cudaErrorInvalidDevice);

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::failure::device_ok;
+use super::graphs::capture;
 use super::machine::Cpu;
 use super::streams;
 use crate::device::printf;
@@ -46,7 +47,8 @@ fn create(flags: u32) -> Result<*mut c_void> {
     Ok(handle as *mut c_void)
 }
 
-fn record(event: *mut c_void, on: *mut c_void) -> Result {
+/// Records an event: all earlier work is done.
+pub fn record(event: *mut c_void, on: *mut c_void) -> Result {
     device_ok()?;
     streams::check(on)?;
     let now = Instant::now();
@@ -56,6 +58,7 @@ fn record(event: *mut c_void, on: *mut c_void) -> Result {
 
 fn synchronize(event: *mut c_void) -> Result {
     check(event)?;
+    capture::refuse_event(event)?;
     printf::flush();
     device_ok()
 }
@@ -81,7 +84,7 @@ impl Events for Cpu {
     }
 
     fn record_event(&self, event: *mut c_void, stream: Stream, _flags: u32) -> Result {
-        record(event, stream)
+        capture::record_event(event, stream, || record(event, stream))
     }
 
     fn query_event(&self, event: *mut c_void) -> Result {

@@ -7,6 +7,8 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use super::failure::device_ok;
+use super::graphs::capture;
+use super::graphs::work::{Recorded, Work};
 use super::kernel::{Kernel, bind, kernel, storage};
 use super::machine::Cpu;
 use super::trace::{Event, traced};
@@ -139,7 +141,9 @@ impl Kernels for Cpu {
     }
 
     unsafe fn launch(&self, function: &'static Function, launch: &Launch) -> Result {
-        traced(launch.stream, || a_launch(function, launch), || launches::launch(function, launch))
+        let now = || traced(launch.stream, || a_launch(function, launch), || launches::launch(function, launch));
+        // SAFETY: by contract.
+        capture::recorded(launch.stream, || unsafe { Recorded::new(function, launch) }.map(Work::Kernel), now)
     }
 
     fn keeps_grain(&self) -> bool {

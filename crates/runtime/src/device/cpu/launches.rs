@@ -60,6 +60,11 @@ pub fn set_blocks_per_task(blocks: u32) {
     let _ = TASKS.try_with(|tasks| tasks.set(blocks));
 }
 
+/// What [`set_blocks_per_task`] was told, which the next launch then does without.
+pub fn take_blocks_per_task() -> u32 {
+    TASKS.try_with(Cell::take).unwrap_or_default()
+}
+
 /// The split form for this block shape: the variant made for it, else the general one.
 fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {
@@ -69,7 +74,8 @@ fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     variant.map(|(_, entry)| *entry).or(kernel.block_entry)
 }
 
-fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> Result {
+/// Whether a launch of this shape can be at all.
+pub fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> Result {
     let positive = |dim: Dim3| dim.x > 0 && dim.y > 0 && dim.z > 0;
     if !positive(grid) || !positive(block) {
         return Err(CudaError::INVALID_CONFIGURATION);

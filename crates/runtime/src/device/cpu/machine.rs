@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::graphs::capture;
 use super::limits::check_device;
 use super::{arrays, failure, heap, limits, pool, properties, streams};
 use crate::compiled;
@@ -114,6 +115,7 @@ impl Machine for Cpu {
     }
 
     fn synchronize(&self) -> Result {
+        capture::refuse()?;
         pool::drain();
         streams::finish()
     }

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use super::failure::device_ok;
+use super::graphs::capture;
 use super::heap::{self, Kind, PITCH, find};
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
@@ -48,12 +49,14 @@ impl Memory for Cpu {
     fn allocate_async(&self, size: usize, stream: Stream) -> Result<*mut c_void> {
         device_ok()?;
         streams::check(stream)?;
+        capture::refuse_on(stream)?;
         heap::allocate(size, Kind::Device, 0)
     }
 
     fn free_async(&self, pointer: *mut c_void, stream: Stream) -> Result {
         device_ok()?;
         streams::check(stream)?;
+        capture::refuse_on(stream)?;
         heap::release(pointer, &[Kind::Device])
     }
 

@@ -20,6 +20,7 @@ mod failure;
 mod fault;
 mod fibers;
 mod gate;
+mod graphs;
 mod grid_barrier;
 mod heap;
 mod hints;

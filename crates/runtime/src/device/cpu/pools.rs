@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::failure::device_ok;
+use super::graphs::capture;
 use super::heap::{Kind, allocate};
 use super::limits::check_device;
 use super::machine::Cpu;
@@ -111,6 +112,7 @@ impl Pools for Cpu {
         device_ok()?;
         check(pool)?;
         streams::check(stream)?;
+        capture::refuse_on(stream)?;
         allocate(size, Kind::Device, 0)
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::c_void;
 
 use super::failure::device_ok;
+use super::graphs::capture;
+use super::graphs::work::Work;
 use super::heap::{self, Kind};
 use super::machine::Cpu;
 use super::streams::{PRIORITIES, check, create, destroy, finish, get};
@@ -21,6 +23,7 @@ impl Streams for Cpu {
 
     fn synchronize_stream(&self, stream: Stream) -> Result {
         check(stream)?;
+        capture::refuse_on(stream)?;
         pool::drain();
         finish()
     }
@@ -50,7 +53,7 @@ impl Streams for Cpu {
     fn wait_event(&self, stream: Stream, event: *mut c_void, _flags: u32) -> Result {
         device_ok()?;
         check(stream)?;
-        events::check(event)
+        capture::wait_event(stream, event, || events::check(event))
     }
 
     fn attach(&self, stream: Stream, pointer: *mut c_void, _length: usize, flags: u32) -> Result {
@@ -62,10 +65,12 @@ impl Streams for Cpu {
         }
     }
 
-    /// Capture is not supported, so no stream is ever capturing.
     fn capture_status(&self, stream: Stream) -> Result<u32> {
-        check(stream)?;
-        Ok(0)
+        Ok(capture::get(stream)?.map_or(0, |capture| capture.status))
+    }
+
+    fn exchange_capture_mode(&self, mode: u32) -> Result<u32> {
+        capture::exchange_mode(mode)
     }
 
     unsafe fn host_function(
@@ -76,9 +81,15 @@ impl Streams for Cpu {
     ) -> Result {
         device_ok()?;
         check(stream)?;
-        // SAFETY: by contract.
-        unsafe { function(data) };
-        Ok(())
+        capture::recorded(
+            stream,
+            || Ok(Work::Host(function, data)),
+            || {
+                // SAFETY: by contract.
+                unsafe { function(data) };
+                Ok(())
+            },
+        )
     }
 
     unsafe fn callback(
@@ -88,6 +99,7 @@ impl Streams for Cpu {
         data: *mut c_void,
     ) -> Result {
         check(stream)?;
+        capture::refuse_on(stream)?;
         let status = device_ok().err().map_or(0, |error| error.0);
         // SAFETY: by contract.
         unsafe { callback(stream, status, data) };

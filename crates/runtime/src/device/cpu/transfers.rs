@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use super::graphs::capture;
+use super::graphs::work::Work;
 use super::machine::Cpu;
 use super::trace::{Event, traced};
 use super::{arrays, copies, streams};
@@ -44,27 +46,32 @@ fn volume(extent: Extent) -> usize {
     extent.width * extent.height * extent.depth
 }
 
+/// Does `now`, or keeps `work` for later where the stream records; a copy that the call waits for cannot be kept.
+fn done(order: Order, work: Work, says: impl FnOnce() -> Event, now: impl FnOnce() -> Result) -> Result {
+    streams::check(order.stream)?;
+    if order.waits {
+        capture::refuse_on(order.stream)?;
+    }
+    capture::recorded(order.stream, || Ok(work), || traced(order.stream, says, now))
+}
+
 impl Copies for Cpu {
     unsafe fn copy(&self, to: *mut c_void, from: *const c_void, count: usize, kind: u32, order: Order) -> Result {
-        streams::check(order.stream)?;
+        let work = Work::Copy { to, from, count, kind };
         // SAFETY: by contract.
-        traced(order.stream, || a_copy(kind, count), || unsafe { copies::copy(to, from, count, kind) })
+        done(order, work, || a_copy(kind, count), || unsafe { copies::copy(to, from, count, kind) })
     }
 
     unsafe fn copy_2d(&self, copy: &Copy2d, order: Order) -> Result {
-        streams::check(order.stream)?;
+        let bytes = copy.width * copy.height;
         // SAFETY: by contract.
-        traced(order.stream, || a_copy(copy.kind, copy.width * copy.height), || unsafe { copies::copy_2d(copy) })
+        done(order, Work::Copy2d(*copy), || a_copy(copy.kind, bytes), || unsafe { copies::copy_2d(copy) })
     }
 
     unsafe fn copy_3d(&self, copy: &Copy3d, order: Order) -> Result {
-        streams::check(order.stream)?;
+        let says = || a_copy_3d(copy.kind, copy.extent, [copy.src_array, copy.dst_array]);
         // SAFETY: by contract.
-        traced(
-            order.stream,
-            || a_copy_3d(copy.kind, copy.extent, [copy.src_array, copy.dst_array]),
-            || unsafe { arrays::copy_3d(copy) },
-        )
+        done(order, Work::Copy3d(*copy), says, || unsafe { arrays::copy_3d(copy) })
     }
 
     unsafe fn copy_peer(
@@ -74,38 +81,28 @@ impl Copies for Cpu {
         count: usize,
         order: Order,
     ) -> Result {
-        streams::check(order.stream)?;
         if to.1 != 0 || from.1 != 0 {
             return Err(CudaError::INVALID_DEVICE);
         }
         // SAFETY: by contract.
-        traced(
-            order.stream,
-            || a_copy(DEVICE_TO_DEVICE, count),
-            || unsafe { copies::copy(to.0, from.0, count, DEVICE_TO_DEVICE) },
-        )
+        unsafe { self.copy(to.0, from.0, count, DEVICE_TO_DEVICE, order) }
     }
 
     unsafe fn copy_3d_peer(&self, copy: &Copy3dPeer, order: Order) -> Result {
-        streams::check(order.stream)?;
+        let says = || a_copy_3d(DEVICE_TO_DEVICE, copy.extent, [copy.src_array, copy.dst_array]);
         // SAFETY: by contract.
-        traced(
-            order.stream,
-            || a_copy_3d(DEVICE_TO_DEVICE, copy.extent, [copy.src_array, copy.dst_array]),
-            || unsafe { arrays::copy_peer(copy) },
-        )
+        done(order, Work::CopyPeer(*copy), says, || unsafe { arrays::copy_peer(copy) })
     }
 
     unsafe fn fill(&self, fill: &Fill, order: Order) -> Result {
-        streams::check(order.stream)?;
         // SAFETY: by contract.
-        traced(order.stream, || a_fill(fill.width * fill.height), || unsafe { copies::fill(fill) })
+        done(order, Work::Fill2d(*fill), || a_fill(fill.width * fill.height), || unsafe { copies::fill(fill) })
     }
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
-        streams::check(order.stream)?;
+        let work = Work::Fill3d(to, value, extent);
         // SAFETY: by contract.
-        traced(order.stream, || a_fill(volume(extent)), || unsafe { arrays::fill_3d(to, value, extent) })
+        done(order, work, || a_fill(volume(extent)), || unsafe { arrays::fill_3d(to, value, extent) })
     }
 }
 
@@ -123,14 +120,12 @@ impl Arrays for Cpu {
     }
 
     unsafe fn copy_window(&self, window: &Window, order: Order) -> Result {
-        streams::check(order.stream)?;
         // SAFETY: by contract.
-        traced(order.stream, || a_window(window), || unsafe { arrays::copy_window(window) })
+        done(order, Work::Window(*window), || a_window(window), || unsafe { arrays::copy_window(window) })
     }
 
     unsafe fn copy_run(&self, window: &Window, order: Order) -> Result {
-        streams::check(order.stream)?;
         // SAFETY: by contract.
-        traced(order.stream, || a_window(window), || unsafe { arrays::copy_run(window) })
+        done(order, Work::Run(*window), || a_window(window), || unsafe { arrays::copy_run(window) })
     }
 }

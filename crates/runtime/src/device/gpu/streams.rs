@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::layout::{Code, Handle};
 use super::vendor::{Vendor, newer};
-use crate::device::seam::{Stream, Streams};
+use crate::device::seam::{Graphs, Stream, Streams};
 use crate::error::{CudaError, Result};
 
 /// What the program asked to be called, while it waits for its turn.
@@ -50,6 +50,8 @@ unsafe fn wait<T: Vendor>(device: &T, stream: Stream, what: Call, data: *mut c_v
     }
     done
 }
+
+impl<T: Vendor> Graphs for T {}
 
 impl<T: Vendor> Streams for T {
     fn create_stream(&self, flags: u32, priority: i32) -> Result<Stream> {

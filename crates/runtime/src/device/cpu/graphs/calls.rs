@@ -1,0 +1,168 @@
+//! What the program calls.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::capture;
+use super::graph::{Graph, Name, Plan, registry};
+use super::work::Work;
+use crate::device::cpu::failure::device_ok;
+use crate::device::cpu::machine::Cpu;
+use crate::device::cpu::streams;
+use crate::device::seam::{Capture, Graphs, Handle, NodeWork, Stream};
+use crate::error::{CudaError, Result};
+
+fn handle(name: Name) -> Handle {
+    name as *mut c_void
+}
+
+fn names(handles: &[Handle]) -> Vec<Name> {
+    handles.iter().map(|handle| *handle as Name).collect()
+}
+
+fn plan(graph: Handle) -> Result<Arc<Plan>> {
+    registry().graph(graph)?.plan().map(Arc::new)
+}
+
+impl Graphs for Cpu {
+    fn begin_capture(&self, stream: Stream, mode: u32) -> Result {
+        device_ok()?;
+        capture::begin(stream, mode)
+    }
+
+    fn end_capture(&self, stream: Stream) -> Result<Handle> {
+        capture::end(stream)
+    }
+
+    fn capture(&self, stream: Stream) -> Result<Option<Capture>> {
+        capture::get(stream)
+    }
+
+    fn create_graph(&self) -> Result<Handle> {
+        device_ok()?;
+        Ok(handle(registry().insert(Graph::default())))
+    }
+
+    fn clone_graph(&self, graph: Handle) -> Result<Handle> {
+        let mut registry = registry();
+        let (copy, _) = registry.graph(graph)?.renamed();
+        Ok(handle(registry.insert(copy)))
+    }
+
+    fn destroy_graph(&self, graph: Handle) -> Result {
+        registry().remove(graph)
+    }
+
+    unsafe fn add_node(&self, graph: Handle, after: &[Handle], work: NodeWork) -> Result<Handle> {
+        device_ok()?;
+        // SAFETY: by contract.
+        let work = unsafe { Work::new(work, plan)? };
+        let mut registry = registry();
+        let name = registry.graph(graph)?.add(work, &names(after))?;
+        registry.owners.insert(name, graph as Name);
+        Ok(handle(name))
+    }
+
+    unsafe fn set_node(&self, node: Handle, work: NodeWork) -> Result {
+        // SAFETY: by contract.
+        let work = unsafe { Work::new(work, plan)? };
+        let mut registry = registry();
+        let node = registry.node(node)?;
+        if node.work.kind() != work.kind() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        node.work = work;
+        Ok(())
+    }
+
+    fn destroy_node(&self, node: Handle) -> Result {
+        let mut registry = registry();
+        let owner = registry.owners.remove(&(node as Name)).ok_or(CudaError::INVALID_VALUE)?;
+        let graph = registry.graph(handle(owner))?;
+        graph.nodes.retain(|other| other.name != node as Name);
+        graph.nodes.iter_mut().for_each(|other| other.after.retain(|name| *name != node as Name));
+        Ok(())
+    }
+
+    fn node_kind(&self, node: Handle) -> Result<u32> {
+        Ok(registry().node(node)?.work.kind())
+    }
+
+    fn nodes(&self, graph: Handle, only_roots: bool) -> Result<Vec<Handle>> {
+        let mut registry = registry();
+        let nodes = registry.graph(graph)?.nodes.iter().filter(|node| !only_roots || node.after.is_empty());
+        Ok(nodes.map(|node| handle(node.name)).collect())
+    }
+
+    fn edges(&self, graph: Handle) -> Result<Vec<(Handle, Handle)>> {
+        let mut registry = registry();
+        let nodes = &registry.graph(graph)?.nodes;
+        let edges = nodes.iter().flat_map(|node| node.after.iter().map(|from| (handle(*from), handle(node.name))));
+        Ok(edges.collect())
+    }
+
+    fn connect(&self, graph: Handle, edges: &[(Handle, Handle)]) -> Result {
+        let mut registry = registry();
+        let graph = registry.graph(graph)?;
+        for (from, to) in edges {
+            let is_new =
+                graph.has(*from as Name) && from != to && !graph.node(*to as Name)?.after.contains(&(*from as Name));
+            if !is_new {
+                return Err(CudaError::INVALID_VALUE);
+            }
+            graph.node(*to as Name)?.after.push(*from as Name);
+        }
+        Ok(())
+    }
+
+    fn disconnect(&self, graph: Handle, edges: &[(Handle, Handle)]) -> Result {
+        let mut registry = registry();
+        let graph = registry.graph(graph)?;
+        for (from, to) in edges {
+            graph.node(*to as Name)?.after.retain(|name| *name != *from as Name);
+        }
+        Ok(())
+    }
+
+    fn instantiate(&self, graph: Handle) -> Result<Handle> {
+        device_ok()?;
+        let plan = plan(graph)?;
+        let name = super::graph::fresh();
+        registry().instances.insert(name, plan);
+        Ok(handle(name))
+    }
+
+    fn destroy_instance(&self, instance: Handle) -> Result {
+        registry().instances.remove(&(instance as Name)).map(drop).ok_or(CudaError::INVALID_VALUE)
+    }
+
+    unsafe fn set_instance_node(&self, instance: Handle, node: Handle, work: NodeWork) -> Result {
+        // SAFETY: by contract.
+        let work = unsafe { Work::new(work, plan)? };
+        let mut registry = registry();
+        let plan = registry.instances.get_mut(&(instance as Name)).ok_or(CudaError::INVALID_VALUE)?;
+        let steps = &mut Arc::make_mut(plan).steps;
+        let step = steps.iter_mut().find(|step| step.name == node as Name).ok_or(CudaError::INVALID_VALUE)?;
+        if step.work.kind() != work.kind() {
+            return Err(CudaError::INVALID_VALUE);
+        }
+        step.work = work;
+        Ok(())
+    }
+
+    fn update_instance(&self, instance: Handle, graph: Handle) -> Result<Option<Handle>> {
+        let other = plan(graph)?;
+        let mut registry = registry();
+        let plan = registry.instances.get_mut(&(instance as Name)).ok_or(CudaError::INVALID_VALUE)?;
+        Ok(Arc::make_mut(plan).update(&other).map(handle))
+    }
+
+    fn launch_graph(&self, instance: Handle, stream: Stream) -> Result {
+        device_ok()?;
+        streams::check(stream)?;
+        // Nothing is held while it runs: it may call functions of the program.
+        let plan = registry().instances.get(&(instance as Name)).cloned().ok_or(CudaError::INVALID_VALUE)?;
+        let kept = plan.clone();
+        capture::recorded(stream, || Ok(Work::Graph(kept)), || plan.run(stream))
+    }
+}
