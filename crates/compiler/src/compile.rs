@@ -105,7 +105,8 @@ fn check(source: &Source<'_>, groups: &[Group<'_>]) -> Result<()> {
     let emit = source.options.emit;
     let kernels = groups.iter().find(|group| matches!(group.target.code(), target::Code::Kernels(_)));
     // NVIDIA's text and code name what other units have, and its linker takes them; AMD's do not.
-    let is_for_others = |group: &&Group<'_>| group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some());
+    let is_for_others =
+        |group: &&Group<'_>| group.archs.iter().all(|arch| group.target.cuda_arch(&arch.name).is_some());
     let refused = source.options.relocatable && emit.side == Side::Device && !emit.llvm;
     match kernels.filter(|group| refused && !is_for_others(group)) {
         None => Ok(()),
