@@ -164,8 +164,9 @@ pub struct KernelNode {
     pub extra: *mut *mut c_void,
 }
 
-/// `cudaMemsetParams`.
+/// `cudaMemsetParams`: a fill of elements of 1, 2 or 4 bytes.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct MemsetNode {
     pub to: *mut c_void,
     pub pitch: usize,

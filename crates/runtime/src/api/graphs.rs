@@ -73,9 +73,7 @@ unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
 /// `node` is null or valid.
 unsafe fn memset_work<'a>(node: *const MemsetNode) -> Result<NodeWork<'a>> {
     // SAFETY: by contract.
-    let MemsetNode { to, pitch, value, element, width, height } =
-        *unsafe { node.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
-    Ok(NodeWork::Fill { to, pitch, value, element, width, height })
+    Ok(NodeWork::Fill(unsafe { node.as_ref() }.ok_or(CudaError::INVALID_VALUE)?))
 }
 
 /// # Safety

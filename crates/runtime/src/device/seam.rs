@@ -11,7 +11,7 @@ use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
 use crate::properties::DeviceProp;
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, PitchedPtr,
+    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemsetNode, PitchedPtr,
     PointerAttributes, PoolProps,
 };
 
@@ -339,22 +339,9 @@ pub type Handle = *mut c_void;
 pub enum NodeWork<'a> {
     Nothing,
     Kernel(&'static Function, Launch<'a>),
-    Copy {
-        to: *mut c_void,
-        from: *const c_void,
-        count: usize,
-        kind: u32,
-    },
+    Copy { to: *mut c_void, from: *const c_void, count: usize, kind: u32 },
     Copy3d(&'a Copy3d),
-    /// Elements of 1, 2 or 4 bytes.
-    Fill {
-        to: *mut c_void,
-        pitch: usize,
-        value: u32,
-        element: u32,
-        width: usize,
-        height: usize,
-    },
+    Fill(&'a MemsetNode),
     Host(HostFunction, *mut c_void),
     Graph(Handle),
     Wait(*mut c_void),

@@ -10,7 +10,7 @@ use crate::device::cpu::{arrays, copies, events, launches};
 use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, Stream, Window};
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::Function;
-use crate::types::{Copy3d, Copy3dPeer, Extent, PitchedPtr};
+use crate::types::{Copy3d, Copy3dPeer, Extent, MemsetNode, PitchedPtr};
 
 /// The bytes of a parameter, aligned as any type needs.
 type Parameter = Box<[u128]>;
@@ -71,43 +71,27 @@ impl Recorded {
     }
 }
 
-/// A fill of elements that may be larger than a byte.
-#[derive(Clone, Copy)]
-pub struct WideFill {
-    to: *mut c_void,
-    pitch: usize,
-    value: u32,
-    element: u32,
-    width: usize,
-    height: usize,
-}
-
-impl WideFill {
-    fn run(&self) -> Result {
-        let Self { to, pitch, value, element, width, height } = *self;
-        let bytes = width.checked_mul(element as usize).ok_or(CudaError::INVALID_VALUE)?;
-        if element == 1 {
-            // SAFETY: the region is valid, as the caller of the CUDA function promised.
-            return unsafe { copies::fill(&Fill { to, pitch, value: value as u8, width, height }) };
-        }
-        check(height <= 1 || bytes <= pitch)?;
-        // The check of a fill of bytes, which writes what is written again.
-        // SAFETY: as above.
-        unsafe { copies::fill(&Fill { to, pitch, value: 0, width: bytes, height })? };
-        for row in 0..height {
-            let start = to.cast::<u8>().wrapping_add(row * pitch);
-            for at in 0..width {
-                // SAFETY: as above.
-                unsafe {
-                    match element {
-                        2 => start.cast::<u16>().add(at).write_unaligned(value as u16),
-                        _ => start.cast::<u32>().add(at).write_unaligned(value),
-                    }
+/// # Safety
+/// The region is valid, as the caller of the CUDA function promises.
+unsafe fn fill(fill: &MemsetNode) -> Result {
+    let MemsetNode { to, pitch, value, element, width, height } = *fill;
+    let width_in_bytes = width.checked_mul(element as usize).ok_or(CudaError::INVALID_VALUE)?;
+    // What a fill of bytes checks is checked; larger elements are written again.
+    // SAFETY: by contract.
+    unsafe { copies::fill(&Fill { to, pitch, value: value as u8, width: width_in_bytes, height })? };
+    for row in 0..if element == 1 { 0 } else { height } {
+        let start = to.cast::<u8>().wrapping_add(row * pitch);
+        for at in 0..width {
+            // SAFETY: by contract.
+            unsafe {
+                match element {
+                    2 => start.cast::<u16>().add(at).write_unaligned(value as u16),
+                    _ => start.cast::<u32>().add(at).write_unaligned(value),
                 }
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// What a node does.
@@ -121,7 +105,7 @@ pub enum Work {
     CopyPeer(Copy3dPeer),
     Window(Window),
     Run(Window),
-    Fill(WideFill),
+    Fill(MemsetNode),
     Fill2d(Fill),
     Fill3d(PitchedPtr, u8, Extent),
     Host(HostFunction, *mut c_void),
@@ -148,9 +132,9 @@ impl Work {
                 Self::Copy { to, from, count, kind }
             }
             NodeWork::Copy3d(copy) => Self::Copy3d(*copy),
-            NodeWork::Fill { to, pitch, value, element, width, height } => {
-                check(matches!(element, 1 | 2 | 4) && !to.is_null())?;
-                Self::Fill(WideFill { to, pitch, value, element, width, height })
+            NodeWork::Fill(fill) => {
+                check(matches!(fill.element, 1 | 2 | 4) && !fill.to.is_null())?;
+                Self::Fill(*fill)
             }
             NodeWork::Host(function, data) => Self::Host(function, data),
             NodeWork::Graph(graph) => Self::Graph(plan(graph)?),
@@ -191,7 +175,7 @@ impl Work {
                 Self::CopyPeer(copy) => arrays::copy_peer(copy),
                 Self::Window(window) => arrays::copy_window(window),
                 Self::Run(window) => arrays::copy_run(window),
-                Self::Fill(fill) => fill.run(),
+                Self::Fill(elements) => fill(elements),
                 Self::Fill2d(fill) => copies::fill(fill),
                 Self::Fill3d(to, value, extent) => arrays::fill_3d(*to, *value, *extent),
                 Self::Host(function, data) => {
