@@ -116,8 +116,13 @@ impl Trial {
     /// What is wrong with what the case does; if nothing is, whether the tool said that all went well.
     pub fn outcome(&self, case: &Case) -> Result<bool, String> {
         let run = |limit| self.run(&tool(case.tool), &case.arguments, OURS, limit);
-        // A machine that has much else to do may take long; what hangs does so again.
-        let (status, said) = Some(run(LIMIT)).filter(|(status, _)| status.is_some()).unwrap_or_else(|| run(5 * LIMIT));
+        let (mut status, mut said) = run(LIMIT);
+        if status.is_none() {
+            // A machine that has much else to do may take long; what hangs does so again. What was killed could not clear up.
+            let temporary = self.0.path().join("temporary");
+            std::fs::remove_dir_all(&temporary).and_then(|()| std::fs::create_dir(&temporary)).expect("a folder");
+            (status, said) = run(5 * LIMIT);
+        }
         // Where the driver says that clang died of what the user gave it, the signs of that are clang's.
         let llvms = if CLANG_DIED.iter().any(|words| said.contains(words)) { &[][..] } else { &LLVMS_SIGNS[..] };
         let line = |sign: &str| said.lines().find(|line| line.contains(sign)).unwrap_or_default().to_owned();
