@@ -51,6 +51,7 @@ impl CudaError {
     pub const CAPTURE_IMPLICIT: Self = Self(906);
     pub const CAPTURED_EVENT: Self = Self(907);
     pub const CAPTURE_WRONG_THREAD: Self = Self(908);
+    pub const GRAPH_UPDATE_FAILURE: Self = Self(910);
     pub const UNKNOWN: Self = Self(999);
 }
 

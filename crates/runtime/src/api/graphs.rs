@@ -5,7 +5,6 @@
 use std::cell::RefCell;
 use std::ffi::c_void;
 
-use crate::abi::Dim3;
 use crate::compiled::is_cuda_13;
 use crate::device::choice::device;
 use crate::device::seam::{Handle, HostFunction, Launch, NodeWork};
@@ -62,10 +61,15 @@ unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
     if !node.extra.is_null() {
         return Err(CudaError::NOT_SUPPORTED);
     }
-    let (grid, block): (Dim3, Dim3) = (node.grid, node.block);
-    let stream = std::ptr::null_mut();
-    let shared = node.shared as usize;
-    let launch = Launch { grid, block, args: node.args, shared, stream, cooperative: false, attributes: &[] };
+    let launch = Launch {
+        grid: node.grid,
+        block: node.block,
+        args: node.args,
+        shared: node.shared as usize,
+        stream: std::ptr::null_mut(),
+        cooperative: false,
+        attributes: &[],
+    };
     Ok(NodeWork::Kernel(function(node.function)?, launch))
 }
 
@@ -142,9 +146,6 @@ fn update(instance: Handle, graph: Handle) -> Result<UpdateResult> {
     let result = if differs.is_some() { TOPOLOGY_CHANGED } else { 0 };
     Ok(UpdateResult { result, node: differs.unwrap_or(std::ptr::null_mut()), from: std::ptr::null_mut() })
 }
-
-/// `cudaErrorGraphExecUpdateFailure`
-const UPDATE_FAILURE: CudaError = CudaError(910);
 
 cuda_api! {
     fn cudaStreamBeginCapture / cudaStreamBeginCapture_ptsz [on] (stream: *mut c_void, mode: u32) {
@@ -313,7 +314,7 @@ cuda_api! {
         let found = update(instance, graph)?;
         let failed = found.result != 0;
         if !result.is_null() { put(result, found)?; }
-        if failed { Err(UPDATE_FAILURE) } else { Ok(()) }
+        if failed { Err(CudaError::GRAPH_UPDATE_FAILURE) } else { Ok(()) }
     }
     fn cudaGraphExecKernelNodeSetParams(instance: Handle, node: Handle, work: *const KernelNode) {
         device()?.set_instance_node(instance, node, kernel_work(work)?)

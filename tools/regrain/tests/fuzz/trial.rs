@@ -64,7 +64,7 @@ impl Trial {
     }
 
     /// The status, `None` where it took too long, and all that was said.
-    fn run(&self, program: &Path, arguments: &[String], said: &str, limit: Duration) -> (Option<ExitStatus>, String) {
+    fn run(&self, program: &Path, arguments: &[String], said: &str) -> (Option<ExitStatus>, String) {
         let said = self.0.path().join(said);
         let (out, err) = (File::create(&said).expect("a file"), File::options().append(true).open(&said));
         let mut child = Command::new(program)
@@ -84,7 +84,7 @@ impl Trial {
             if let Some(status) = child.try_wait().expect("a child") {
                 break Some(status);
             }
-            if begun.elapsed() > limit {
+            if begun.elapsed() > LIMIT {
                 // With all that it has started; the tools end their own children at this signal.
                 let group = format!("-{}", child.id());
                 let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
@@ -107,7 +107,7 @@ impl Trial {
     /// Whether the program that is blamed dies alone too.
     fn is_the_fault_of_another(&self, case: &Case) -> bool {
         case.blamed.as_ref().is_some_and(|(program, arguments)| {
-            let (status, said) = self.run(program, arguments, THEIRS, LIMIT);
+            let (status, said) = self.run(program, arguments, THEIRS);
             let broken = status.is_none_or(|status| status.signal().is_some());
             broken || OUR_SIGNS.iter().chain(&LLVMS_SIGNS).any(|sign| said.contains(sign))
         })
@@ -115,19 +115,19 @@ impl Trial {
 
     /// What is wrong with what the case does; if nothing is, whether the tool said that all went well.
     pub fn outcome(&self, case: &Case) -> Result<bool, String> {
-        let run = |limit| self.run(&tool(case.tool), &case.arguments, OURS, limit);
-        let (mut status, mut said) = run(LIMIT);
+        let run = || self.run(&tool(case.tool), &case.arguments, OURS);
+        let (mut status, mut said) = run();
         if status.is_none() {
             // A machine that has much else to do may take long; what hangs does so again. What was killed could not clear up.
             let temporary = self.0.path().join("temporary");
             std::fs::remove_dir_all(&temporary).and_then(|()| std::fs::create_dir(&temporary)).expect("a folder");
-            (status, said) = run(5 * LIMIT);
+            (status, said) = run();
         }
         // Where the driver says that clang died of what the user gave it, the signs of that are clang's.
         let llvms = if CLANG_DIED.iter().any(|words| said.contains(words)) { &[][..] } else { &LLVMS_SIGNS[..] };
         let line = |sign: &str| said.lines().find(|line| line.contains(sign)).unwrap_or_default().to_owned();
         let wrong = match status {
-            None => Some(format!("not done after {} s", (5 * LIMIT).as_secs())),
+            None => Some(format!("not done after {} s", LIMIT.as_secs())),
             Some(status) => {
                 if let Some(sign) = OUR_SIGNS.iter().chain(llvms).find(|sign| said.contains(**sign)) {
                     Some(line(sign))

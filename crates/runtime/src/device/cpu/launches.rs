@@ -127,7 +127,8 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
     let past = streams.is_some() && kernel.ways.next(threads);
     let start = streams.is_some().then(Instant::now);
     let grid_id = GRIDS.fetch_add(1, Ordering::Relaxed);
-    let resident = limits::max_blocks_per_sm(kernel, block.x * block.y * block.z, shared) * limits::multiprocessors();
+    let resident =
+        || limits::max_blocks_per_sm(kernel, block.x * block.y * block.z, shared) * limits::multiprocessors();
     output::connect(kernel);
     pool::run_grid(Job {
         grid,

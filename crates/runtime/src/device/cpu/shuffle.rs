@@ -76,8 +76,8 @@ pub struct Shuffle {
 
 impl Shuffle {
     /// The order of the launch with this number, if there is a seed.
-    pub fn new(launch: u32, resident: u32) -> Option<Self> {
-        seed().map(|seed| Self { seed, launch: launch.into(), resident: resident.max(1).into() })
+    pub fn new(launch: u32, resident: impl FnOnce() -> u32) -> Option<Self> {
+        seed().map(|seed| Self { seed, launch: launch.into(), resident: resident().max(1).into() })
     }
 
     /// The block that runs in the place of `block`, of `total`.

@@ -81,15 +81,8 @@ impl Streams for Cpu {
     ) -> Result {
         device_ok()?;
         check(stream)?;
-        capture::recorded(
-            stream,
-            || Ok(Work::Host(function, data)),
-            || {
-                // SAFETY: by contract.
-                unsafe { function(data) };
-                Ok(())
-            },
-        )
+        let work = Work::Host(function, data);
+        capture::recorded(stream, || Ok(work.clone()), || work.run(stream))
     }
 
     unsafe fn callback(

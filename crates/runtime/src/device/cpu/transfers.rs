@@ -6,7 +6,7 @@ use super::graphs::capture;
 use super::graphs::work::Work;
 use super::machine::Cpu;
 use super::trace::{Event, traced};
-use super::{arrays, copies, streams};
+use super::{arrays, streams};
 use crate::device::seam::{Arrays, Copies, Copy2d, Fill, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{
@@ -46,32 +46,27 @@ fn volume(extent: Extent) -> usize {
     extent.width * extent.height * extent.depth
 }
 
-/// Does `now`, or keeps `work` for later where the stream records; a copy that the call waits for cannot be kept.
-fn done(order: Order, work: Work, says: impl FnOnce() -> Event, now: impl FnOnce() -> Result) -> Result {
+/// Does `work`, or keeps it for later where the stream records; what the call waits for cannot be kept.
+fn done(order: Order, work: &Work, says: impl FnOnce() -> Event) -> Result {
     streams::check(order.stream)?;
     if order.waits {
         capture::refuse_on(order.stream)?;
     }
-    capture::recorded(order.stream, || Ok(work), || traced(order.stream, says, now))
+    let now = || traced(order.stream, says, || work.run(order.stream));
+    capture::recorded(order.stream, || Ok(work.clone()), now)
 }
 
 impl Copies for Cpu {
     unsafe fn copy(&self, to: *mut c_void, from: *const c_void, count: usize, kind: u32, order: Order) -> Result {
-        let work = Work::Copy { to, from, count, kind };
-        // SAFETY: by contract.
-        done(order, work, || a_copy(kind, count), || unsafe { copies::copy(to, from, count, kind) })
+        done(order, &Work::Copy { to, from, count, kind }, || a_copy(kind, count))
     }
 
     unsafe fn copy_2d(&self, copy: &Copy2d, order: Order) -> Result {
-        let bytes = copy.width * copy.height;
-        // SAFETY: by contract.
-        done(order, Work::Copy2d(*copy), || a_copy(copy.kind, bytes), || unsafe { copies::copy_2d(copy) })
+        done(order, &Work::Copy2d(*copy), || a_copy(copy.kind, copy.width * copy.height))
     }
 
     unsafe fn copy_3d(&self, copy: &Copy3d, order: Order) -> Result {
-        let says = || a_copy_3d(copy.kind, copy.extent, [copy.src_array, copy.dst_array]);
-        // SAFETY: by contract.
-        done(order, Work::Copy3d(*copy), says, || unsafe { arrays::copy_3d(copy) })
+        done(order, &Work::Copy3d(*copy), || a_copy_3d(copy.kind, copy.extent, [copy.src_array, copy.dst_array]))
     }
 
     unsafe fn copy_peer(
@@ -90,19 +85,15 @@ impl Copies for Cpu {
 
     unsafe fn copy_3d_peer(&self, copy: &Copy3dPeer, order: Order) -> Result {
         let says = || a_copy_3d(DEVICE_TO_DEVICE, copy.extent, [copy.src_array, copy.dst_array]);
-        // SAFETY: by contract.
-        done(order, Work::CopyPeer(*copy), says, || unsafe { arrays::copy_peer(copy) })
+        done(order, &Work::CopyPeer(*copy), says)
     }
 
     unsafe fn fill(&self, fill: &Fill, order: Order) -> Result {
-        // SAFETY: by contract.
-        done(order, Work::Fill2d(*fill), || a_fill(fill.width * fill.height), || unsafe { copies::fill(fill) })
+        done(order, &Work::Fill2d(*fill), || a_fill(fill.width * fill.height))
     }
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
-        let work = Work::Fill3d(to, value, extent);
-        // SAFETY: by contract.
-        done(order, work, || a_fill(volume(extent)), || unsafe { arrays::fill_3d(to, value, extent) })
+        done(order, &Work::Fill3d(to, value, extent), || a_fill(volume(extent)))
     }
 }
 
@@ -120,12 +111,10 @@ impl Arrays for Cpu {
     }
 
     unsafe fn copy_window(&self, window: &Window, order: Order) -> Result {
-        // SAFETY: by contract.
-        done(order, Work::Window(*window), || a_window(window), || unsafe { arrays::copy_window(window) })
+        done(order, &Work::Window(*window), || a_window(window))
     }
 
     unsafe fn copy_run(&self, window: &Window, order: Order) -> Result {
-        // SAFETY: by contract.
-        done(order, Work::Run(*window), || a_window(window), || unsafe { arrays::copy_run(window) })
+        done(order, &Work::Run(*window), || a_window(window))
     }
 }
