@@ -24,6 +24,8 @@ impl CudaError {
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
     pub const INVALID_CHANNEL_DESCRIPTOR: Self = Self(20);
+    pub const INVALID_FILTER_SETTING: Self = Self(26);
+    pub const INVALID_NORM_SETTING: Self = Self(27);
     pub const INVALID_MEMCPY_DIRECTION: Self = Self(21);
     pub const INSUFFICIENT_DRIVER: Self = Self(35);
     pub const NEWER_DRIVER: Self = Self(36);

@@ -49,6 +49,63 @@ pub struct ChannelFormat {
     pub kind: u32,
 }
 
+/// `cudaResourceDesc`: an array, a mipmapped array, or memory with a format. A linear resource has its bytes in the first of `sizes`, one
+/// with a pitch its width, height and pitch.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Resource {
+    pub kind: u32,
+    pub pointer: *mut c_void,
+    pub format: ChannelFormat,
+    pub sizes: [usize; 3],
+}
+
+const _: () = assert!(size_of::<Resource>() == 64);
+
+/// Values of `cudaResourceType`.
+pub const RESOURCE_ARRAY: u32 = 0;
+/// See [`RESOURCE_ARRAY`].
+pub const RESOURCE_MIPMAP: u32 = 1;
+/// See [`RESOURCE_ARRAY`].
+pub const RESOURCE_LINEAR: u32 = 2;
+/// See [`RESOURCE_ARRAY`].
+pub const RESOURCE_PITCHED: u32 = 3;
+
+/// `cudaTextureDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TextureSettings {
+    pub address_mode: [u32; 3],
+    pub filter: u32,
+    pub read: u32,
+    pub srgb: i32,
+    pub border: [f32; 4],
+    pub normalized: i32,
+    pub max_anisotropy: u32,
+    pub level_filter: u32,
+    pub level_bias: f32,
+    pub lowest_level: f32,
+    pub highest_level: f32,
+    pub disable_trilinear_optimization: i32,
+    pub seamless: i32,
+}
+
+const _: () = assert!(size_of::<TextureSettings>() == 72);
+
+/// `cudaResourceViewDesc`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ResourceView {
+    pub format: u32,
+    pub extent: Extent,
+    pub first_level: u32,
+    pub last_level: u32,
+    pub first_layer: u32,
+    pub last_layer: u32,
+}
+
+const _: () = assert!(size_of::<ResourceView>() == 48);
+
 /// `cudaMemcpy3DParms`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -17,8 +17,9 @@ fn driver() -> &'static Path {
         std::fs::create_dir_all(&folder).expect("a folder for the stand-in");
         broken_hip(&folder);
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-        let sources = ["copies.c", "images.c", "launches.c", "machine.c", "memory.c", "state.c", "streams.c"]
-            .map(|name| tests.join("libcuda").join(name));
+        let sources =
+            ["copies.c", "images.c", "launches.c", "machine.c", "memory.c", "state.c", "streams.c", "textures.c"]
+                .map(|name| tests.join("libcuda").join(name));
         let done = Command::new("cc")
             .args(["-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
             .arg(cuda_include())
@@ -355,6 +356,36 @@ fn arrays_hold_elements_of_several_channels() {
         "cuMemcpy3D(32, 3, 2) = 0",
         "cuMemcpy3D(16, 2, 1) = 0",
         "cuArrayDestroy = 0",
+        "cuArray3DCreate(4, 3, 2, 32:2, 1) = 0",
+        "cuArray3DCreate(4, 4, 6, 32:2, 4) = 0",
     ]);
     assert_eq!(self::run("cpu", "arrays", &[]).out, "passed\n");
+}
+
+#[test]
+fn textures_and_surfaces_hand_over_what_they_are_made_of() {
+    let run = run(BOTH, "textures", &[]).passes();
+    run.records(&[
+        "cuArray3DCreate(8, 4, 0, 1:4, 2) = 0",
+        "cuTexObjectCreate(array, address 2 3 0, filter 1, flags 0x12, anisotropy 3, levels 0 0 0 0, \
+         border 0 0.25 0.5 0.75, view 6 8 4 0 levels 0 0 layers 0 0) = 0",
+        "cuSurfObjectCreate(array) = 0",
+        "cuSurfObjectDestroy = 0",
+        "cuTexObjectDestroy = 0",
+        "cuSurfObjectCreate(array) = 1",
+        "cuTexObjectCreate(pitched 10:1 10 3 512, address 1 1 1, filter 0, flags 0x1, anisotropy 0, levels 0 0 0 0, \
+         border 0 0 0 0, no view) = 0",
+        "cuTexObjectCreate(linear 10:1 64, address 1 1 1, filter 1, flags 0x1, anisotropy 0, levels 0 0 0 0, \
+         border 0 0 0 0, no view) = 0",
+        "cuMipmappedArrayCreate(8, 4, 0, 32:1, 2, 3) = 0",
+        "cuMipmappedArrayGetLevel(1) = 0",
+        "cuMipmappedArrayGetLevel(3) = 1",
+        "cuTexObjectCreate(mipmap, address 0 0 0, filter 1, flags 0x62, anisotropy 0, levels 1 0.5 0.25 1.5, \
+         border 0 0 0 0, view 0 4 2 0 levels 1 2 layers 0 0) = 0",
+        "cuSurfObjectCreate(array) = 0",
+        "cuMipmappedArrayDestroy = 0",
+        "cuTexObjectCreate(array, address 1 1 1, filter 0, flags 0x1,",
+    ]);
+    assert_eq!(run.counts("cuTexObjectCreate"), 5);
+    assert_eq!(self::run("cpu", "textures", &[]).out, "passed\n");
 }

@@ -1,6 +1,4 @@
 //! CUDA arrays and copies between them and pitched memory.
-//!
-//! Layered, cubemap and mipmapped arrays are `cudaErrorNotSupported`.
 
 use std::ffi::c_void;
 

@@ -12,4 +12,5 @@ mod memory;
 mod properties;
 mod registration;
 mod streams;
+mod textures;
 mod unsupported;

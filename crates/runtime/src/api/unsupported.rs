@@ -1,7 +1,6 @@
 //! Functions of CUDA's runtime that no device carries out: each returns `cudaErrorNotSupported`.
 //!
-//! Parts of graphs, interprocess and external memory, texture and surface objects, libraries, mipmapped
-//! arrays, clusters. They are present so that a program that only tries them links and can fall back. Under the C
+//! Parts of graphs, interprocess and external memory, libraries, clusters. They are present so that a program that only tries them links and can fall back. Under the C
 //! calling conventions of the supported processors a function may ignore its arguments, so one signature serves all.
 
 use crate::error::{CudaError, api};
@@ -17,24 +16,22 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaCreateSurfaceObject
-    cudaCreateTextureObject cudaDestroyExternalMemory cudaDestroyExternalSemaphore cudaDestroySurfaceObject
-    cudaDestroyTextureObject cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceGetByPCIBusId cudaDeviceGetGraphMemAttribute
-    cudaDeviceGetHostAtomicCapabilities cudaDeviceGetNvSciSyncAttributes cudaDeviceGetP2PAtomicCapabilities
-    cudaDeviceGetTexture1DLinearMaxWidth cudaDeviceGraphMemTrim cudaDeviceRegisterAsyncNotification
+    cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaDestroyExternalMemory
+    cudaDestroyExternalSemaphore cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceGetByPCIBusId
+    cudaDeviceGetGraphMemAttribute cudaDeviceGetHostAtomicCapabilities cudaDeviceGetNvSciSyncAttributes
+    cudaDeviceGetP2PAtomicCapabilities cudaDeviceGraphMemTrim cudaDeviceRegisterAsyncNotification
     cudaDeviceSetGraphMemAttribute cudaDeviceUnregisterAsyncNotification cudaExternalMemoryGetMappedBuffer
-    cudaExternalMemoryGetMappedMipmappedArray cudaFreeMipmappedArray cudaGetDriverEntryPoint
-    cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz cudaGetDriverEntryPoint_ptsz
-    cudaGetExportTable cudaGetFuncBySymbol cudaGetKernel cudaGetMipmappedArrayLevel cudaGetSurfaceObjectResourceDesc
-    cudaGetTextureObjectResourceDesc cudaGetTextureObjectResourceViewDesc cudaGetTextureObjectTextureDesc
-    cudaGraphAddExternalSemaphoresSignalNode cudaGraphAddExternalSemaphoresWaitNode cudaGraphAddMemAllocNode
-    cudaGraphAddMemFreeNode cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol cudaGraphAddNode
-    cudaGraphAddNode_v2 cudaGraphChildGraphNodeGetGraph cudaGraphConditionalHandleCreate cudaGraphDebugDotPrint
-    cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent cudaGraphEventWaitNodeGetEvent
-    cudaGraphEventWaitNodeSetEvent cudaGraphExecChildGraphNodeSetParams cudaGraphExecEventRecordNodeSetEvent
-    cudaGraphExecEventWaitNodeSetEvent cudaGraphExecExternalSemaphoresSignalNodeSetParams
-    cudaGraphExecExternalSemaphoresWaitNodeSetParams cudaGraphExecGetFlags cudaGraphExecMemcpyNodeSetParamsFromSymbol
-    cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecNodeSetParams cudaGraphExternalSemaphoresSignalNodeGetParams
+    cudaExternalMemoryGetMappedMipmappedArray cudaGetDriverEntryPoint cudaGetDriverEntryPointByVersion
+    cudaGetDriverEntryPointByVersion_ptsz cudaGetDriverEntryPoint_ptsz cudaGetExportTable cudaGetFuncBySymbol
+    cudaGetKernel cudaGraphAddExternalSemaphoresSignalNode cudaGraphAddExternalSemaphoresWaitNode
+    cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol
+    cudaGraphAddNode cudaGraphAddNode_v2 cudaGraphChildGraphNodeGetGraph cudaGraphConditionalHandleCreate
+    cudaGraphDebugDotPrint cudaGraphEventRecordNodeGetEvent cudaGraphEventRecordNodeSetEvent
+    cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent cudaGraphExecChildGraphNodeSetParams
+    cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
+    cudaGraphExecExternalSemaphoresSignalNodeSetParams cudaGraphExecExternalSemaphoresWaitNodeSetParams
+    cudaGraphExecGetFlags cudaGraphExecMemcpyNodeSetParamsFromSymbol cudaGraphExecMemcpyNodeSetParamsToSymbol
+    cudaGraphExecNodeSetParams cudaGraphExternalSemaphoresSignalNodeGetParams
     cudaGraphExternalSemaphoresSignalNodeSetParams cudaGraphExternalSemaphoresWaitNodeGetParams
     cudaGraphExternalSemaphoresWaitNodeSetParams cudaGraphGetEdges_v2 cudaGraphHostNodeGetParams
     cudaGraphInstantiateWithParams cudaGraphInstantiateWithParams_ptsz cudaGraphKernelNodeCopyAttributes
@@ -51,7 +48,7 @@ unsupported! {
     cudaLibraryEnumerateKernels cudaLibraryGetGlobal cudaLibraryGetKernel cudaLibraryGetKernelCount
     cudaLibraryGetManaged cudaLibraryGetUnifiedFunction cudaLibraryLoadData cudaLibraryLoadFromFile cudaLibraryUnload
     cudaLogsCurrent cudaLogsDumpToFile cudaLogsDumpToMemory cudaLogsRegisterCallback cudaLogsUnregisterCallback
-    cudaMallocMipmappedArray cudaMemPoolExportPointer cudaMemPoolExportToShareableHandle cudaMemPoolGetAccess
+    cudaMemPoolExportPointer cudaMemPoolExportToShareableHandle cudaMemPoolGetAccess
     cudaMemPoolImportFromShareableHandle cudaMemPoolImportPointer cudaMemPoolSetAccess cudaMemRangeGetAttribute
     cudaMemRangeGetAttributes cudaMemcpy2DArrayToArray cudaMemcpy2DArrayToArray_ptds cudaMemcpy3DBatchAsync
     cudaMemcpy3DBatchAsync_ptsz cudaMemcpyArrayToArray cudaMemcpyArrayToArray_ptds cudaMemcpyBatchAsync

@@ -12,7 +12,7 @@ use crate::images::registry::{Function, Variable};
 use crate::properties::DeviceProp;
 use crate::types::{
     ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemsetNode, PitchedPtr,
-    PointerAttributes, PoolProps,
+    PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
 };
 
 /// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of
@@ -267,6 +267,46 @@ pub trait Arrays {
     }
 }
 
+/// What a texture or surface object was made of; a surface has a resource alone.
+#[derive(Clone, Copy)]
+pub struct ObjectParts {
+    pub resource: Resource,
+    pub settings: Option<TextureSettings>,
+    pub view: Option<ResourceView>,
+}
+
+/// Texture and surface objects, and mipmapped arrays.
+pub trait Textures {
+    fn create_texture(&self, _parts: &ObjectParts) -> Result<u64> {
+        no()
+    }
+    fn destroy_texture(&self, _texture: u64) -> Result {
+        no()
+    }
+    fn texture_parts(&self, _texture: u64) -> Result<ObjectParts> {
+        no()
+    }
+    fn create_surface(&self, _resource: &Resource) -> Result<u64> {
+        no()
+    }
+    fn destroy_surface(&self, _surface: u64) -> Result {
+        no()
+    }
+    fn surface_resource(&self, _surface: u64) -> Result<Resource> {
+        no()
+    }
+    fn create_mipmap(&self, _format: ChannelFormat, _extent: Extent, _levels: u32, _flags: u32) -> Result<*mut c_void> {
+        no()
+    }
+    /// One level as an array, which goes with the whole.
+    fn mipmap_level(&self, _mipmap: *const c_void, _level: u32) -> Result<*mut c_void> {
+        no()
+    }
+    fn free_mipmap(&self, _mipmap: *mut c_void) -> Result {
+        no()
+    }
+}
+
 /// Streams and what is put into them besides copies and launches.
 pub trait Streams {
     fn create_stream(&self, flags: u32, priority: i32) -> Result<Stream>;
@@ -431,4 +471,4 @@ pub trait Graphs {
 }
 
 /// What carries out a program's CUDA calls.
-pub trait Device: Machine + Memory + Pools + Copies + Arrays + Streams + Events + Kernels + Graphs + Sync {}
+pub trait Device: Machine + Memory + Pools + Copies + Arrays + Textures + Streams + Events + Kernels + Graphs + Sync {}

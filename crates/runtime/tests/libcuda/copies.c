@@ -49,28 +49,47 @@ EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdevice
 
 // Arrays: rows without gaps.
 
-static size_t element(const struct handle *array) {
+size_t element_size(CUarray_format format, unsigned channels) {
   static const unsigned bytes[0x21] = {[1] = 1, [2] = 2, [3] = 4, [8] = 1, [9] = 2, [0xa] = 4, [0x10] = 2, [0x20] = 4};
-  return array->array.Format > 0x20 ? 0 : bytes[array->array.Format] * array->array.NumChannels;
+  return format > 0x20 ? 0 : bytes[format] * channels;
+}
+static size_t element(const struct handle *array) {
+  return element_size(array->array.Format, array->array.NumChannels);
+}
+struct handle *make_array(const CUDA_ARRAY3D_DESCRIPTOR *d, CUresult *error) {
+  size_t size = element_size(d->Format, d->NumChannels) * d->Width * (d->Height ? d->Height : 1) *
+      (d->Depth ? d->Depth : 1);
+  int layered = d->Flags & CUDA_ARRAY3D_LAYERED, cube = d->Flags & CUDA_ARRAY3D_CUBEMAP;
+  int faces = layered ? d->Depth && d->Depth % 6 == 0 : d->Depth == 6;
+  *error = CUDA_ERROR_INVALID_VALUE;
+  if (!size || (layered && !d->Depth) || (cube && (d->Width != d->Height || !faces))) return NULL;
+  void *storage = allocate(size, ON_DEVICE, 0);
+  *error = CUDA_ERROR_OUT_OF_MEMORY;
+  if (!storage) return NULL;
+  struct handle *made = make(ARRAY);
+  made->array = *d;
+  made->storage = storage;
+  return made;
+}
+void drop_array(struct handle *array) {
+  drop(block_of(array->storage));
+  array->alive = 0;
 }
 static size_t row(CUarray array) { return find(array, ARRAY)->array.Width * element(find(array, ARRAY)); }
 static size_t rows(CUarray array) { return find(array, ARRAY)->array.Height ? find(array, ARRAY)->array.Height : 1; }
 EXPORT CUresult cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *d) {
   NEEDS_CONTEXT("cuArray3DCreate(%zu, %zu, %zu, %d:%u, %u)", d->Width, d->Height, d->Depth, d->Format, d->NumChannels,
       d->Flags);
-  struct handle *made = make(ARRAY);
-  made->array = *d;
-  size_t size = element(made) * d->Width * (d->Height ? d->Height : 1) * (d->Depth ? d->Depth : 1);
-  if (!size) MISUSE(CUDA_ERROR_INVALID_VALUE, "an empty array, or an unknown format");
-  made->storage = allocate(size, ON_DEVICE, 0);
-  if (!made->storage) DONE(CUDA_ERROR_OUT_OF_MEMORY);
+  CUresult error;
+  struct handle *made = make_array(d, &error);
+  if (!made && error == CUDA_ERROR_INVALID_VALUE) MISUSE(error, "an empty array, or an unknown format");
+  if (!made) DONE(error);
   *array = (CUarray)made;
   DONE(0);
 }
 EXPORT CUresult cuArrayDestroy(CUarray array) {
   NEEDS_CONTEXT("cuArrayDestroy"); IS(array, ARRAY);
-  drop(block_of(find(array, ARRAY)->storage));
-  find(array, ARRAY)->alive = 0;
+  drop_array(find(array, ARRAY));
   DONE(0);
 }
 EXPORT CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR *d, CUarray array) {

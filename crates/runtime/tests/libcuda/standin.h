@@ -21,7 +21,8 @@ struct context {
   unsigned cache, banks, peers;
 };
 
-enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL, ARRAY };
+enum kind { STREAM, EVENT, MODULE, FUNCTION, POOL, ARRAY, MIPMAP, TEXTURE, SURFACE };
+enum { MAX_LEVELS = 16 };
 
 // What a handle leads to. Never freed, so that a stale handle is recognised.
 struct handle {
@@ -38,6 +39,7 @@ struct handle {
   int attributes[16];
   CUDA_ARRAY3D_DESCRIPTOR array;  // of an array, with its storage
   void *storage;
+  struct handle *levels[MAX_LEVELS];  // of a mipmapped array
 };
 
 // Reads an image that a program loads; NULL if it is none.
@@ -72,6 +74,11 @@ struct block *block_of(const void *pointer);
 int within(const void *pointer, size_t size);
 void *allocate(size_t size, int kind, unsigned flags);
 void drop(struct block *block);
+// Bytes of an array's element; 0 if the format is unknown.
+size_t element_size(CUarray_format format, unsigned channels);
+// An array with storage, or NULL; *error says why.
+struct handle *make_array(const CUDA_ARRAY3D_DESCRIPTOR *descriptor, CUresult *error);
+void drop_array(struct handle *array);
 // Whether a range is managed memory, as a result.
 CUresult on_managed(CUdeviceptr pointer, size_t count);
 

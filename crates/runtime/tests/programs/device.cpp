@@ -96,7 +96,69 @@ static void arrays() {
   CHECK(back[0][0][0] == solid[1][1][2] && back[0][1][3] == solid[1][2][5]); OK(cudaFreeArray(cube));
   OK(cudaFreeArray(array)); OK(cudaFreeArray(nullptr));
   if (__regrain_device_kind() == 1) IS(cudaMallocArray(&array, &bad, 5, 3), cudaErrorInvalidChannelDescriptor);
-  IS(cudaMalloc3DArray(&cube, &f, {4, 3, 2}, cudaArrayLayered), cudaErrorNotSupported);
+  OK(cudaMalloc3DArray(&cube, &f, {4, 3, 2}, cudaArrayLayered)); OK(cudaArrayGetInfo(&g, &e, &flags, cube));
+  CHECK(e.depth == 2 && flags == cudaArrayLayered); OK(cudaFreeArray(cube));
+  OK(cudaMalloc3DArray(&cube, &f, {4, 4, 6}, cudaArrayCubemap)); OK(cudaFreeArray(cube));
+  IS(cudaMalloc3DArray(&cube, &f, {4, 4, 6}, cudaArrayColorAttachment), cudaErrorNotSupported);
+}
+
+// Each setting has a value of its own, so that one in the place of another is seen.
+static void textures() {
+  cudaChannelFormatDesc bytes = {8, 8, 8, 8, cudaChannelFormatKindUnsigned},
+      words = {32, 0, 0, 0, cudaChannelFormatKindSigned}, floats = {32, 0, 0, 0, cudaChannelFormatKindFloat}, held;
+  cudaTextureObject_t t, u; cudaSurfaceObject_t s; cudaArray_t array, level; cudaMipmappedArray_t mipmap;
+  cudaResourceDesc of = {}, seen; cudaTextureDesc set = {}, got; cudaResourceViewDesc view = {}, viewed;
+  // Bytes of an array, filtered as fractions.
+  OK(cudaMallocArray(&array, &bytes, 8, 4, cudaArraySurfaceLoadStore));
+  of.resType = cudaResourceTypeArray; of.res.array.array = array;
+  set.addressMode[0] = cudaAddressModeMirror; set.addressMode[1] = cudaAddressModeBorder;
+  set.filterMode = cudaFilterModeLinear; set.readMode = cudaReadModeNormalizedFloat; set.sRGB = 1;
+  for (int i = 0; i < 4; i++) set.borderColor[i] = float(i) / 4;
+  set.normalizedCoords = 1; set.maxAnisotropy = 3;
+  view.format = cudaResViewFormatSignedChar4; view.width = 8; view.height = 4;
+  OK(cudaCreateTextureObject(&t, &of, &set, &view)); OK(cudaGetTextureObjectResourceDesc(&seen, t));
+  CHECK(seen.resType == cudaResourceTypeArray && seen.res.array.array == array);
+  OK(cudaGetTextureObjectTextureDesc(&got, t)); OK(cudaGetTextureObjectResourceViewDesc(&viewed, t));
+  CHECK(!std::memcmp(&set, &got, sizeof set) && viewed.format == view.format && viewed.width == 8);
+  set.readMode = cudaReadModeElementType;
+  IS(cudaCreateTextureObject(&u, &of, &set, nullptr), cudaErrorInvalidFilterSetting);
+  OK(cudaCreateSurfaceObject(&s, &of)); OK(cudaGetSurfaceObjectResourceDesc(&seen, s));
+  CHECK(seen.res.array.array == array); OK(cudaDestroySurfaceObject(s)); OK(cudaDestroyTextureObject(t));
+  IS(cudaGetTextureObjectTextureDesc(&got, t), cudaErrorInvalidValue);
+  IS(cudaGetSurfaceObjectResourceDesc(&seen, s), cudaErrorInvalidValue);
+  OK(cudaFreeArray(array)); OK(cudaMallocArray(&array, &bytes, 8, 4)); of.res.array.array = array;
+  IS(cudaCreateSurfaceObject(&s, &of), cudaErrorInvalidValue); OK(cudaFreeArray(array));
+  // Integers in pitched memory: what would repeat does not, in coordinates of texels.
+  char *rows, *line; size_t pitch; OK(cudaMallocPitch(out(&rows), &pitch, 40, 3)); set = {}; of = {};
+  of.resType = cudaResourceTypePitch2D; of.res.pitch2D.devPtr = rows; of.res.pitch2D.desc = words;
+  of.res.pitch2D.width = 10; of.res.pitch2D.height = 3; of.res.pitch2D.pitchInBytes = pitch;
+  OK(cudaCreateTextureObject(&t, &of, &set, nullptr)); OK(cudaGetTextureObjectResourceDesc(&seen, t));
+  CHECK(seen.res.pitch2D.height == 3 && seen.res.pitch2D.desc.x == 32);
+  IS(cudaGetTextureObjectResourceViewDesc(&viewed, t), cudaErrorInvalidValue); OK(cudaDestroyTextureObject(t));
+  set.readMode = cudaReadModeNormalizedFloat;
+  IS(cudaCreateTextureObject(&t, &of, &set, nullptr), cudaErrorInvalidNormSetting); OK(cudaFree(rows));
+  // Linear memory is never filtered, so that the filter does not matter.
+  OK(cudaMalloc(out(&line), 64)); set = {}; set.filterMode = cudaFilterModeLinear; of = {};
+  of.resType = cudaResourceTypeLinear; of.res.linear.devPtr = line; of.res.linear.desc = words;
+  of.res.linear.sizeInBytes = 64; OK(cudaCreateTextureObject(&t, &of, &set, nullptr));
+  OK(cudaDestroyTextureObject(t)); OK(cudaFree(line));
+  // Floats in levels.
+  OK(cudaMallocMipmappedArray(&mipmap, &floats, {8, 4, 0}, 3, cudaArraySurfaceLoadStore)); unsigned flags;
+  OK(cudaGetMipmappedArrayLevel(&level, mipmap, 1)); cudaExtent e; OK(cudaArrayGetInfo(&held, &e, &flags, level));
+  CHECK(e.width == 4 && e.height == 2 && flags == cudaArraySurfaceLoadStore && held.f == cudaChannelFormatKindFloat);
+  IS(cudaGetMipmappedArrayLevel(&level, mipmap, 3), cudaErrorInvalidValue);
+  set.normalizedCoords = 1; set.mipmapFilterMode = cudaFilterModeLinear; set.mipmapLevelBias = 0.5f;
+  set.minMipmapLevelClamp = 0.25f; set.maxMipmapLevelClamp = 1.5f; set.disableTrilinearOptimization = 1;
+  set.seamlessCubemap = 1; of = {}; of.resType = cudaResourceTypeMipmappedArray; of.res.mipmap.mipmap = mipmap;
+  view = {}; view.width = 4; view.height = 2; view.firstMipmapLevel = 1; view.lastMipmapLevel = 2;
+  OK(cudaCreateTextureObject(&t, &of, &set, &view)); OK(cudaDestroyTextureObject(t)); of = {};
+  of.res.array.array = level; OK(cudaCreateSurfaceObject(&s, &of)); OK(cudaDestroySurfaceObject(s));
+  OK(cudaFreeMipmappedArray(mipmap)); OK(cudaFreeMipmappedArray(nullptr));
+  OK(cudaDestroyTextureObject(0)); OK(cudaDestroySurfaceObject(0));
+  // A reset forgets objects.
+  OK(cudaMallocArray(&array, &words, 8)); of.res.array.array = array; set = {};
+  OK(cudaCreateTextureObject(&t, &of, &set, nullptr)); OK(cudaDeviceReset());
+  IS(cudaGetTextureObjectResourceDesc(&seen, t), cudaErrorInvalidValue);
 }
 
 // Memory that is not the device's, and freed twice: the stand-in's log calls it misuse.
@@ -304,6 +366,7 @@ int main(int, char **argv) {
   if (!std::strcmp(argv[2], "early")) { cudaFree(nullptr); argv[2] = const_cast<char *>("kind"); }
   register_program(argv[1]);
   struct { const char *name; void (*run)(); } parts[] = {{"kind", kind}, {"memory", memory}, {"arrays", arrays},
+      {"textures", textures},
       {"misuse", misuse}, {"streams", streams}, {"symbols", symbols}, {"launches", launches},
     {"sticky", sticky}, {"told", told}, {"reset", reset}, {"gpus", gpus}, {"threads", threads}, {"managed", managed},
         {"profiled", profiled}};

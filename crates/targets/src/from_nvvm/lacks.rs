@@ -15,6 +15,7 @@ const LACKS: &[(&str, &str)] = &[
     ("tex", "textures"),
     ("tld4", "textures"),
     ("txq", "textures"),
+    ("surface", "surfaces"),
     ("suld", "surfaces"),
     ("sust", "surfaces"),
     ("suq", "surfaces"),

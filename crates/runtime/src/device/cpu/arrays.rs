@@ -1,6 +1,6 @@
 //! CUDA arrays (linear storage with an element type) and three-dimensional copies and fills.
 //!
-//! Layered, cubemap and mipmapped arrays are `cudaErrorNotSupported`.
+//! Layers and the faces of cubes are slices, as depth is.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -18,21 +18,30 @@ use crate::types::{
 
 /// An array behind a `cudaArray_t`, whose value is the address of its storage.
 #[derive(Clone, Copy)]
-struct Array {
-    data: usize,
-    format: ChannelFormat,
-    element: usize,
+pub struct Array {
+    pub data: usize,
+    pub format: ChannelFormat,
+    pub element: usize,
     /// As asked for: a height or depth of 0 means one dimension fewer.
-    extent: Extent,
-    flags: u32,
+    pub extent: Extent,
+    pub flags: u32,
 }
 
+/// `cudaArrayLayered`.
+pub const LAYERED: u32 = 1;
+/// `cudaArraySurfaceLoadStore`.
+pub const OF_SURFACES: u32 = 2;
+/// `cudaArrayCubemap`.
+pub const CUBE: u32 = 4;
+/// `cudaArrayTextureGather`.
+const GATHERED: u32 = 8;
+
 impl Array {
-    fn row(&self) -> usize {
+    pub fn row(&self) -> usize {
         self.extent.width * self.element
     }
 
-    fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.extent.height.max(1)
     }
 
@@ -47,7 +56,7 @@ fn arrays() -> MutexGuard<'static, HashMap<usize, Array>> {
     ARRAYS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn array(handle: *const c_void) -> Result<Array> {
+pub fn array(handle: *const c_void) -> Result<Array> {
     arrays().get(&(handle as usize)).copied().ok_or(CudaError::INVALID_RESOURCE_HANDLE)
 }
 
@@ -58,9 +67,12 @@ pub fn create(format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut 
     if format.bits.iter().any(|bits| !matches!(bits, 0 | 8 | 16 | 32)) || bits <= 0 || format.kind > 2 {
         return Err(CudaError::INVALID_CHANNEL_DESCRIPTOR);
     }
-    // Surface load/store (2) and gather (8) need nothing of the storage; layers and cubes do.
-    if flags & !(2 | 8) != 0 {
+    if flags & !(LAYERED | OF_SURFACES | CUBE | GATHERED) != 0 {
         return Err(CudaError::NOT_SUPPORTED);
+    }
+    let faces = if flags & LAYERED == 0 { extent.depth == 6 } else { extent.depth > 0 && extent.depth.is_multiple_of(6) };
+    if flags & CUBE != 0 && (extent.width != extent.height || !faces) || flags & LAYERED != 0 && extent.depth == 0 {
+        return Err(CudaError::INVALID_VALUE);
     }
     let element = bits as usize / 8;
     let size =

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::graphs::capture;
 use super::limits::check_device;
-use super::{arrays, failure, heap, limits, pool, properties, streams};
+use super::{arrays, failure, heap, limits, pool, properties, streams, textures};
 use crate::compiled;
 use crate::device::printf;
 use crate::device::row::Row;
@@ -123,6 +123,7 @@ impl Machine for Cpu {
     fn reset(&self) -> Result {
         printf::flush();
         arrays::forget_all();
+        textures::forget_all();
         heap::release_all();
         failure::reset();
         Ok(())

@@ -1,16 +1,18 @@
-//! CUDA arrays of one, two and three dimensions: the driver's own. Layered and cubemap arrays, and copies that wrap at the end of a row,
-//! are `cudaErrorNotSupported`.
+//! CUDA arrays: the driver's own. Copies that wrap at the end of a row are `cudaErrorNotSupported`.
 
 use std::ffi::c_void;
 
 use super::layout::{ARRAY, ArrayDescriptor, DEVICE, HOST, Memcpy2d, Side2d, UNIFIED};
 use super::state::Cuda;
-use crate::device::gpu::copies::{KNOWN_ARRAY_FLAGS, Side, memory_side};
+use crate::device::gpu::copies::{Side, memory_side};
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{ChannelFormat, Extent};
 
+/// Flags that are carried out, which have the driver's numbers: layered, surface load and store, cubemap, texture
+/// gather.
+const KNOWN_FLAGS: u32 = 1 | 2 | 4 | 8;
 /// (`cudaChannelFormatKind`, bits of a channel, `CUarray_format`)
 const FORMATS: [(u32, i32, u32); 8] = [
     (0, 8, 0x08),
@@ -24,7 +26,7 @@ const FORMATS: [(u32, i32, u32); 8] = [
 ];
 
 /// The driver's format, and the number of channels, which all have one size.
-fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
+pub fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
     let channels = format.bits.iter().take_while(|bits| **bits != 0).count();
     let (used, rest) = format.bits.split_at(channels);
     let fits =
@@ -34,16 +36,26 @@ fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
 }
 
 /// The runtime's format of an array.
-fn from_driver(descriptor: &ArrayDescriptor) -> Result<ChannelFormat> {
+pub fn from_driver(descriptor: &ArrayDescriptor) -> Result<ChannelFormat> {
     let known = FORMATS.iter().find(|known| known.2 == descriptor.format).ok_or(CudaError::NOT_SUPPORTED)?;
     let mut bits = [0; 4];
     bits.iter_mut().take(descriptor.channels as usize).for_each(|channel| *channel = known.1);
     Ok(ChannelFormat { bits, kind: known.0 })
 }
 
+/// An array in the driver's terms.
+pub fn array_descriptor(format: ChannelFormat, extent: Extent, flags: u32) -> Result<ArrayDescriptor> {
+    let (format, channels) = to_driver(format)?;
+    if flags & !KNOWN_FLAGS != 0 {
+        return Err(CudaError::NOT_SUPPORTED);
+    }
+    let Extent { width, height, depth } = extent;
+    Ok(ArrayDescriptor { width, height, depth, format, channels, flags })
+}
+
 impl Cuda {
     /// What an array is.
-    fn descriptor(&self, array: *const c_void) -> Result<ArrayDescriptor> {
+    pub fn descriptor(&self, array: *const c_void) -> Result<ArrayDescriptor> {
         let mut descriptor = ArrayDescriptor::default();
         if array.is_null() {
             return Err(CudaError::INVALID_RESOURCE_HANDLE);
@@ -63,12 +75,7 @@ impl Cuda {
 impl Arrays for Cuda {
     fn create_array(&self, format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
         self.enter()?;
-        let (format, channels) = to_driver(format)?;
-        if flags & !KNOWN_ARRAY_FLAGS != 0 {
-            return Err(CudaError::NOT_SUPPORTED);
-        }
-        let Extent { width, height, depth } = extent;
-        let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags };
+        let descriptor = array_descriptor(format, extent, flags)?;
         let mut array = std::ptr::null_mut();
         // SAFETY: valid for a write and a read.
         self.done(unsafe { (self.driver.array_create)(&raw mut array, &raw const descriptor) })?;

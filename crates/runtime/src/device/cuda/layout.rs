@@ -1,6 +1,7 @@
 //! Structures of the driver's API, laid out as in `cuda.h`.
 
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 use crate::device::gpu::layout::{Handle, Pointer};
 use crate::types::LaunchAttribute;
@@ -77,6 +78,56 @@ pub struct ArrayDescriptor {
     pub flags: u32,
 }
 
+/// `CUDA_RESOURCE_DESC`.
+#[repr(C)]
+pub struct ResourceDescriptor {
+    /// `CUresourcetype`.
+    pub kind: u32,
+    /// An array, a mipmapped array, or memory. What follows is of memory alone.
+    pub pointer: Pointer,
+    /// `CUarray_format`, of one channel.
+    pub format: u32,
+    pub channels: u32,
+    /// Bytes; of pitched memory width and height in elements, and bytes from row to row.
+    pub sizes: [usize; 3],
+    pub reserved: [u64; 11],
+    pub flags: u32,
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+pub struct TextureDescriptor {
+    /// `CUaddress_mode` of each dimension.
+    pub address: [u32; 3],
+    /// `CUfilter_mode`.
+    pub filter: u32,
+    /// `CU_TRSF_*`.
+    pub flags: u32,
+    pub anisotropy: u32,
+    /// `CUfilter_mode`.
+    pub level_filter: u32,
+    pub level_bias: f32,
+    pub lowest_level: f32,
+    pub highest_level: f32,
+    pub border: [f32; 4],
+    pub reserved: [u32; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[repr(C)]
+pub struct ViewDescriptor {
+    /// `CUresourceViewFormat`.
+    pub format: u32,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub first_level: u32,
+    pub last_level: u32,
+    pub first_layer: u32,
+    pub last_layer: u32,
+    pub reserved: [u32; 16],
+}
+
 /// `CUlaunchConfig`.
 #[repr(C)]
 pub struct LaunchConfig {
@@ -93,3 +144,6 @@ const _: () = assert!(size_of::<ArrayDescriptor>() == 40);
 const _: () = assert!(size_of::<Memcpy2d>() == 128);
 const _: () = assert!(size_of::<Memcpy3d>() == 200);
 const _: () = assert!(size_of::<LaunchConfig>() == 56);
+const _: () = assert!(size_of::<ResourceDescriptor>() == 144 && offset_of!(ResourceDescriptor, flags) == 136);
+const _: () = assert!(size_of::<TextureDescriptor>() == 104 && offset_of!(TextureDescriptor, border) == 40);
+const _: () = assert!(size_of::<ViewDescriptor>() == 112 && offset_of!(ViewDescriptor, first_level) == 32);

@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, c_void};
 
-use super::layout::{ArrayDescriptor, LaunchConfig, Memcpy2d, Memcpy3d};
+use super::layout::{
+    ArrayDescriptor, LaunchConfig, Memcpy2d, Memcpy3d, ResourceDescriptor, TextureDescriptor, ViewDescriptor,
+};
 use crate::device::gpu::layout::{Handle, Pointer};
 use crate::device::gpu::library::{self, Functions, Names, library, too_old};
 use crate::types::Location;
@@ -125,6 +127,14 @@ library! {
         array_create = c"cuArray3DCreate_v2" (*mut Handle, *const ArrayDescriptor);
         array_destroy = c"cuArrayDestroy" (Handle);
         array_descriptor = c"cuArray3DGetDescriptor_v2" (*mut ArrayDescriptor, Handle);
+        mipmap_create = c"cuMipmappedArrayCreate" (*mut Handle, *const ArrayDescriptor, u32);
+        mipmap_level = c"cuMipmappedArrayGetLevel" (*mut Handle, Handle, u32);
+        mipmap_destroy = c"cuMipmappedArrayDestroy" (Handle);
+        texture_create = c"cuTexObjectCreate"
+            (*mut u64, *const ResourceDescriptor, *const TextureDescriptor, *const ViewDescriptor);
+        texture_destroy = c"cuTexObjectDestroy" (u64);
+        surface_create = c"cuSurfObjectCreate" (*mut u64, *const ResourceDescriptor);
+        surface_destroy = c"cuSurfObjectDestroy" (u64);
         function_set_attribute = c"cuFuncSetAttribute" (Handle, u32, i32);
     }
     may_have {

@@ -16,4 +16,5 @@ mod library;
 pub mod machine;
 mod pick;
 mod state;
+mod textures;
 mod vendor;

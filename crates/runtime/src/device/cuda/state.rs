@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::library::Driver;
 use super::pick::Capability;
+use super::textures::Objects;
 use crate::device::gpu::layout::{Code, Handle};
 use crate::device::gpu::library::Functions;
 use crate::device::gpu::shape::Shape;
@@ -34,6 +35,8 @@ pub struct Cuda {
     pub functions: Functions,
     pub driver: Driver,
     pub gpus: Vec<Gpu>,
+    /// The program's texture and surface objects.
+    pub objects: Objects,
     /// How often a GPU was reset.
     resets: AtomicU32,
     /// Contexts that were destroyed: other threads may still have them as their current one.
@@ -74,7 +77,8 @@ impl Gpu {
 impl Cuda {
     /// The device.
     pub fn new((functions, driver): (Functions, Driver), gpus: Vec<Gpu>) -> Self {
-        Self { functions, driver, gpus, resets: AtomicU32::new(0), retired: Mutex::default() }
+        let (objects, resets) = (Objects::default(), AtomicU32::new(0));
+        Self { functions, driver, gpus, objects, resets, retired: Mutex::default() }
     }
 
     /// The result of a driver's function. An error that stays is kept with the calling thread's GPU.
@@ -180,6 +184,7 @@ impl Cuda {
             }
             self.result((self.driver.context_set_current)(std::ptr::null_mut()))?;
         }
+        self.objects.forget(index);
         gpu.failed.store(0, Ordering::SeqCst);
         self.resets.fetch_add(1, Ordering::AcqRel);
         Ok(index)

@@ -6,9 +6,6 @@ use crate::device::seam::{Copies, Fill, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr};
 
-/// Flags of arrays that are carried out: surface load and store, texture gather.
-pub const KNOWN_ARRAY_FLAGS: u32 = 2 | 8;
-
 /// What lies on the other side of a copy between an array and memory.
 pub enum Side {
     Host,

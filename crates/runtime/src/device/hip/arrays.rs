@@ -5,11 +5,14 @@ use std::ffi::c_void;
 use std::sync::PoisonError;
 
 use super::state::{Amd, Array};
-use crate::device::gpu::copies::{KNOWN_ARRAY_FLAGS, memory_side, ordered};
+use crate::device::gpu::copies::{memory_side, ordered};
 use crate::device::gpu::vendor::Vendor;
-use crate::device::seam::{Arrays, Order, Window};
+use crate::device::seam::{Arrays, Order, Textures, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{ChannelFormat, Extent};
+
+/// Flags that are carried out: surface load and store, texture gather.
+const KNOWN_FLAGS: u32 = 2 | 8;
 
 impl Amd {
     fn array(&self, array: *const c_void) -> Result<Array> {
@@ -18,10 +21,12 @@ impl Amd {
     }
 }
 
+impl Textures for Amd {}
+
 impl Arrays for Amd {
     fn create_array(&self, format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
         self.enter()?;
-        if flags & !KNOWN_ARRAY_FLAGS != 0 {
+        if flags & !KNOWN_FLAGS != 0 {
             return Err(CudaError::NOT_SUPPORTED);
         }
         let mut array = std::ptr::null_mut();

@@ -127,6 +127,9 @@ impl Emitter<'_> {
                 Ok(())
             }
             "prefetch" | "prefetchu" | "applypriority" | "discard" | "brkpt" | "griddepcontrol" | "pmevent" => Ok(()),
+            "tex" => self.tex(instruction),
+            "tld4" => self.tld4(instruction),
+            "suld" | "sust" => self.surface(instruction),
             "bar" | "barrier" => self.barrier(instruction),
             "mbarrier" => self.mbarrier(instruction),
             "shfl" | "match" | "elect" => self.exchange(instruction),

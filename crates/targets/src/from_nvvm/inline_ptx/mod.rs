@@ -26,6 +26,7 @@ mod memory;
 pub(crate) mod parse;
 #[cfg(test)]
 mod tests;
+mod texture;
 mod warp;
 
 use std::collections::{BTreeMap, HashMap};
@@ -45,9 +46,6 @@ use crate::nvvm::grid_barriers;
 use emit::{NOT_KNOWN, Outer, OuterType, Reason};
 pub(super) use library::Library;
 use parse::Immediates;
-
-/// Instructions of textures and surfaces, whose operands no other instruction has.
-const TEXTURES: &[&str] = &["tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."];
 
 /// Replaces every inline PTX statement of `module`; all that cannot be replaced are listed in the error.
 pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result<(), Vec<Unsupported>> {
@@ -211,11 +209,6 @@ fn unsupported(call: &InstructionValue<'_>, what: &str) -> Unsupported {
 }
 
 fn lower(library: &Library, statement: &Statement<'_>) -> Result<emit::Lowered, Refusal> {
-    let opcode = statement.text.split_whitespace().next().unwrap_or_default();
-    if TEXTURES.iter().any(|start| opcode.starts_with(start)) {
-        let reason = "no target but NVIDIA's has textures and surfaces";
-        return Err(Refusal::Unsupported(opcode.to_owned(), reason.to_owned()));
-    }
     let outer = operands(statement).map_err(Refusal::Unreadable)?;
     let program = parse::parse(&statement.text, &statement.immediates)
         .map_err(|e| Refusal::Unreadable(format!("cannot read inline PTX: {e}")))?;

@@ -25,6 +25,8 @@ pub(crate) enum Operand {
     Vector(Vec<Operand>),
     /// `[a+8]`
     Address(Box<Operand>, i64),
+    /// `[object, {x, y}]`: a place of a texture or surface.
+    Indexed(Box<Operand>, Vec<Operand>),
     /// `p|q`: two results.
     Both(Box<Operand>, Box<Operand>),
     /// `!p`
@@ -33,6 +35,16 @@ pub(crate) enum Operand {
     Sink,
     /// A name that is no register: a label or a symbol.
     Name(String),
+}
+
+impl Operand {
+    /// The elements of a vector, or the operand itself.
+    pub fn parts(&self) -> &[Operand] {
+        match self {
+            Self::Vector(elements) => elements,
+            single => std::slice::from_ref(single),
+        }
+    }
 }
 
 /// One instruction: `@guard opcode.modifiers operands;`
@@ -313,6 +325,11 @@ impl Parser<'_> {
 
     fn address(&mut self) -> Result<Operand, String> {
         let base = self.simple_operand()?;
+        if self.accept(',') {
+            let places = self.simple_operand()?.parts().to_vec();
+            self.expect(']')?;
+            return Ok(Operand::Indexed(Box::new(base), places));
+        }
         let mut offset = 0i64;
         while !self.accept(']') {
             let negative = self.accept('-');

@@ -1,0 +1,66 @@
+//! Mipmapped arrays: an array for each level, each half as wide, high and deep as the one before.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::arrays::{self, LAYERED};
+use crate::error::{CudaError, Result};
+use crate::types::{ChannelFormat, Extent};
+
+/// The levels of each mipmapped array, the largest first. Its handle is the address of a byte of its own.
+#[derive(Default)]
+struct Mipmaps(HashMap<usize, (Box<u8>, Vec<usize>)>);
+
+fn mipmaps() -> MutexGuard<'static, Mipmaps> {
+    static MIPMAPS: OnceLock<Mutex<Mipmaps>> = OnceLock::new();
+    MIPMAPS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One dimension of a level; 0 means that there is none.
+fn halved(size: usize, level: u32) -> usize {
+    if size == 0 { 0 } else { (size >> level).max(1) }
+}
+
+/// Makes the levels; more than there can be are not made.
+pub fn create(format: ChannelFormat, extent: Extent, levels: u32, flags: u32) -> Result<*mut c_void> {
+    let depth = |level| if flags & (LAYERED | arrays::CUBE) == 0 { halved(extent.depth, level) } else { extent.depth };
+    let longest = extent.width.max(extent.height).max(if flags & LAYERED == 0 { extent.depth } else { 1 });
+    let possible = longest.checked_ilog2().ok_or(CudaError::INVALID_VALUE)? + 1;
+    let mut made = Vec::new();
+    for level in 0..levels.clamp(1, possible) {
+        let (width, height) = (halved(extent.width, level), halved(extent.height, level));
+        match arrays::create(format, Extent { width, height, depth: depth(level) }, flags) {
+            Ok(array) => made.push(array as usize),
+            Err(error) => {
+                made.into_iter().try_for_each(|array| arrays::free(array as *mut c_void))?;
+                return Err(error);
+            }
+        }
+    }
+    let own = Box::new(0);
+    let handle = std::ptr::from_ref(&*own) as usize;
+    mipmaps().0.insert(handle, (own, made));
+    Ok(handle as *mut c_void)
+}
+
+/// The arrays of all levels.
+pub fn levels(mipmap: *const c_void) -> Result<Vec<*mut c_void>> {
+    let mipmaps = mipmaps();
+    let (_, levels) = mipmaps.0.get(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    Ok(levels.iter().map(|level| *level as *mut c_void).collect())
+}
+
+/// Frees all levels.
+pub fn free(mipmap: *mut c_void) -> Result {
+    if mipmap.is_null() {
+        return Ok(());
+    }
+    let removed = mipmaps().0.remove(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    removed.1.into_iter().try_for_each(|level| arrays::free(level as *mut c_void))
+}
+
+/// Forgets all; their arrays are forgotten too (`cudaDeviceReset`).
+pub fn forget_all() {
+    mipmaps().0.clear();
+}
