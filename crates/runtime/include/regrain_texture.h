@@ -27,7 +27,8 @@ struct regrain_texture {
   uint32_t levels;
   float border[4];
   float bias, lowest, highest;
-  uint32_t unused;
+  /* Of one channel of 32 bits, one level, without layers, mirrors and borders, in fewer than 2^31 elements. */
+  uint32_t quick;
   struct regrain_texture_level level[REGRAIN_LEVELS];
 };
 

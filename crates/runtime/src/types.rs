@@ -49,8 +49,20 @@ pub struct ChannelFormat {
     pub kind: u32,
 }
 
-/// `cudaResourceDesc`: an array, a mipmapped array, or memory with a format. A linear resource has its bytes in the first of `sizes`, one
-/// with a pitch its width, height and pitch.
+/// `cudaChannelFormatKindFloat`.
+pub const FLOAT: u32 = 2;
+
+/// Flags of arrays: `cudaArrayLayered`.
+pub const ARRAY_LAYERED: u32 = 1;
+/// `cudaArraySurfaceLoadStore`.
+pub const ARRAY_OF_SURFACES: u32 = 2;
+/// `cudaArrayCubemap`.
+pub const ARRAY_CUBE: u32 = 4;
+/// `cudaArrayTextureGather`.
+pub const ARRAY_GATHERED: u32 = 8;
+
+/// `cudaResourceDesc`: an array, a mipmapped array, or memory with a format. A linear resource has its bytes in
+/// the first of `sizes`, one with a pitch its width, height and pitch.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Resource {

@@ -85,6 +85,9 @@ pub fn has_first_round(counting: &Counting<'_>) -> bool {
     !counting.unsigned && bounds().is_some_and(|(low, high)| low.high < high.low)
 }
 
+/// What an operation has that says of its operand that it is not negative, where its result is used.
+pub const NOT_NEGATIVE: &str = "nonNeg";
+
 /// The largest number of a thread or block that CUDA allows.
 fn parallel_limit(nest: Op<'_>, number: usize) -> i128 {
     let register = |kind: &str| special_register_range(&format!("{kind}.{}", ["x", "y", "z"][number.min(2)]));

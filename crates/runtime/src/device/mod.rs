@@ -11,3 +11,4 @@ mod printf;
 mod records;
 pub mod row;
 pub mod seam;
+mod texture_rules;

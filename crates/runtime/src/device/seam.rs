@@ -471,4 +471,7 @@ pub trait Graphs {
 }
 
 /// What carries out a program's CUDA calls.
-pub trait Device: Machine + Memory + Pools + Copies + Arrays + Textures + Streams + Events + Kernels + Graphs + Sync {}
+pub trait Device:
+    Machine + Memory + Pools + Copies + Arrays + Textures + Streams + Events + Kernels + Graphs + Sync
+{
+}

@@ -96,6 +96,10 @@ static void arrays() {
   CHECK(back[0][0][0] == solid[1][1][2] && back[0][1][3] == solid[1][2][5]); OK(cudaFreeArray(cube));
   OK(cudaFreeArray(array)); OK(cudaFreeArray(nullptr));
   if (__regrain_device_kind() == 1) IS(cudaMallocArray(&array, &bad, 5, 3), cudaErrorInvalidChannelDescriptor);
+  if (__regrain_device_kind() == 2) {
+    IS(cudaMalloc3DArray(&cube, &f, {4, 3, 2}, cudaArrayLayered), cudaErrorNotSupported);
+    IS(cudaMalloc3DArray(&cube, &f, {4, 4, 6}, cudaArrayCubemap), cudaErrorNotSupported); return;
+  }
   OK(cudaMalloc3DArray(&cube, &f, {4, 3, 2}, cudaArrayLayered)); OK(cudaArrayGetInfo(&g, &e, &flags, cube));
   CHECK(e.depth == 2 && flags == cudaArrayLayered); OK(cudaFreeArray(cube));
   OK(cudaMalloc3DArray(&cube, &f, {4, 4, 6}, cudaArrayCubemap)); OK(cudaFreeArray(cube));

@@ -24,6 +24,12 @@ static INLINE float half_to_float(uint16_t bits) {
   return (float)value;
 }
 
+static INLINE float of_bits(uint32_t bits) {
+  float value;
+  __builtin_memcpy(&value, &bits, 4);
+  return value;
+}
+
 /* From the curve of sRGB (IEC 61966-2-1) to light. */
 static float linear_light(float value) {
   return value <= 0.04045f ? value / 12.92f : __nv_exp2f(2.4f * __nv_log2f((value + 0.055f) / 1.055f));
@@ -161,8 +167,8 @@ static int32_t face(float *x, float *y, float z) {
 
 static INLINE int32_t limited(int32_t value, int32_t count) { return value < 0 ? 0 : value < count ? value : count - 1; }
 
-/* A fetch; `layer` is 0 where there are none, `lod` the level. */
-PURE __attribute__((noinline)) words __regrain_texture_fetch(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer,
+/* Any fetch. */
+PURE __attribute__((noinline)) words __regrain_texture_fetch_any(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer,
                                                              float lod) {
   const struct regrain_texture *t = object(handle);
   if (geometry == CUBE) {
@@ -191,6 +197,59 @@ PURE __attribute__((noinline)) words __regrain_texture_fetch(uint64_t handle, ui
   return fine;
 }
 
+/* Two neighbours on one axis, and the weight of the second. */
+struct pair {
+  int32_t low, high;
+  float part;
+};
+
+static INLINE struct pair neighbours(const struct regrain_texture *t, uint32_t mode, float x, int32_t count) {
+  float scale = t->normalized ? (float)count : 1.0f;
+  x = (mode == WRAP ? x - __builtin_floorf(x) : x) * scale;
+  x = x > -1e6f ? (x < 1e6f ? x : 1e6f) : x == x ? -1e6f : 0.0f;
+  if (t->linear) x -= 0.5f;
+  float whole = __builtin_floorf(x);
+  int32_t low = (int32_t)whole, high = low + 1, last = count - 1;
+  struct pair found = {low, high, weight(x - whole)};
+  if (mode == WRAP) {
+    found.low = low < 0 ? low + count : low > last ? low - count : low;
+    found.high = high > last ? high - count : high;
+  } else {
+    found.low = low < 0 ? 0 : low > last ? last : low;
+    found.high = high < 0 ? 0 : high > last ? last : high;
+  }
+  return found;
+}
+
+/* What is `quick`: rows of threads go through it together, so that it has branches for all of them alone. */
+static INLINE uint32_t fetch_quick(const struct regrain_texture *t, uint32_t geometry, float x, float y, float z) {
+  const struct regrain_texture_level *l = &t->level[0];
+  const uint32_t *data = (const uint32_t *)l->data;
+  int32_t row = (int32_t)(l->row / 4), slice = (int32_t)(l->slice / 4);
+  struct pair i = neighbours(t, t->mode[0], x, l->width), j = {0, 0, 0}, k = {0, 0, 0};
+  if (geometry >= PLANE) j = neighbours(t, t->mode[1], y, l->height);
+  if (geometry == VOLUME) k = neighbours(t, t->mode[2], z, l->depth);
+  if (!t->linear) return data[k.low * slice + j.low * row + i.low];
+#define AT(i, j, k) of_bits(data[(k) * slice + (j) * row + (i)])
+  float a = i.part, b = j.part, c = k.part;
+  if (geometry == LINE) return of_float((1 - a) * AT(i.low, 0, 0) + a * AT(i.high, 0, 0));
+  float front = (1 - a) * (1 - b) * AT(i.low, j.low, k.low) + a * (1 - b) * AT(i.high, j.low, k.low) +
+                (1 - a) * b * AT(i.low, j.high, k.low) + a * b * AT(i.high, j.high, k.low);
+  if (geometry == PLANE) return of_float(front);
+  float back = (1 - a) * (1 - b) * AT(i.low, j.low, k.high) + a * (1 - b) * AT(i.high, j.low, k.high) +
+               (1 - a) * b * AT(i.low, j.high, k.high) + a * b * AT(i.high, j.high, k.high);
+  return of_float((1 - c) * front + c * back);
+#undef AT
+}
+
+/* A fetch; `layer` is 0 where there are none, `lod` the level. */
+INLINE words __regrain_texture_fetch(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer, float lod) {
+  const struct regrain_texture *t = object(handle);
+  if (geometry == CUBE || !t->quick) return __regrain_texture_fetch_any(handle, geometry, x, y, z, layer, lod);
+  words found = {fetch_quick(t, geometry, x, y, z), 0, 0, 0};
+  return found;
+}
+
 /* The level for coordinates that change by so much from one point of the picture to the next, in x and in y. */
 PURE float __regrain_texture_level(uint64_t handle, uint32_t geometry, float ux, float uy, float uz, float vx, float vy, float vz) {
   const struct regrain_texture *t = object(handle);
@@ -205,11 +264,28 @@ PURE float __regrain_texture_level(uint64_t handle, uint32_t geometry, float ux,
   return longest > 0 ? 0.5f * __nv_log2f(longest) : 0;
 }
 
-/* `tex1Dfetch`: an element of linear memory. Outside is 0. */
-PURE words __regrain_texture_element(uint64_t handle, int32_t x) {
+PURE __attribute__((noinline)) words __regrain_texture_element_any(uint64_t handle, int32_t x) {
   const struct regrain_texture *t = object(handle);
-  if ((uint32_t)x >= (uint32_t)t->level[0].width) return 0;
   return element(t, t->level[0].data + (uint64_t)(uint32_t)x * (t->channels * t->bits / 8));
+}
+
+/* `tex1Dfetch`: an element of linear memory. Outside is 0. */
+INLINE words __regrain_texture_element(uint64_t handle, int32_t x) {
+  const struct regrain_texture *t = object(handle);
+  const uint32_t *data = (const uint32_t *)t->level[0].data;
+  words found = 0;
+  if ((uint32_t)x >= (uint32_t)t->level[0].width) return found;
+  uint32_t channels = t->bits == 32 ? t->channels : 0;
+  if (channels == 1) {
+    found.x = data[x];
+  } else if (channels == 2) {
+    found.x = data[2 * x], found.y = data[2 * x + 1];
+  } else if (channels == 4) {
+    found.x = data[4 * x], found.y = data[4 * x + 1], found.z = data[4 * x + 2], found.w = data[4 * x + 3];
+  } else {
+    found = __regrain_texture_element_any(handle, x);
+  }
+  return found;
 }
 
 /* One channel of the four elements that linear filtering would take. */
@@ -226,41 +302,74 @@ PURE words __regrain_texture_gather(uint64_t handle, uint32_t number, float x, f
   return found;
 }
 
-/* Where an element of a surface lies whose x counts bytes; NULL outside, where nothing is to be done. */
-static INLINE unsigned char *on_surface(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y, int32_t z) {
+/* Where an element of a surface lies whose x counts bytes; NULL outside. */
+static INLINE unsigned char *on_surface(uint64_t handle, uint32_t bytes, int32_t x, int32_t y, int32_t z) {
   const struct regrain_texture *t = object(handle);
   const struct regrain_texture_level *l = &t->level[0];
   int32_t width = l->width * (int32_t)(t->channels * t->bits / 8);
-  if (x < 0 || x > width - (int32_t)bytes || (uint32_t)y >= (uint32_t)l->height || (uint32_t)z >= (uint32_t)l->depth) {
-    if (boundary == TRAP) __regrain_trap();
-    if (boundary == ZERO) return NULL;
-    x = x < 0 ? 0 : x > width - (int32_t)bytes ? width - (int32_t)bytes : x;
-    y = limited(y, l->height), z = limited(z, l->depth);
-  }
-  return l->data + (uint64_t)z * l->slice + (uint64_t)y * l->row + (uint64_t)x;
+  /* One question, not four branches. */
+  bool outside = (x < 0) | (x > width - (int32_t)bytes) | ((uint32_t)y >= (uint32_t)l->height) | ((uint32_t)z >= (uint32_t)l->depth);
+  return outside ? NULL : l->data + (int64_t)z * (int64_t)l->slice + (int64_t)y * (int64_t)l->row + (int64_t)x;
+}
+
+static INLINE halves load(const unsigned char *from, uint32_t bytes) {
+  halves found = 0;
+  uint64_t wide[2] = {0, 0};
+  uint32_t word = 0;
+  uint16_t half = 0;
+  if (bytes == 1) found.x = *from;
+  if (bytes == 2) __builtin_memcpy(&half, from, 2), found.x = half;
+  if (bytes == 4) __builtin_memcpy(&word, from, 4), found.x = word;
+  if (bytes == 8) __builtin_memcpy(wide, from, 8), found.x = wide[0];
+  if (bytes == 16) __builtin_memcpy(wide, from, 16), found.x = wide[0], found.y = wide[1];
+  return found;
+}
+
+static INLINE void store(unsigned char *to, uint32_t bytes, uint64_t low, uint64_t high) {
+  uint64_t wide[2] = {low, high};
+  uint32_t word = (uint32_t)low;
+  uint16_t half = (uint16_t)low;
+  if (bytes == 1) *to = (uint8_t)low;
+  if (bytes == 2) __builtin_memcpy(to, &half, 2);
+  if (bytes == 4) __builtin_memcpy(to, &word, 4);
+  if (bytes == 8) __builtin_memcpy(to, wide, 8);
+  if (bytes == 16) __builtin_memcpy(to, wide, 16);
+}
+
+/* Where an access goes that is outside; NULL where nothing is to be done. */
+static unsigned char *beyond(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y, int32_t z) {
+  const struct regrain_texture *t = object(handle);
+  const struct regrain_texture_level *l = &t->level[0];
+  if (boundary == TRAP) __regrain_trap();
+  if (boundary == ZERO) return NULL;
+  int32_t last = l->width * (int32_t)(t->channels * t->bits / 8) - (int32_t)bytes;
+  x = x < 0 ? 0 : x > last ? last : x;
+  return l->data + (uint64_t)limited(z, l->depth) * l->slice + (uint64_t)limited(y, l->height) * l->row + (uint64_t)x;
+}
+
+__attribute__((noinline)) halves __regrain_surface_load_beyond(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y,
+                                                               int32_t z) {
+  const unsigned char *from = beyond(handle, boundary, bytes, x, y, z);
+  halves none = 0;
+  return from ? load(from, bytes) : none;
+}
+
+__attribute__((noinline)) void __regrain_surface_store_beyond(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y,
+                                                              int32_t z, uint64_t low, uint64_t high) {
+  unsigned char *to = beyond(handle, boundary, bytes, x, y, z);
+  if (to) store(to, bytes, low, high);
 }
 
 INLINE halves __regrain_surface_load(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y, int32_t z) {
-  const unsigned char *from = on_surface(handle, boundary, bytes, x, y, z);
-  uint64_t low = 0, high = 0;
-  if (from) {
-    if (bytes == 1) low = *from;
-    if (bytes == 2) { uint16_t v; __builtin_memcpy(&v, from, 2); low = v; }
-    if (bytes == 4) { uint32_t v; __builtin_memcpy(&v, from, 4); low = v; }
-    if (bytes >= 8) __builtin_memcpy(&low, from, 8);
-    if (bytes == 16) __builtin_memcpy(&high, from + 8, 8);
-  }
-  halves found = {low, high};
-  return found;
+  const unsigned char *from = on_surface(handle, bytes, x, y, z);
+  return from ? load(from, bytes) : __regrain_surface_load_beyond(handle, boundary, bytes, x, y, z);
 }
 
 INLINE void __regrain_surface_store(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y, int32_t z, uint64_t low,
                                     uint64_t high) {
-  unsigned char *to = on_surface(handle, boundary, bytes, x, y, z);
-  if (!to) return;
-  if (bytes == 1) *to = (uint8_t)low;
-  if (bytes == 2) { uint16_t v = (uint16_t)low; __builtin_memcpy(to, &v, 2); }
-  if (bytes == 4) { uint32_t v = (uint32_t)low; __builtin_memcpy(to, &v, 4); }
-  if (bytes >= 8) __builtin_memcpy(to, &low, 8);
-  if (bytes == 16) __builtin_memcpy(to + 8, &high, 8);
+  unsigned char *to = on_surface(handle, bytes, x, y, z);
+  if (to)
+    store(to, bytes, low, high);
+  else
+    __regrain_surface_store_beyond(handle, boundary, bytes, x, y, z, low, high);
 }

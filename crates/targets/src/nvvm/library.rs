@@ -2,6 +2,8 @@
 
 /// Beginning of the names of libdevice's functions.
 const LIBDEVICE: &str = "__nv_";
+/// Beginnings of the names of what accesses textures and surfaces where a target has no instructions for it.
+const OBJECTS: &[&str] = &["__regrain_texture_", "__regrain_surface_"];
 
 /// What kind of work a function or an intrinsic does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,12 @@ pub fn is_known_external(name: &str) -> bool {
             | "memmove"
     ) || is_pure(name)
         || name.starts_with("llvm.")
+        || OBJECTS.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a function of the device library is for what the code around its calls leaves over.
+pub fn is_for_the_rest(name: &str) -> bool {
+    OBJECTS.iter().any(|start| name.starts_with(start))
 }
 
 /// Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look at the

@@ -170,6 +170,7 @@ pub fn kind(op: Op<'_>) -> Kind {
         "llvm.store" if lane_types(op.operand(0).ty()).is_some() && is_ordinary(op) => Kind::Store,
         "llvm.extractvalue" | "llvm.insertvalue" => Kind::Aggregate,
         "llvm.extractelement" | "llvm.insertelement" if constant_lane(op).is_some() => Kind::Aggregate,
+        "llvm.bitcast" if element_casts(op).is_some() => Kind::Aggregate,
         "llvm.intr.assume" => Kind::Nothing,
         WarpBarrier::NAME => Kind::Nothing,
         Shuffle::NAME | Vote::NAME | Match::NAME | WarpReduce::NAME | ActiveMask::NAME => Kind::Warp,
@@ -184,6 +185,12 @@ pub fn kind(op: Op<'_>) -> Kind {
         _ if is_elementwise(name) && scalars() => Kind::Elementwise,
         _ => Kind::Serial,
     }
+}
+
+/// The type of the elements that a short vector has after a cast of each of them.
+pub fn element_casts(op: Op<'_>) -> Option<Type<'_>> {
+    let [from, to] = [op.operand(0).ty(), op.result(0).ty()].map(Type::vector_parts);
+    from.zip(to).filter(|((_, length), (_, same))| length == same).map(|(_, (element, _))| element)
 }
 
 fn is_elementwise(name: &str) -> bool {

@@ -11,9 +11,10 @@ use std::{
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_dialects::attributes::{INTERLEAVED, REUSED, TOGETHER};
+use regrain_targets::device_language::library;
 
 use super::{
-    classify::{Kind, divides, is_scalar, kind, lane_types},
+    classify::{Kind, callee, divides, is_scalar, kind, lane_types},
     combs::Comb,
     division::Division,
     loops::ends_in_turn,
@@ -237,8 +238,10 @@ impl<'c> Estimate<'c, '_> {
         let guard = op.has_attr(TOGETHER)
             || op.operand(0).defining_op().is_some_and(|test| test.name().ends_with("cmp") || test.is("arith.cmpi"))
                 && self.compares_linear(op.operand(0));
-        let sides = op.regions().into_iter().filter_map(|region| region.first_block());
-        let sides: Vec<_> = sides.map(|side| self.block(side, masked || !uniform)).collect();
+        let sides: Vec<_> = op.regions().into_iter().filter_map(|region| region.first_block()).collect();
+        let likely: Vec<_> = sides.iter().copied().filter(|side| !is_for_the_rest(*side)).collect();
+        let sides = if likely.is_empty() { sides } else { likely };
+        let sides: Vec<_> = sides.into_iter().map(|side| self.block(side, masked || !uniform)).collect();
         let both = sides.iter().copied().fold(Costs::default(), Costs::plus);
         let largest = sides.iter().map(|side| side.alone).max().unwrap_or(0);
         let count = (sides.len() as u64).max(2);
@@ -293,6 +296,11 @@ impl<'c> Estimate<'c, '_> {
         let waste = if even { 4 } else { 4 + u64::from(self.lanes.ilog2()) };
         round.times(count.saturating_mul(waste) / 4, count).plus(Costs { row: 0, alone: left })
     }
+}
+
+/// Whether a side of a branch is where the device library does what is seldom asked of it.
+fn is_for_the_rest(side: Block<'_>) -> bool {
+    side.ops().into_iter().any(|op| op.is("llvm.call") && callee(op).is_some_and(library::is_for_the_rest))
 }
 
 /// Whether a value is the address of a thread's array on the stack.

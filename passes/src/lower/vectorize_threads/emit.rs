@@ -18,7 +18,7 @@ use super::{
     slots::Slots,
     sums::combines,
 };
-use crate::analysis::facts::width;
+use crate::analysis::facts::{NOT_NEGATIVE, width};
 use regrain_targets::device_language::library;
 
 /// Why a row was given up; legality is asked before.
@@ -322,6 +322,12 @@ impl<'c> Emitter<'c, '_> {
         if op.num_results() == 1 && self.extends_live(op) {
             return self.extend(op);
         }
+        if op.has_attr(NOT_NEGATIVE) && op.is("llvm.zext") && self.shape(op.operand(0)).is_signed() {
+            // Lanes that take part are not negative, the first one may be, and the others' numbers count on from its.
+            let number = self.b.value("llvm.sext", &[self.scalar(op.operand(0))], op.result(0).ty());
+            self.set(op.result(0), Row::Scalar(number));
+            return Ok(());
+        }
         if self.mask.is_some() && op.num_results() == 1 && self.shape(op.result(0)) != Shape::Uniform {
             let operands: Vec<_> = op.operands().into_iter().map(|value| self.scalar(value)).collect();
             let made = self.without_flags(op, &operands, op.result(0).ty());
@@ -498,6 +504,13 @@ impl<'c> Emitter<'c, '_> {
     }
 
     fn aggregate(&mut self, op: Op<'c>) -> Emitted<()> {
+        if op.is("llvm.bitcast") {
+            let element = super::classify::element_casts(op).ok_or("a cast of other elements")?;
+            let vectors = self.vectors(op.operand(0));
+            let row = vectors.into_iter().map(|vector| self.lanewise("llvm.bitcast", &[vector], element)).collect();
+            self.set(op.result(0), Row::Vectors(row));
+            return Ok(());
+        }
         let number = match op.attr("position").and_then(|position| position.as_i64_array()) {
             Some(position) => position.first().copied().and_then(|first| usize::try_from(first).ok()),
             None => super::classify::constant_lane(op),

@@ -138,3 +138,31 @@ llvm.func @clamped(%a: !llvm.ptr, %out: !llvm.ptr, %n: i32) {
   }
   llvm.return
 }
+
+// A number is not negative in the lanes that take part. The first lane's is, and the others' are counted from it.
+// CHECK-LABEL: llvm.func @not_negative_where_used
+// CHECK-NOT: zext nneg
+// CHECK: %[[WIDE:.*]] = llvm.sext %{{.*}} : i32 to i64
+// CHECK-NOT: zext nneg
+// CHECK: llvm.return
+llvm.func @not_negative_where_used(%p: !llvm.ptr, %q: !llvm.ptr) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %two = arith.constant 2 : i32
+  %zero = arith.constant 0 : i32
+  scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%n, %c1, %c1) step (%c1, %c1, %c1) {
+    %i = arith.index_cast %x : index to i32
+    %j = llvm.sub %i, %two overflow<nsw> : i32
+    %c = llvm.icmp "sge" %j, %zero : i32
+    scf.if %c {
+      %k = llvm.zext nneg %j : i32 to i64
+      %a = llvm.getelementptr %p[%k] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+      %b = llvm.getelementptr %q[%i] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+      %v = llvm.load %a : !llvm.ptr -> i32
+      llvm.store %v, %b : i32, !llvm.ptr
+    }
+    scf.reduce
+  }
+  llvm.return
+}

@@ -12,8 +12,8 @@ use super::heap::{Kind, allocate, device_range, release};
 use crate::device::seam::Window;
 use crate::error::{CudaError, Result};
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr,
-    Pos,
+    ARRAY_CUBE, ARRAY_GATHERED, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Copy3d, Copy3dPeer, DEFAULT,
+    DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr, Pos,
 };
 
 /// An array behind a `cudaArray_t`, whose value is the address of its storage.
@@ -26,15 +26,6 @@ pub struct Array {
     pub extent: Extent,
     pub flags: u32,
 }
-
-/// `cudaArrayLayered`.
-pub const LAYERED: u32 = 1;
-/// `cudaArraySurfaceLoadStore`.
-pub const OF_SURFACES: u32 = 2;
-/// `cudaArrayCubemap`.
-pub const CUBE: u32 = 4;
-/// `cudaArrayTextureGather`.
-const GATHERED: u32 = 8;
 
 impl Array {
     pub fn row(&self) -> usize {
@@ -67,11 +58,14 @@ pub fn create(format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut 
     if format.bits.iter().any(|bits| !matches!(bits, 0 | 8 | 16 | 32)) || bits <= 0 || format.kind > 2 {
         return Err(CudaError::INVALID_CHANNEL_DESCRIPTOR);
     }
-    if flags & !(LAYERED | OF_SURFACES | CUBE | GATHERED) != 0 {
+    if flags & !(ARRAY_LAYERED | ARRAY_OF_SURFACES | ARRAY_CUBE | ARRAY_GATHERED) != 0 {
         return Err(CudaError::NOT_SUPPORTED);
     }
-    let faces = if flags & LAYERED == 0 { extent.depth == 6 } else { extent.depth > 0 && extent.depth.is_multiple_of(6) };
-    if flags & CUBE != 0 && (extent.width != extent.height || !faces) || flags & LAYERED != 0 && extent.depth == 0 {
+    let faces =
+        if flags & ARRAY_LAYERED == 0 { extent.depth == 6 } else { extent.depth > 0 && extent.depth.is_multiple_of(6) };
+    if flags & ARRAY_CUBE != 0 && (extent.width != extent.height || !faces)
+        || flags & ARRAY_LAYERED != 0 && extent.depth == 0
+    {
         return Err(CudaError::INVALID_VALUE);
     }
     let element = bits as usize / 8;

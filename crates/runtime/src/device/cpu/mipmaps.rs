@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::arrays::{self, LAYERED};
+use super::arrays;
 use crate::error::{CudaError, Result};
-use crate::types::{ChannelFormat, Extent};
+use crate::types::{ARRAY_CUBE, ARRAY_LAYERED, ChannelFormat, Extent};
 
 /// The levels of each mipmapped array, the largest first. Its handle is the address of a byte of its own.
 #[derive(Default)]
@@ -24,8 +24,9 @@ fn halved(size: usize, level: u32) -> usize {
 
 /// Makes the levels; more than there can be are not made.
 pub fn create(format: ChannelFormat, extent: Extent, levels: u32, flags: u32) -> Result<*mut c_void> {
-    let depth = |level| if flags & (LAYERED | arrays::CUBE) == 0 { halved(extent.depth, level) } else { extent.depth };
-    let longest = extent.width.max(extent.height).max(if flags & LAYERED == 0 { extent.depth } else { 1 });
+    let depth =
+        |level| if flags & (ARRAY_LAYERED | ARRAY_CUBE) == 0 { halved(extent.depth, level) } else { extent.depth };
+    let longest = extent.width.max(extent.height).max(if flags & ARRAY_LAYERED == 0 { extent.depth } else { 1 });
     let possible = longest.checked_ilog2().ok_or(CudaError::INVALID_VALUE)? + 1;
     let mut made = Vec::new();
     for level in 0..levels.clamp(1, possible) {

@@ -4,26 +4,23 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::arrays::{self, Array, CUBE, OF_SURFACES};
+use super::arrays::{self, Array};
 use super::failure::device_ok;
 use super::heap::device_range;
 use super::machine::Cpu;
 use super::mipmaps;
 use crate::device::seam::{ObjectParts, Textures};
+use crate::device::texture_rules::{CLAMP, WRAP, address_modes, check_settings, reads_integers, view_format};
 use crate::error::{CudaError, Result, check};
 use crate::types::{
-    ChannelFormat, Extent, RESOURCE_ARRAY, RESOURCE_LINEAR, RESOURCE_MIPMAP, RESOURCE_PITCHED, Resource, ResourceView,
-    TextureSettings,
+    ARRAY_CUBE, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent, FLOAT, RESOURCE_ARRAY, RESOURCE_LINEAR,
+    RESOURCE_MIPMAP, RESOURCE_PITCHED, Resource, ResourceView, TextureSettings,
 };
 
 /// The most levels that there can be.
 const LEVELS: usize = 18;
-/// Values of `cudaTextureAddressMode`.
-const WRAP: u32 = 0;
-const CLAMP: u32 = 1;
-const MIRROR: u32 = 2;
-/// `cudaChannelFormatKindFloat`.
-const FLOAT: u32 = 2;
+/// Flags of arrays whose slices are no depth.
+const SLICED: u32 = ARRAY_LAYERED | ARRAY_CUBE;
 
 /// One level, as the device library sees it: bytes from row to row and from slice to slice.
 #[repr(C)]
@@ -54,7 +51,7 @@ struct Texture {
     bias: f32,
     lowest: f32,
     highest: f32,
-    unused: u32,
+    quick: u32,
     level: [Level; LEVELS],
 }
 
@@ -93,15 +90,6 @@ fn channels(format: ChannelFormat) -> Result<(u32, u32)> {
     if fits { Ok((count as u32, used[0].cast_unsigned())) } else { Err(CudaError::INVALID_CHANNEL_DESCRIPTOR) }
 }
 
-/// The channels of a `cudaResourceViewFormat`; `None` where it leaves the resource's, and for compressed blocks.
-fn view_format(format: u32) -> Result<Option<ChannelFormat>> {
-    const KINDS: [(i32, u32); 8] = [(8, 1), (8, 0), (16, 1), (16, 0), (32, 1), (32, 0), (16, FLOAT), (32, FLOAT)];
-    let Some(number) = format.checked_sub(1) else { return Ok(None) };
-    let (bits, kind) = *KINDS.get(number as usize / 3).ok_or(CudaError::NOT_SUPPORTED)?;
-    let channels = [1, 2, 4][number as usize % 3];
-    Ok(Some(ChannelFormat { bits: std::array::from_fn(|channel| if channel < channels { bits } else { 0 }), kind }))
-}
-
 impl Level {
     fn of_array(array: &Array) -> Self {
         let Extent { width, height, depth } = array.extent;
@@ -118,8 +106,8 @@ impl Level {
     }
 }
 
-/// The levels of a resource, its format, and whether it is a cube.
-fn levels(resource: &Resource) -> Result<(Vec<Level>, ChannelFormat, bool)> {
+/// The levels of a resource, its format, and the flags of its arrays.
+fn levels(resource: &Resource) -> Result<(Vec<Level>, ChannelFormat, u32)> {
     let of_memory = || channels(resource.format).map(|(count, bits)| (count * bits / 8) as usize);
     let arrays = match resource.kind {
         RESOURCE_ARRAY => vec![resource.pointer],
@@ -128,27 +116,27 @@ fn levels(resource: &Resource) -> Result<(Vec<Level>, ChannelFormat, bool)> {
             let element = of_memory()?;
             let count = resource.sizes[0] / element;
             let level = Level::of_memory(resource, element, [count, 1], count * element)?;
-            return Ok((vec![level], resource.format, false));
+            return Ok((vec![level], resource.format, 0));
         }
         RESOURCE_PITCHED => {
             let [width, height, pitch] = resource.sizes;
             let level = Level::of_memory(resource, of_memory()?, [width, height], pitch)?;
-            return Ok((vec![level], resource.format, false));
+            return Ok((vec![level], resource.format, 0));
         }
         _ => return Err(CudaError::INVALID_VALUE),
     };
     let arrays: Vec<_> = arrays.into_iter().map(|handle| arrays::array(handle)).collect::<Result<_>>()?;
     let first = arrays.first().ok_or(CudaError::INVALID_VALUE)?;
-    Ok((arrays.iter().map(Level::of_array).collect(), first.format, first.flags & CUBE != 0))
+    Ok((arrays.iter().map(Level::of_array).collect(), first.format, first.flags))
 }
 
-/// Leaves the levels and layers that a view names.
-fn narrow(levels: &mut Vec<Level>, view: &ResourceView) -> Result {
+/// Leaves the levels that a view names, and the layers of what has some.
+fn narrow(levels: &mut Vec<Level>, view: &ResourceView, layered: bool) -> Result {
     let [first, last] = [view.first_level, view.last_level].map(|level| level as usize);
     check(first <= last && last < levels.len())?;
     levels.truncate(last + 1);
     levels.drain(..first);
-    if view.last_layer > 0 {
+    if layered {
         let [first, last] = [view.first_layer, view.last_layer].map(|layer| layer as usize);
         for level in levels {
             check(first <= last && last < level.size[2] as usize)?;
@@ -159,33 +147,32 @@ fn narrow(levels: &mut Vec<Level>, view: &ResourceView) -> Result {
     Ok(())
 }
 
+/// Whether fetches take the short way: see `regrain_texture.h`.
+fn is_quick(flags: u32, levels: &[Level], bits: u32, mode: [u32; 3]) -> bool {
+    let repeats = mode.iter().all(|mode| matches!(*mode, WRAP | CLAMP));
+    let fits = |level: &Level| level.row.is_multiple_of(4) && level.slice * (level.size[2] as usize) < 1 << 33;
+    bits == 32 && repeats && flags & SLICED == 0 && levels.len() == 1 && levels.iter().all(fits)
+}
+
 fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
-    let (mut levels, mut format, cube) = levels(&parts.resource)?;
+    let (mut levels, mut format, flags) = levels(&parts.resource)?;
     if let Some(view) = &parts.view {
-        narrow(&mut levels, view)?;
+        narrow(&mut levels, view, flags & ARRAY_LAYERED != 0)?;
         let element = |format: ChannelFormat| format.bits.iter().sum::<i32>();
-        if let Some(other) = view_format(view.format)? {
+        if view.format != 0 {
+            let other = view_format(view.format).ok_or(CudaError::NOT_SUPPORTED)?;
             check(element(other) == element(format))?;
             format = other;
         }
     }
     let (channels, bits) = channels(format)?;
-    let to_float = settings.read == 1 && format.kind != FLOAT;
-    if to_float && bits == 32 {
-        return Err(CudaError::INVALID_NORM_SETTING);
-    }
     let of_memory = parts.resource.kind == RESOURCE_LINEAR;
+    check_settings(settings, format, of_memory)?;
+    let to_float = format.kind != FLOAT && !reads_integers(settings, format);
     let linear = settings.filter == 1 && !of_memory;
-    if linear && format.kind != FLOAT && !to_float {
-        return Err(CudaError::INVALID_FILTER_SETTING);
-    }
-    check(settings.address_mode.iter().all(|mode| *mode <= 3) && settings.filter <= 1 && settings.read <= 1)?;
-    // What repeats does so in coordinates from 0 to 1 alone, and a face has no beyond.
-    let mode = settings.address_mode.map(|mode| match mode {
-        WRAP | MIRROR if settings.normalized == 0 => CLAMP,
-        _ if cube => CLAMP,
-        mode => mode,
-    });
+    // A face has no beyond.
+    let cube = flags & ARRAY_CUBE != 0;
+    let mode = if cube { [CLAMP; 3] } else { address_modes(settings) };
     let mut level = [Level::default(); LEVELS];
     check(levels.len() <= LEVELS)?;
     level[..levels.len()].copy_from_slice(&levels);
@@ -204,7 +191,7 @@ fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
         bias: settings.level_bias,
         lowest: settings.lowest_level,
         highest: settings.highest_level,
-        unused: 0,
+        quick: (channels == 1 && is_quick(flags, &levels, bits, mode)).into(),
         level,
     })
 }
@@ -247,7 +234,7 @@ impl Textures for Cpu {
 
     fn create_surface(&self, resource: &Resource) -> Result<u64> {
         device_ok()?;
-        check(resource.kind == RESOURCE_ARRAY && arrays::array(resource.pointer)?.flags & OF_SURFACES != 0)?;
+        check(resource.kind == RESOURCE_ARRAY && arrays::array(resource.pointer)?.flags & ARRAY_OF_SURFACES != 0)?;
         let (levels, format, _) = levels(resource)?;
         let (channels, bits) = channels(format)?;
         let mut level = [Level::default(); LEVELS];

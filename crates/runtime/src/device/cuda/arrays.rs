@@ -8,11 +8,11 @@ use crate::device::gpu::copies::{Side, memory_side};
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
 use crate::error::{CudaError, Result};
-use crate::types::{ChannelFormat, Extent};
+use crate::types::{ARRAY_CUBE, ARRAY_GATHERED, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent};
 
 /// Flags that are carried out, which have the driver's numbers: layered, surface load and store, cubemap, texture
 /// gather.
-const KNOWN_FLAGS: u32 = 1 | 2 | 4 | 8;
+const KNOWN_FLAGS: u32 = ARRAY_LAYERED | ARRAY_OF_SURFACES | ARRAY_CUBE | ARRAY_GATHERED;
 /// (`cudaChannelFormatKind`, bits of a channel, `CUarray_format`)
 const FORMATS: [(u32, i32, u32); 8] = [
     (0, 8, 0x08),

@@ -11,6 +11,7 @@ use super::layout::{ResourceDescriptor, TextureDescriptor, ViewDescriptor};
 use super::state::Cuda;
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{ObjectParts, Textures};
+use crate::device::texture_rules::{address_modes, check_settings, reads_integers, view_format};
 use crate::error::{CudaError, Result, check};
 use crate::types::{
     ChannelFormat, Extent, RESOURCE_ARRAY, RESOURCE_LINEAR, RESOURCE_MIPMAP, RESOURCE_PITCHED, Resource, ResourceView,
@@ -27,14 +28,6 @@ const SRGB: u32 = 0x10;
 const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
 /// `CU_TRSF_SEAMLESS_CUBEMAP`.
 const SEAMLESS: u32 = 0x40;
-/// Values of `cudaTextureAddressMode` and of `CUaddress_mode`.
-const WRAP: u32 = 0;
-const CLAMP: u32 = 1;
-const MIRROR: u32 = 2;
-const LAST_MODE: u32 = 3;
-/// `cudaChannelFormatKindFloat`.
-const FLOAT: u32 = 2;
-
 /// An object of the program's: the index of its GPU, whether it is a texture, and the driver's handle. Handles are
 /// numbers that each GPU, and each kind of object, may have for itself.
 type Key = (usize, bool, u64);
@@ -67,32 +60,6 @@ impl Objects {
     }
 }
 
-/// What a fetch reads.
-#[derive(Clone, Copy)]
-enum Texel {
-    Float,
-    /// Of so many bits.
-    Integer(i32),
-}
-
-impl Texel {
-    fn of(format: ChannelFormat) -> Self {
-        if format.kind == FLOAT { Self::Float } else { Self::Integer(format.bits[0]) }
-    }
-
-    /// Of a `cudaResourceViewFormat`, whose numbers go up with the size; `None` where it leaves the resource's.
-    /// Compressed blocks hold no integers.
-    fn of_view(format: u32) -> Option<Self> {
-        match format {
-            0 => None,
-            1..=6 => Some(Self::Integer(8)),
-            7..=12 => Some(Self::Integer(16)),
-            13..=18 => Some(Self::Integer(32)),
-            _ => Some(Self::Float),
-        }
-    }
-}
-
 /// A resource in the driver's terms. Their kinds have the same numbers.
 fn resource_descriptor(resource: &Resource) -> Result<ResourceDescriptor> {
     let [first, ..] = resource.sizes;
@@ -110,30 +77,17 @@ fn resource_descriptor(resource: &Resource) -> Result<ResourceDescriptor> {
     Ok(ResourceDescriptor { kind, pointer, format, channels, sizes, reserved: [0; 11], flags: 0 })
 }
 
-/// The settings of a texture in the driver's terms.
-fn texture_descriptor(settings: &TextureSettings, texel: Texel, is_linear: bool) -> Result<TextureDescriptor> {
-    match texel {
-        Texel::Integer(32) if settings.read == 1 => return Err(CudaError::INVALID_NORM_SETTING),
-        Texel::Integer(_) if settings.read != 1 && settings.filter == 1 && !is_linear => {
-            return Err(CudaError::INVALID_FILTER_SETTING);
-        }
-        _ => {}
-    }
-    check(settings.address_mode.iter().all(|mode| *mode <= LAST_MODE) && settings.filter <= 1 && settings.read <= 1)?;
+/// The settings of a texture in the driver's terms; compressed blocks have no `format`.
+fn texture_descriptor(settings: &TextureSettings, format: Option<ChannelFormat>) -> TextureDescriptor {
     let flags = [
-        (settings.read == 0 && matches!(texel, Texel::Integer(_)), AS_INTEGER),
+        (format.is_some_and(|format| reads_integers(settings, format)), AS_INTEGER),
         (settings.normalized != 0, NORMALIZED),
         (settings.srgb != 0, SRGB),
         (settings.disable_trilinear_optimization != 0, NO_TRILINEAR_OPTIMIZATION),
         (settings.seamless != 0, SEAMLESS),
     ];
-    // What repeats does so in coordinates from 0 to 1 alone.
-    let address = settings.address_mode.map(|mode| match mode {
-        WRAP | MIRROR if settings.normalized == 0 => CLAMP,
-        mode => mode,
-    });
-    Ok(TextureDescriptor {
-        address,
+    TextureDescriptor {
+        address: address_modes(settings),
         filter: settings.filter,
         flags: flags.iter().filter(|flag| flag.0).fold(0, |flags, flag| flags | flag.1),
         anisotropy: settings.max_anisotropy,
@@ -143,7 +97,7 @@ fn texture_descriptor(settings: &TextureSettings, texel: Texel, is_linear: bool)
         highest_level: settings.highest_level,
         border: settings.border,
         reserved: [0; 12],
-    })
+    }
 }
 
 /// A view in the driver's terms. Formats have the same numbers.
@@ -163,13 +117,13 @@ fn view_descriptor(view: &ResourceView) -> ViewDescriptor {
 }
 
 impl Cuda {
-    /// What fetches from a texture read.
-    fn texel(&self, parts: &ObjectParts) -> Result<Texel> {
-        if let Some(texel) = parts.view.and_then(|view| Texel::of_view(view.format)) {
-            return Ok(texel);
+    /// The format of what fetches from a texture read; `None` for compressed blocks.
+    fn format(&self, parts: &ObjectParts) -> Result<Option<ChannelFormat>> {
+        if let Some(view) = parts.view.filter(|view| view.format != 0) {
+            return Ok(view_format(view.format));
         }
         let Resource { kind, pointer, format, .. } = parts.resource;
-        Ok(Texel::of(match kind {
+        Ok(Some(match kind {
             RESOURCE_ARRAY => from_driver(&self.descriptor(pointer)?)?,
             RESOURCE_MIPMAP => from_driver(&self.descriptor(self.mipmap_level(pointer, 0)?)?)?,
             _ => format,
@@ -198,8 +152,11 @@ impl Textures for Cuda {
         let gpu = self.enter()?;
         let settings = parts.settings.ok_or(CudaError::INVALID_VALUE)?;
         let resource = resource_descriptor(&parts.resource)?;
-        let is_linear = parts.resource.kind == RESOURCE_LINEAR;
-        let texture = texture_descriptor(&settings, self.texel(parts)?, is_linear)?;
+        let format = self.format(parts)?;
+        if let Some(format) = format {
+            check_settings(&settings, format, parts.resource.kind == RESOURCE_LINEAR)?;
+        }
+        let texture = texture_descriptor(&settings, format);
         let view = parts.view.as_ref().map(view_descriptor);
         let view = view.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let mut handle = 0;

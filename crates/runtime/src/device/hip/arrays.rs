@@ -9,10 +9,10 @@ use crate::device::gpu::copies::{memory_side, ordered};
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Textures, Window};
 use crate::error::{CudaError, Result};
-use crate::types::{ChannelFormat, Extent};
+use crate::types::{ARRAY_GATHERED, ARRAY_OF_SURFACES, ChannelFormat, Extent};
 
 /// Flags that are carried out: surface load and store, texture gather.
-const KNOWN_FLAGS: u32 = 2 | 8;
+const KNOWN_FLAGS: u32 = ARRAY_OF_SURFACES | ARRAY_GATHERED;
 
 impl Amd {
     fn array(&self, array: *const c_void) -> Result<Array> {

@@ -11,6 +11,7 @@
 //! The statements' functions are the same as ever ([`super::lower`]), so both forms compute the same. They are finished in a module of
 //! their own; one that is no straight code after that, accesses memory in an order of its own (`volatile`, `relaxed`, ...), or calls
 //! what has no vector form stays a statement, as does one that says that it writes memory, which is a barrier to the compiler, or does nothing.
+//! What reads or writes a texture or surface may branch, and call what the library keeps apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ use inkwell::types::AnyTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
-use super::{Statement, collect, lower, read};
+use super::{Statement, collect, lower, read, texture};
 use crate::from_nvvm::DeviceLibrary;
 use crate::nvvm::library::has_vector_form;
 use crate::{Error, machines};
@@ -30,8 +31,9 @@ use crate::{Error, machines};
 /// What finishes the functions of statements.
 const FINISH: &str =
     "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
-/// The most instructions of a statement that is put in place.
+/// The most instructions of a statement that is put in place, and of one that reads a texture.
 const LONGEST: usize = 128;
+const LONGEST_FETCH: usize = 512;
 
 /// Puts what statements of `module` compute in their place, where they do nothing else. `cuda_arch` is what the source saw.
 pub(crate) fn open<'ctx>(
@@ -62,12 +64,17 @@ pub(crate) fn open<'ctx>(
     let definitions = library.load(context)?;
     definitions.set_triple(&module.get_triple());
     definitions.set_data_layout(&module.get_data_layout());
-    definitions.get_functions().filter(|function| has_rows(*function)).for_each(llvm::forget_body);
+    let stays = |function: &FunctionValue<'ctx>| has_rows(*function) || is_kept_apart(*function);
+    definitions.get_functions().filter(stays).for_each(llvm::forget_body);
     apart.link_in_module(definitions).map_err(|e| internal(e.to_string()))?;
     machines::run_passes(&apart, FINISH, &machine)?;
     let named: BTreeSet<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
+    let fetches = statements.iter().filter(|statement| texture::is_fetch(&statement.text));
+    let fetching: BTreeSet<_> = fetches.map(|statement| statement.name.as_str()).collect();
     for function in apart.get_functions() {
-        if named.contains(function.get_name().to_string_lossy().as_ref()) && !only_computes(function) {
+        let name = function.get_name().to_string_lossy().into_owned();
+        let is_plain = || only_computes(function) || fetching.contains(name.as_str()) && only_fetches(function);
+        if named.contains(name.as_str()) && !is_plain() {
             function.set_linkage(Linkage::Internal);
         }
     }
@@ -95,6 +102,11 @@ fn has_rows(function: FunctionValue<'_>) -> bool {
     has_vector_form(&function.get_name().to_string_lossy())
 }
 
+/// Whether the library wants a function to be called, not put in place.
+fn is_kept_apart(function: FunctionValue<'_>) -> bool {
+    function.get_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("noinline")).is_some()
+}
+
 fn may_compute(statement: &Statement<'_>) -> bool {
     !statement.constraints.contains("~{memory}")
 }
@@ -106,6 +118,19 @@ fn only_computes(function: FunctionValue<'_>) -> bool {
     let stores = || only.get_instructions().any(|i| i.get_opcode() == InstructionOpcode::Store);
     let has_use = function.get_type().get_return_type().is_some() || stores();
     has_use && only.get_instructions().count() <= LONGEST && only.get_instructions().all(computes)
+}
+
+/// Whether a function has no more than branches, accesses and calls of the library.
+fn only_fetches(function: FunctionValue<'_>) -> bool {
+    use InstructionOpcode as Of;
+    let blocks = function.get_basic_block_iter();
+    let all: Vec<_> = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>()).collect();
+    let fits = |instruction: &InstructionValue<'_>| match instruction.get_opcode() {
+        Of::Br | Of::Switch | Of::Phi | Of::Load | Of::Store => true,
+        Of::Call => !llvm::calls_inline_asm(*instruction) && llvm::callee(*instruction).is_some(),
+        _ => computes(*instruction),
+    };
+    all.len() <= LONGEST_FETCH && all.iter().all(fits)
 }
 
 fn computes(instruction: InstructionValue<'_>) -> bool {

@@ -24,6 +24,14 @@ const BOUNDARIES: &[&str] = &["zero", "clamp", "trap"];
 /// Bytes of the widest access of a surface.
 const WIDEST: u32 = 16;
 
+/// Beginnings of what reads and writes textures and surfaces.
+const FETCHES: &[&str] = &["tex.", "suld.b.", "sust.b."];
+
+/// Whether a statement is one access of a texture or a surface.
+pub(super) fn is_fetch(text: &str) -> bool {
+    FETCHES.iter().any(|start| text.trim_start().starts_with(start))
+}
+
 /// The object of an instruction and what stands behind it: a layer if there is one, and the coordinates.
 struct Place<'o> {
     object: &'o Operand,
@@ -87,12 +95,8 @@ impl Emitter<'_> {
             return Err(NOT_KNOWN.into());
         };
         let object = self.read(object, 64)?;
-        let arguments = [
-            ("i64", object),
-            ("i32", channel.to_string()),
-            ("float", self.number(x)?),
-            ("float", self.number(y)?),
-        ];
+        let arguments =
+            [("i64", object), ("i32", channel.to_string()), ("float", self.number(x)?), ("float", self.number(y)?)];
         let found = self.call("__regrain_texture_gather", &arguments)?;
         self.take(to, &found)
     }

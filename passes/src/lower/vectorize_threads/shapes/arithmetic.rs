@@ -193,7 +193,7 @@ impl<'c> Shapes<'c> {
             Shape::Linear(linear) => linear,
             _ => return Some(a),
         };
-        let positive = || is_not_negative(op.operand(0)) || op.has_attr("nonNeg");
+        let positive = || is_not_negative(op.operand(0)) || op.has_attr(facts::NOT_NEGATIVE);
         let exact = match signed {
             true => linear.signed || (linear.unsigned && positive()),
             false => linear.unsigned || (linear.signed && positive()),

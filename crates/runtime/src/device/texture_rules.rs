@@ -1,0 +1,47 @@
+//! What CUDA says of texture objects, whatever device has them.
+
+use crate::error::{CudaError, Result, check};
+use crate::types::{ChannelFormat, FLOAT, TextureSettings};
+
+/// Values of `cudaTextureAddressMode`.
+pub const WRAP: u32 = 0;
+/// See [`WRAP`].
+pub const CLAMP: u32 = 1;
+const MIRROR: u32 = 2;
+const LAST_MODE: u32 = 3;
+
+/// The channels of a `cudaResourceViewFormat`; `None` where it leaves the resource's, and for compressed blocks.
+pub fn view_format(format: u32) -> Option<ChannelFormat> {
+    const KINDS: [(i32, u32); 8] = [(8, 1), (8, 0), (16, 1), (16, 0), (32, 1), (32, 0), (16, FLOAT), (32, FLOAT)];
+    let number = format.checked_sub(1)? as usize;
+    let (bits, kind) = *KINDS.get(number / 3)?;
+    let channels = [1, 2, 4][number % 3];
+    Some(ChannelFormat { bits: std::array::from_fn(|channel| if channel < channels { bits } else { 0 }), kind })
+}
+
+/// Whether fetches give integers as they are, and not numbers from -1 or 0 to 1.
+pub fn reads_integers(settings: &TextureSettings, format: ChannelFormat) -> bool {
+    format.kind != FLOAT && settings.read != 1
+}
+
+/// Checks settings for elements of a format. Linear memory is not filtered.
+///
+/// # Errors
+/// What CUDA's runtime says of them.
+pub fn check_settings(settings: &TextureSettings, format: ChannelFormat, of_linear_memory: bool) -> Result {
+    if format.kind != FLOAT && settings.read == 1 && format.bits[0] == 32 {
+        return Err(CudaError::INVALID_NORM_SETTING);
+    }
+    if reads_integers(settings, format) && settings.filter == 1 && !of_linear_memory {
+        return Err(CudaError::INVALID_FILTER_SETTING);
+    }
+    check(settings.address_mode.iter().all(|mode| *mode <= LAST_MODE) && settings.filter <= 1 && settings.read <= 1)
+}
+
+/// The address modes that hold: what repeats does so in coordinates from 0 to 1 alone.
+pub fn address_modes(settings: &TextureSettings) -> [u32; 3] {
+    settings.address_mode.map(|mode| match mode {
+        WRAP | MIRROR if settings.normalized == 0 => CLAMP,
+        mode => mode,
+    })
+}
