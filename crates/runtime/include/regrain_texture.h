@@ -27,7 +27,7 @@ struct regrain_texture {
   uint32_t levels;
   float border[4];
   float bias, lowest, highest;
-  /* Of one channel of 32 bits, one level, without layers, mirrors and borders, in fewer than 2^31 elements. */
+  /* Of channels of 32 bits, one level, no cube, without mirrors and borders, and in fewer than 2^31 words. */
   uint32_t quick;
   struct regrain_texture_level level[REGRAIN_LEVELS];
 };

@@ -167,8 +167,8 @@ static int32_t face(float *x, float *y, float z) {
 
 static INLINE int32_t limited(int32_t value, int32_t count) { return value < 0 ? 0 : value < count ? value : count - 1; }
 
-/* Any fetch. */
-PURE __attribute__((noinline)) words __regrain_texture_fetch_any(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer,
+/* Any fetch; `layer` is 0 where there are none, `lod` the level. */
+PURE __attribute__((noinline)) words __regrain_texture_fetch(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer,
                                                              float lod) {
   const struct regrain_texture *t = object(handle);
   if (geometry == CUBE) {
@@ -221,33 +221,31 @@ static INLINE struct pair neighbours(const struct regrain_texture *t, uint32_t m
   return found;
 }
 
-/* What is `quick`: rows of threads go through it together, so that it has branches for all of them alone. */
-static INLINE uint32_t fetch_quick(const struct regrain_texture *t, uint32_t geometry, float x, float y, float z) {
+/* Whether fetches take the short way. */
+INLINE bool __regrain_texture_is_quick(uint64_t handle) { return object(handle)->quick; }
+
+/* One channel of a fetch that takes the short way: rows of threads go through it together, so that it has branches for all of them alone. */
+INLINE uint32_t __regrain_texture_channel(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer, uint32_t number) {
+  const struct regrain_texture *t = object(handle);
   const struct regrain_texture_level *l = &t->level[0];
-  const uint32_t *data = (const uint32_t *)l->data;
-  int32_t row = (int32_t)(l->row / 4), slice = (int32_t)(l->slice / 4);
+  if (number > 0 && number >= t->channels) return 0;
+  const uint32_t *data = (const uint32_t *)l->data + number;
+  int32_t row = (int32_t)(l->row / 4), slice = (int32_t)(l->slice / 4), channels = (int32_t)t->channels;
   struct pair i = neighbours(t, t->mode[0], x, l->width), j = {0, 0, 0}, k = {0, 0, 0};
   if (geometry >= PLANE) j = neighbours(t, t->mode[1], y, l->height);
   if (geometry == VOLUME) k = neighbours(t, t->mode[2], z, l->depth);
-  if (!t->linear) return data[k.low * slice + j.low * row + i.low];
-#define AT(i, j, k) of_bits(data[(k) * slice + (j) * row + (i)])
+  else k.low = limited(layer, l->depth);
+#define AT(i, j, k) of_bits(data[(k) * slice + (j) * row + (i) * channels])
+  if (!t->linear) return of_float(AT(i.low, j.low, k.low));
   float a = i.part, b = j.part, c = k.part;
-  if (geometry == LINE) return of_float((1 - a) * AT(i.low, 0, 0) + a * AT(i.high, 0, 0));
-  float front = (1 - a) * (1 - b) * AT(i.low, j.low, k.low) + a * (1 - b) * AT(i.high, j.low, k.low) +
-                (1 - a) * b * AT(i.low, j.high, k.low) + a * b * AT(i.high, j.high, k.low);
-  if (geometry == PLANE) return of_float(front);
+  if (geometry == LINE) return of_float((1 - a) * AT(i.low, 0, k.low) + a * AT(i.high, 0, k.low));
+  float sum = (1 - a) * (1 - b) * AT(i.low, j.low, k.low) + a * (1 - b) * AT(i.high, j.low, k.low) +
+              (1 - a) * b * AT(i.low, j.high, k.low) + a * b * AT(i.high, j.high, k.low);
+  if (geometry == PLANE) return of_float(sum);
   float back = (1 - a) * (1 - b) * AT(i.low, j.low, k.high) + a * (1 - b) * AT(i.high, j.low, k.high) +
                (1 - a) * b * AT(i.low, j.high, k.high) + a * b * AT(i.high, j.high, k.high);
-  return of_float((1 - c) * front + c * back);
+  return of_float((1 - c) * sum + c * back);
 #undef AT
-}
-
-/* A fetch; `layer` is 0 where there are none, `lod` the level. */
-INLINE words __regrain_texture_fetch(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer, float lod) {
-  const struct regrain_texture *t = object(handle);
-  if (geometry == CUBE || !t->quick) return __regrain_texture_fetch_any(handle, geometry, x, y, z, layer, lod);
-  words found = {fetch_quick(t, geometry, x, y, z), 0, 0, 0};
-  return found;
 }
 
 /* The level for coordinates that change by so much from one point of the picture to the next, in x and in y. */

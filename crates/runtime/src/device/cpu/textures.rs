@@ -19,9 +19,6 @@ use crate::types::{
 
 /// The most levels that there can be.
 const LEVELS: usize = 18;
-/// Flags of arrays whose slices are no depth.
-const SLICED: u32 = ARRAY_LAYERED | ARRAY_CUBE;
-
 /// One level, as the device library sees it: bytes from row to row and from slice to slice.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -148,10 +145,11 @@ fn narrow(levels: &mut Vec<Level>, view: &ResourceView, layered: bool) -> Result
 }
 
 /// Whether fetches take the short way: see `regrain_texture.h`.
-fn is_quick(flags: u32, levels: &[Level], bits: u32, mode: [u32; 3]) -> bool {
-    let repeats = mode.iter().all(|mode| matches!(*mode, WRAP | CLAMP));
-    let fits = |level: &Level| level.row.is_multiple_of(4) && level.slice * (level.size[2] as usize) < 1 << 33;
-    bits == 32 && repeats && flags & SLICED == 0 && levels.len() == 1 && levels.iter().all(fits)
+fn is_quick(texture: &Texture, flags: u32) -> bool {
+    let level = &texture.level[0];
+    let repeats = texture.mode.iter().all(|mode| matches!(*mode, WRAP | CLAMP));
+    let fits = level.row.is_multiple_of(4) && level.slice * (level.size[2] as usize) < 4 << 31;
+    texture.bits == 32 && texture.levels == 1 && repeats && fits && flags & ARRAY_CUBE == 0
 }
 
 fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
@@ -176,7 +174,7 @@ fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
     let mut level = [Level::default(); LEVELS];
     check(levels.len() <= LEVELS)?;
     level[..levels.len()].copy_from_slice(&levels);
-    Ok(Texture {
+    let made = Texture {
         channels,
         bits,
         kind: format.kind,
@@ -191,9 +189,10 @@ fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
         bias: settings.level_bias,
         lowest: settings.lowest_level,
         highest: settings.highest_level,
-        quick: (channels == 1 && is_quick(flags, &levels, bits, mode)).into(),
+        quick: 0,
         level,
-    })
+    };
+    Ok(Texture { quick: is_quick(&made, flags).into(), ..made })
 }
 
 fn keep(texture: Texture, parts: ObjectParts) -> u64 {

@@ -31,9 +31,9 @@ use crate::{Error, machines};
 /// What finishes the functions of statements.
 const FINISH: &str =
     "always-inline,function(sroa,early-cse,instcombine,simplifycfg<speculate-blocks>,instcombine,dce),globaldce";
-/// The most instructions of a statement that is put in place, and of one that reads a texture.
+/// The most instructions of a statement that is put in place, and of one that reads a texture, most of which is for channels that nobody wants.
 const LONGEST: usize = 128;
-const LONGEST_FETCH: usize = 512;
+const LONGEST_FETCH: usize = 2048;
 
 /// Puts what statements of `module` compute in their place, where they do nothing else. `cuda_arch` is what the source saw.
 pub(crate) fn open<'ctx>(
@@ -94,6 +94,12 @@ pub(crate) fn open<'ctx>(
         }
     }
     named.into_iter().filter_map(|name| module.get_function(name)).for_each(llvm::remove_unused);
+    if !fetching.is_empty() {
+        // They were a statement, and are larger now than what is inlined for its size.
+        let wrappers = module.get_functions().filter(|f| texture::is_wrapper(&f.get_name().to_string_lossy()));
+        let inline = context.create_enum_attribute(inlined, 0);
+        wrappers.for_each(|wrapper| wrapper.add_attribute(AttributeLoc::Function, inline));
+    }
     Ok(())
 }
 

@@ -184,7 +184,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn fresh_label(&mut self, kind: &str) -> String {
+    pub(super) fn fresh_label(&mut self, kind: &str) -> String {
         self.temporaries += 1;
         format!("{kind}.{}", self.temporaries)
     }

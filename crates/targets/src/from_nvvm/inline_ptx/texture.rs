@@ -14,11 +14,13 @@ const SHAPES: &[(&str, bool, u32, usize)] = &[
     ("1d", false, 1, 1),
     ("2d", false, 2, 2),
     ("3d", false, 3, 3),
-    ("cube", false, 4, 3),
+    ("cube", false, CUBE, 3),
     ("a1d", true, 1, 1),
     ("a2d", true, 2, 2),
-    ("acube", true, 4, 3),
+    ("acube", true, CUBE, 3),
 ];
+/// The library's number of cubes.
+const CUBE: u32 = 4;
 /// What an access outside of a surface does, by the library's numbers.
 const BOUNDARIES: &[&str] = &["zero", "clamp", "trap"];
 /// Bytes of the widest access of a surface.
@@ -30,6 +32,17 @@ const FETCHES: &[&str] = &["tex.", "suld.b.", "sust.b."];
 /// Whether a statement is one access of a texture or a surface.
 pub(super) fn is_fetch(text: &str) -> bool {
     FETCHES.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+/// Beginnings of the names of CUDA's functions for textures and surfaces, and what the names of those of clang's headers hold.
+const WRAPPERS: &[&str] = &["tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D", "surfCubemap"];
+const INNER_WRAPPERS: &str = "__cuda_tex";
+
+/// Whether a function of this name is one of the headers' around a statement.
+pub(super) fn is_wrapper(name: &str) -> bool {
+    let plain = name.trim_start_matches("_Z").trim_start_matches('L').trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_mangled = plain.len() < name.len();
+    is_mangled && (name.contains(INNER_WRAPPERS) || WRAPPERS.iter().any(|start| plain.starts_with(start)))
 }
 
 /// The object of an instruction and what stands behind it: a layer if there is one, and the coordinates.
@@ -49,6 +62,11 @@ fn place<'o>(modifiers: &Modifiers<'_>, operand: &'o Operand) -> Result<Place<'o
         return Err(format!("{} coordinates", places.len()));
     };
     Ok(Place { object, number, layer: layer.filter(|_| layered), coordinates })
+}
+
+/// Where the elements of a fetch go that may also say whether they are there.
+fn elements_of(to: &Operand) -> &Operand {
+    if let Operand::Both(elements, _) = to { elements } else { to }
 }
 
 impl Emitter<'_> {
@@ -78,12 +96,31 @@ impl Emitter<'_> {
             }
             _ => return Err(format!("{} operands", instruction.operands.len())),
         };
-        let mut arguments = vec![("i64", object), ("i32", number)];
+        let mut arguments = vec![("i64", object.clone()), ("i32", number)];
         arguments.extend(self.numbers(place.coordinates)?.map(|value| ("float", value)));
         arguments.push(("i32", place.layer.map_or(Ok("0".to_owned()), |layer| self.read(layer, 32))?));
+        if place.number == CUBE {
+            arguments.push(("float", lod));
+            let found = self.call("__regrain_texture_fetch", &arguments)?;
+            return self.take(to, &found);
+        }
+        let [quick, any, done] = ["quick", "any", "done"].map(|kind| self.fresh_label(kind));
+        let is_quick = self.call("__regrain_texture_is_quick", &[("i64", object)])?;
+        self.end_block(&format!("br i1 {is_quick}, label %\"{quick}\", label %\"{any}\""));
+        self.start_block(&quick);
+        // Channel by channel: those that nobody wants go.
+        for (channel, part) in elements_of(to).parts().iter().enumerate() {
+            let of_channel = [arguments.as_slice(), &[("i32", channel.to_string())]].concat();
+            let word = self.call("__regrain_texture_channel", &of_channel)?;
+            self.write(part, &word, 32, false)?;
+        }
+        self.end_block(&format!("br label %\"{done}\""));
+        self.start_block(&any);
         arguments.push(("float", lod));
         let found = self.call("__regrain_texture_fetch", &arguments)?;
-        self.take(to, &found)
+        self.take(to, &found)?;
+        self.start_block(&done);
+        self.is_resident(to)
     }
 
     /// tld4: one channel of four elements.
@@ -135,20 +172,21 @@ impl Emitter<'_> {
         self.call("__regrain_surface_store", &arguments).map(|_| ())
     }
 
-    /// Writes what a fetch gave. What is in a texture is always resident.
+    /// Writes what a fetch gave.
     fn take(&mut self, to: &Operand, found: &str) -> Result<(), Reason> {
-        let to = match to {
-            Operand::Both(to, resident) => {
-                self.write(resident, "true", 1, false)?;
-                to
-            }
-            to => to,
-        };
-        for (number, part) in to.parts().iter().enumerate() {
+        for (number, part) in elements_of(to).parts().iter().enumerate() {
             let word = self.value(&format!("extractelement <4 x i32> {found}, i32 {number}"));
             self.write(part, &word, 32, false)?;
         }
-        Ok(())
+        self.is_resident(to)
+    }
+
+    /// What is in a texture is always there, which a fetch may ask.
+    fn is_resident(&mut self, to: &Operand) -> Result<(), Reason> {
+        match to {
+            Operand::Both(_, resident) => self.write(resident, "true", 1, false),
+            _ => Ok(()),
+        }
     }
 
     /// Writes the parts of a value that comes in two halves.
