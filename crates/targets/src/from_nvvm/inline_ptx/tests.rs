@@ -475,6 +475,32 @@ fn refuses_with_a_reason() {
 }
 
 #[test]
+fn refuses_accesses_of_textures_that_it_does_not_know() {
+    let outputs = "=f,=f,=f,=f,l,r,r";
+    for (statement, constraints, reason) in [
+        ("tex.2d.v4.f32.s32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "coordinates that count"),
+        ("tex.2d.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5}];", outputs, "1 coordinates"),
+        ("tex.2dms.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "modifier '.2dms'"),
+        ("tex.level.2d.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "2 operands"),
+        ("tex.2d.v4.f32.f32 {$0,$1,$2,$3}, $4;", outputs, "an object and coordinates expected"),
+        ("tld4.r.cube.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5,$6,$6}];", outputs, "not known"),
+        ("sust.p.2d.b32.trap [$4, {$5,$6}], $5;", outputs, "formatted accesses are not known"),
+        ("suld.b.2d.b32 $0, [$4, {$5,$6}];", outputs, "what is done outside"),
+        ("suld.b.2d.v4.b64.zero {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "256 bits"),
+    ] {
+        let text = format!(
+            "define void @k(i64 %o, i32 %x) {{\n  %v = call {{float, float, float, float}} asm sideeffect \"{statement}\", \
+             \"{constraints}\"(i64 %o, i32 %x, i32 %x)\n  ret void\n}}\n"
+        );
+        let context = Context::create();
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "texture");
+        let module = context.create_module_from_ir(buffer).expect("valid IR");
+        let missing = lower(&module).expect_err(statement);
+        assert!(missing[0].what.ends_with(&format!(": {reason}")), "{statement}: {}", missing[0].what);
+    }
+}
+
+#[test]
 fn refuses_asm_goto() {
     let text = "define void @k(ptr %p) {\n  callbr void asm sideeffect \"bra ${0:l};\", \"!i\"() to label %next [label %out]\nnext:\n  store i32 1, ptr %p\n  br label %out\nout:\n  ret void\n}\n";
     let context = Context::create();

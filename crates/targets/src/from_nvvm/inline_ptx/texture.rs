@@ -78,14 +78,16 @@ impl Emitter<'_> {
         let place = place(&modifiers, from)?;
         let object = self.read(place.object, 64)?;
         if modifiers.last_type()? != Type::F32 {
-            let ([x], None) = (place.coordinates, place.layer) else { return Err("coordinates that count".into()) };
+            let ([x], None, []) = (place.coordinates, place.layer, more) else {
+                return Err("coordinates that count".into());
+            };
             let x = self.read(x, 32)?;
             let found = self.call("__regrain_texture_element", &[("i64", object), ("i32", x)])?;
             return self.take(to, &found);
         }
         let number = place.number.to_string();
         let lod = match more {
-            [] => "0.0".to_owned(),
+            [] if !modifiers.has("level") && !modifiers.has("grad") => "0.0".to_owned(),
             [lod] if modifiers.has("level") => self.number(lod)?,
             [u, v] if modifiers.has("grad") => {
                 let mut arguments = vec![("i64", object.clone()), ("i32", number.clone())];
