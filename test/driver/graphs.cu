@@ -300,6 +300,32 @@ static void refused() {
   EXPECT_ERROR(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureInvalidated);
   invalid();
 
+  // Allocation might wait for all streams, unless the thread says that it knows what it does, or the capture is another thread's own.
+  begin();
+  EXPECT_ERROR(cudaMalloc(&pointer, 64), cudaErrorStreamCaptureUnsupported);
+  invalid();
+  OK(cudaMalloc(&pointer, 64));
+  begin();
+  EXPECT_ERROR(cudaFree(pointer), cudaErrorStreamCaptureUnsupported);
+  invalid();
+  OK(cudaFree(pointer));
+  begin();
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  OK(cudaThreadExchangeStreamCaptureMode(&mode));
+  EXPECT(mode == cudaStreamCaptureModeGlobal);
+  OK(cudaMalloc(&pointer, 64));
+  OK(cudaFree(pointer));
+  OK(cudaThreadExchangeStreamCaptureMode(&mode));
+  EXPECT(mode == cudaStreamCaptureModeRelaxed);
+  OK(cudaStreamEndCapture(stream, &graph));
+  OK(cudaGraphDestroy(graph));
+  begin(cudaStreamCaptureModeThreadLocal);
+  std::thread([&] { elsewhere = cudaMalloc(&pointer, 64); }).join();
+  EXPECT(elsewhere == cudaSuccess);
+  EXPECT_ERROR(cudaFree(pointer), cudaErrorStreamCaptureUnsupported);
+  invalid();
+  OK(cudaFree(pointer));
+
   // A relaxed one leaves the rest alone.
   begin(cudaStreamCaptureModeRelaxed);
   OK(cudaDeviceSynchronize());

@@ -286,6 +286,9 @@ static void memory() {
   wrong += values_of[0] != (36 + 49) / 2.0f || values_of[1] != (49 + 144) / 2.0f || values_of[2] != 0;
   OK(cudaDestroyTextureObject(texture));
   // What is refused.
+  resource.res.pitch2D.height = 1 << 30;
+  wrong += cudaCreateTextureObject(&texture, &resource, &linear, nullptr) != cudaErrorInvalidValue;
+  resource.res.pitch2D.height = 3;
   resource.res.pitch2D.desc = cudaCreateChannelDesc<int2>();
   wrong += cudaCreateTextureObject(&texture, &resource, &linear, nullptr) != cudaErrorInvalidFilterSetting;
   linear.filterMode = cudaFilterModePoint, linear.readMode = cudaReadModeNormalizedFloat;
@@ -382,6 +385,10 @@ __global__ void of_levels(cudaTextureObject_t texture, float *out) {
 static void mipmaps() {
   int wrong = 0;
   cudaMipmappedArray_t mipmap;
+  int widest = 0;
+  size_t elements = 0;
+  OK(cudaDeviceGetAttribute(&widest, cudaDevAttrMaxTexture2DMipmappedWidth, 0));
+  wrong += widest != 32768;
   cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   OK(cudaMallocMipmappedArray(&mipmap, &format, make_cudaExtent(8, 4, 0), 99));
   for (unsigned level = 0; level < 4; ++level) {
@@ -418,6 +425,8 @@ static void mipmaps() {
     OK(cudaDestroyTextureObject(texture));
   }
   OK(cudaFreeMipmappedArray(mipmap));
+  OK(cudaDeviceGetTexture1DLinearMaxWidth(&elements, &format, 0));
+  wrong += elements != 1 << 28;
   std::printf("mipmaps: %d wrong\n", wrong);
 }
 

@@ -28,6 +28,7 @@ fn check_location(location: Location) -> Result {
 impl Memory for Cpu {
     fn allocate(&self, size: usize, space: Space, flags: u32) -> Result<*mut c_void> {
         device_ok()?;
+        capture::refuse()?;
         let kind = match space {
             Space::Device => Kind::Device,
             Space::Managed => Kind::Managed,
@@ -38,11 +39,13 @@ impl Memory for Cpu {
 
     fn free(&self, pointer: *mut c_void) -> Result {
         device_ok()?;
+        capture::refuse()?;
         heap::release(pointer, &[Kind::Device, Kind::Managed])
     }
 
     fn free_host(&self, pointer: *mut c_void) -> Result {
         device_ok()?;
+        capture::refuse()?;
         heap::release(pointer, &[Kind::Host])
     }
 
@@ -62,6 +65,7 @@ impl Memory for Cpu {
 
     fn allocate_pitched(&self, width: usize, height: usize) -> Result<(*mut c_void, usize)> {
         device_ok()?;
+        capture::refuse()?;
         let row = width.next_multiple_of(PITCH);
         Ok((heap::allocate(row.checked_mul(height).ok_or(CudaError::MEMORY_ALLOCATION)?, Kind::Device, 0)?, row))
     }

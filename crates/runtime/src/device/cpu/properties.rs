@@ -1,7 +1,6 @@
 //! The CPU's `cudaDeviceProp` and attributes.
 //!
-//! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Texture
-//! limits are those of the arrays that can be allocated. Clock rates are nominal: the device clock counts nanoseconds.
+//! Figures that a CPU has are measured or asked from the system; limits follow the architecture (`limits.rs`). Clock rates are nominal: the device clock counts nanoseconds.
 //!
 //! All of them stay as they are while the program runs, so the system is asked once: libraries ask for attributes at each call of an
 //! algorithm, and the text that the processor's name is read from takes longer to make than a million numbers to add.
@@ -87,12 +86,28 @@ fn ask() -> DeviceProp {
     prop
 }
 
+/// What compute capability 8.0 has (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 fn set_texture_limits(prop: &mut DeviceProp) {
     prop.maxTexture1D = 131_072;
+    prop.maxTexture1DMipmap = 32_768;
     prop.maxTexture1DLinear = 1 << 28;
     prop.maxTexture2D = [131_072, 65_536];
     prop.maxTexture2DLinear = [131_072, 65_000, 2_097_120];
+    prop.maxTexture2DMipmap = [32_768, 32_768];
+    prop.maxTexture2DGather = [32_768, 32_768];
     prop.maxTexture3D = [16_384, 16_384, 16_384];
+    prop.maxTexture3DAlt = [8_192, 8_192, 32_768];
+    prop.maxTextureCubemap = 32_768;
+    prop.maxTexture1DLayered = [32_768, 2_048];
+    prop.maxTexture2DLayered = [32_768, 32_768, 2_048];
+    prop.maxTextureCubemapLayered = [32_768, 2_046];
+    prop.maxSurface1D = 32_768;
+    prop.maxSurface2D = [131_072, 65_536];
+    prop.maxSurface3D = [16_384, 16_384, 16_384];
+    prop.maxSurface1DLayered = [32_768, 2_048];
+    prop.maxSurface2DLayered = [32_768, 32_768, 2_048];
+    prop.maxSurfaceCubemap = 32_768;
+    prop.maxSurfaceCubemapLayered = [32_768, 2_046];
 }
 
 /// The value of a `cudaDeviceAttr`; attributes of features that are not there are 0.
@@ -116,6 +131,7 @@ pub fn attribute(which: u32) -> Result<c_int, CudaError> {
         21 => prop.maxTexture1D,
         22 | 23 => prop.maxTexture2D[which as usize - 22],
         24..=26 => prop.maxTexture3D[which as usize - 24],
+        27..=29 => prop.maxTexture2DLayered[which as usize - 27],
         30 => prop.surfaceAlignment as c_int,
         31 => prop.concurrentKernels,
         36 => prop.memoryClockRate,
@@ -124,9 +140,23 @@ pub fn attribute(which: u32) -> Result<c_int, CudaError> {
         39 => prop.maxThreadsPerMultiProcessor,
         40 => prop.asyncEngineCount,
         41 => prop.unifiedAddressing,
+        42 | 43 => prop.maxTexture1DLayered[which as usize - 42],
+        45 | 46 => prop.maxTexture2DGather[which as usize - 45],
+        47..=49 => prop.maxTexture3DAlt[which as usize - 47],
         51 => prop.texturePitchAlignment as c_int,
+        52 => prop.maxTextureCubemap,
+        53 | 54 => prop.maxTextureCubemapLayered[which as usize - 53],
+        55 => prop.maxSurface1D,
+        56 | 57 => prop.maxSurface2D[which as usize - 56],
+        58..=60 => prop.maxSurface3D[which as usize - 58],
+        61 | 62 => prop.maxSurface1DLayered[which as usize - 61],
+        63..=65 => prop.maxSurface2DLayered[which as usize - 63],
+        66 => prop.maxSurfaceCubemap,
+        67 | 68 => prop.maxSurfaceCubemapLayered[which as usize - 67],
         69 => prop.maxTexture1DLinear,
         70..=72 => prop.maxTexture2DLinear[which as usize - 70],
+        73 | 74 => prop.maxTexture2DMipmap[which as usize - 73],
+        77 => prop.maxTexture1DMipmap,
         75 => prop.major,
         76 => prop.minor,
         78 => prop.streamPrioritiesSupported,

@@ -96,7 +96,9 @@ impl Level {
 
     /// Memory with a format: `size` elements, rows of so many bytes.
     fn of_memory(resource: &Resource, element: usize, [width, height]: [usize; 2], row: usize) -> Result<Self> {
-        check(width > 0 && height > 0 && row >= width * element)?;
+        check(width > 0 && height > 0 && i32::try_from(width.max(height)).is_ok())?;
+        check(width.checked_mul(element).is_some_and(|bytes| row >= bytes))?;
+        check(row.checked_mul(height).is_some())?;
         check(device_range(resource.pointer, row * (height - 1) + width * element))?;
         let size = [width as i32, height as i32, 1];
         Ok(Self { data: resource.pointer as usize, row, slice: row * height, size, unused: 0 })

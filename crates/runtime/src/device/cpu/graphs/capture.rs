@@ -3,6 +3,7 @@
 //! A capture begins on one stream and takes others in that wait for its events. What cannot be recorded is refused with CUDA's code, and
 //! the capture is invalid from then on, so that it cannot end in a graph that lacks something.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,10 +40,28 @@ struct Recording {
     events: HashMap<usize, Vec<Name>>,
 }
 
+thread_local! {
+    /// What `cudaThreadExchangeStreamCaptureMode` sets.
+    static MODE: Cell<u32> = const { Cell::new(GLOBAL) };
+}
+
 impl Recording {
-    /// Whether what this thread does without a stream would spoil it.
+    /// Whether what this thread does on the legacy stream would spoil it.
     fn forbids_the_rest(&self) -> bool {
-        self.mode == GLOBAL || (self.mode != RELAXED && self.thread == std::thread::current().id())
+        self.mode == GLOBAL || self.is_strict_here()
+    }
+
+    /// Whether this thread began it, and not so that anything goes.
+    fn is_strict_here(&self) -> bool {
+        self.mode != RELAXED && self.thread == std::thread::current().id()
+    }
+
+    /// Whether this thread must not do what might wait for it.
+    fn forbids_unsafe_calls(&self) -> bool {
+        match MODE.get() {
+            GLOBAL => self.forbids_the_rest(),
+            mode => mode != RELAXED && self.is_strict_here(),
+        }
     }
 }
 
@@ -133,13 +152,13 @@ pub fn refuse_on(stream: Stream) -> Result {
     }
 }
 
-/// Refuses what waits for all streams, or for memory, while a capture that does not allow it goes on.
+/// Refuses what might wait for all streams, as allocation does, while a capture goes on that does not allow it.
 pub fn refuse() -> Result {
     if there_are_none() {
         return Ok(());
     }
     let mut result = Ok(());
-    for recording in recordings().iter_mut().filter(|recording| recording.forbids_the_rest()) {
+    for recording in recordings().iter_mut().filter(|recording| recording.forbids_unsafe_calls()) {
         recording.is_valid = false;
         result = Err(CudaError::CAPTURE_UNSUPPORTED);
     }
@@ -291,9 +310,6 @@ pub fn get(stream: Stream) -> Result<Option<Capture>> {
 
 /// The calling thread's `cudaThreadExchangeStreamCaptureMode`.
 pub fn exchange_mode(mode: u32) -> Result<u32> {
-    thread_local! {
-        static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(GLOBAL) };
-    }
     check(mode <= RELAXED)?;
     Ok(MODE.replace(mode))
 }
