@@ -480,6 +480,8 @@ fn refuses_accesses_of_textures_that_it_does_not_know() {
     for (statement, constraints, reason) in [
         ("tex.2d.v4.f32.s32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "coordinates that count"),
         ("tex.2d.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5}];", outputs, "1 coordinates"),
+        ("tex.2d.v4.f16.f32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "elements of other sizes"),
+        ("tex.2d.v4.f32.f32 {$0,$1}, [$4, {$5,$6}];", outputs, "elements of other sizes"),
         ("tex.2dms.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "modifier '.2dms'"),
         ("tex.level.2d.v4.f32.f32 {$0,$1,$2,$3}, [$4, {$5,$6}];", outputs, "2 operands"),
         ("tex.2d.v4.f32.f32 {$0,$1,$2,$3}, $4;", outputs, "an object and coordinates expected"),

@@ -69,12 +69,19 @@ fn elements_of(to: &Operand) -> &Operand {
     if let Operand::Both(elements, _) = to { elements } else { to }
 }
 
+/// The library gives four elements of 32 bits.
+fn check_elements(modifiers: &Modifiers<'_>, to: &Operand) -> Result<(), Reason> {
+    let is_word = matches!(modifiers.types().first(), Some(Type::Signed(32) | Type::Unsigned(32) | Type::F32));
+    if is_word && elements_of(to).parts().len() == 4 { Ok(()) } else { Err("elements of other sizes".into()) }
+}
+
 impl Emitter<'_> {
     /// tex: a fetch, at a level or for differences of coordinates where it says so.
     pub(super) fn tex(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
         modifiers.only(&["1d", "2d", "3d", "cube", "a1d", "a2d", "acube", "v4", "level", "grad", "base"])?;
         let [to, from, more @ ..] = instruction.operands.as_slice() else { return Err("operands expected".into()) };
+        check_elements(&modifiers, to)?;
         let place = place(&modifiers, from)?;
         let object = self.read(place.object, 64)?;
         if modifiers.last_type()? != Type::F32 {
@@ -122,13 +129,14 @@ impl Emitter<'_> {
         let found = self.call("__regrain_texture_fetch", &arguments)?;
         self.take(to, &found)?;
         self.start_block(&done);
-        self.is_resident(to)
+        self.say_resident(to)
     }
 
     /// tld4: one channel of four elements.
     pub(super) fn tld4(&mut self, instruction: &Instruction) -> Result<(), Reason> {
         let modifiers = Modifiers::of(instruction);
         let [to, from] = instruction.operands.as_slice() else { return Err("two operands expected".into()) };
+        check_elements(&modifiers, to)?;
         let channel = ["r", "g", "b", "a"].iter().position(|name| modifiers.has(name)).ok_or("the channel")?;
         let Place { object, number: 2, layer: None, coordinates: [x, y] } = place(&modifiers, from)? else {
             return Err(NOT_KNOWN.into());
@@ -180,11 +188,11 @@ impl Emitter<'_> {
             let word = self.value(&format!("extractelement <4 x i32> {found}, i32 {number}"));
             self.write(part, &word, 32, false)?;
         }
-        self.is_resident(to)
+        self.say_resident(to)
     }
 
-    /// What is in a texture is always there, which a fetch may ask.
-    fn is_resident(&mut self, to: &Operand) -> Result<(), Reason> {
+    /// Says that what was fetched is there, where a fetch asks: all of a texture is.
+    fn say_resident(&mut self, to: &Operand) -> Result<(), Reason> {
         match to {
             Operand::Both(_, resident) => self.write(resident, "true", 1, false),
             _ => Ok(()),
