@@ -275,6 +275,9 @@ pub struct ObjectParts {
     pub view: Option<ResourceView>,
 }
 
+// SAFETY: addresses in it are the program's, and are never followed by who keeps it.
+unsafe impl Send for ObjectParts {}
+
 /// Texture and surface objects, and mipmapped arrays.
 pub trait Textures {
     fn create_texture(&self, _parts: &ObjectParts) -> Result<u64> {

@@ -10,6 +10,22 @@ pub const CLAMP: u32 = 1;
 const MIRROR: u32 = 2;
 const LAST_MODE: u32 = 3;
 
+/// Channels and the bits of each; textures have channels of one size.
+///
+/// # Errors
+/// `cudaErrorInvalidChannelDescriptor` for any other.
+pub fn channels(format: ChannelFormat) -> Result<(u32, u32)> {
+    let count = format.bits.iter().take_while(|bits| **bits != 0).count();
+    let (used, rest) = format.bits.split_at(count);
+    let fits = matches!(count, 1 | 2 | 4)
+        && matches!(used[0], 8 | 16 | 32)
+        && used.iter().all(|bits| *bits == used[0])
+        && rest.iter().all(|bits| *bits == 0)
+        && format.kind <= FLOAT
+        && (format.kind != FLOAT || used[0] != 8);
+    if fits { Ok((count as u32, used[0].cast_unsigned())) } else { Err(CudaError::INVALID_CHANNEL_DESCRIPTOR) }
+}
+
 /// The channels of a `cudaResourceViewFormat`; `None` where it leaves the resource's, and for compressed blocks.
 pub fn view_format(format: u32) -> Option<ChannelFormat> {
     const KINDS: [(i32, u32); 8] = [(8, 1), (8, 0), (16, 1), (16, 0), (32, 1), (32, 0), (16, FLOAT), (32, FLOAT)];

@@ -30,15 +30,27 @@ static INLINE float of_bits(uint32_t bits) {
   return value;
 }
 
-/* From the curve of sRGB (IEC 61966-2-1) to light. */
-static float linear_light(float value) {
-  return value <= 0.04045f ? value / 12.92f : __nv_exp2f(2.4f * __nv_log2f((value + 0.055f) / 1.055f));
-}
-
 static INLINE uint32_t of_float(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, 4);
   return bits;
+}
+
+static INLINE numbers as_numbers(words bits) {
+  numbers found;
+  __builtin_memcpy(&found, &bits, sizeof found);
+  return found;
+}
+
+static INLINE words as_words(numbers values) {
+  words found;
+  __builtin_memcpy(&found, &values, sizeof found);
+  return found;
+}
+
+/* From the curve of sRGB (IEC 61966-2-1) to light. */
+static float linear_light(float value) {
+  return value <= 0.04045f ? value / 12.92f : __nv_exp2f(2.4f * __nv_log2f((value + 0.055f) / 1.055f));
 }
 
 /* One channel of an element. */
@@ -68,6 +80,8 @@ static words element(const struct regrain_texture *t, const unsigned char *at) {
   return found;
 }
 
+static INLINE int32_t limited(int32_t value, int32_t count) { return value < 0 ? 0 : value < count ? value : count - 1; }
+
 /* Where a number lies among `count` elements; -1 outside, where there is a border. */
 static INLINE int32_t place(uint32_t mode, int32_t at, int32_t count) {
   if ((uint32_t)at < (uint32_t)count) return at;
@@ -77,21 +91,37 @@ static INLINE int32_t place(uint32_t mode, int32_t at, int32_t count) {
     int32_t twice = (at % (2 * count) + 2 * count) % (2 * count);
     return twice < count ? twice : 2 * count - 1 - twice;
   }
-  return at < 0 ? 0 : count - 1;
+  return limited(at, count);
 }
 
-/* A coordinate in elements. Where it repeats, only what is behind the point counts. What is no number is 0. */
+/* A coordinate that an integer holds. What is no number is 0. */
+static INLINE float bounded(float x) { return x > -1e6f ? (x < 1e6f ? x : 1e6f) : x == x ? -1e6f : 0.0f; }
+
+/* A coordinate in elements. Where it repeats, only what is behind the point counts. */
 static INLINE float position(const struct regrain_texture *t, uint32_t mode, float x, int32_t count) {
   if (t->normalized) {
     if (mode == WRAP) x -= __builtin_floorf(x);
     if (mode == MIRROR) x -= 2 * __builtin_floorf(x / 2);
     x *= (float)count;
   }
-  return x > -1e6f ? (x < 1e6f ? x : 1e6f) : x == x ? -1e6f : 0.0f;
+  return bounded(x);
 }
 
 /* A weight with 8 bits behind the point. */
 static INLINE float weight(float part) { return __builtin_floorf(part * 256.0f + 0.5f) * (1.0f / 256.0f); }
+
+/* Two neighbours on one axis, and the weight of the second. */
+struct pair {
+  int32_t low, high;
+  float part;
+};
+
+/* What lies between elements, by the guide's formulas; AT gives one. The same for each way to fetch: their bits are. */
+#define ON_LINE(AT, k) ((1 - i.part) * AT(i.low, j.low, k) + i.part * AT(i.high, j.low, k))
+#define ON_PLANE(AT, k)                                                                                                            \
+  ((1 - i.part) * (1 - j.part) * AT(i.low, j.low, k) + i.part * (1 - j.part) * AT(i.high, j.low, k) +                              \
+   (1 - i.part) * j.part * AT(i.low, j.high, k) + i.part * j.part * AT(i.high, j.high, k))
+#define IN_VOLUME(AT) ((1 - k.part) * ON_PLANE(AT, k.low) + k.part * ON_PLANE(AT, k.high))
 
 static INLINE words border(const struct regrain_texture *t) {
   words found;
@@ -108,13 +138,6 @@ static words at(const struct regrain_texture *t, const struct regrain_texture_le
   return element(t, l->data + (uint64_t)z * l->slice + (uint64_t)y * l->row + bytes);
 }
 
-static numbers number_at(const struct regrain_texture *t, const struct regrain_texture_level *l, int32_t x, int32_t y, int32_t z) {
-  words bits = at(t, l, x, y, z);
-  numbers found;
-  __builtin_memcpy(&found, &bits, sizeof found);
-  return found;
-}
-
 /* One fetch from a level; `layer` is the slice where z is no coordinate. */
 static words fetch_level(const struct regrain_texture *t, const struct regrain_texture_level *l, uint32_t geometry, float x, float y, float z,
                          int32_t layer) {
@@ -127,28 +150,17 @@ static words fetch_level(const struct regrain_texture *t, const struct regrain_t
   }
   x -= 0.5f, y -= 0.5f, z -= 0.5f;
   float left = __builtin_floorf(x), low = __builtin_floorf(y), near = __builtin_floorf(z);
-  float a = weight(x - left), b = weight(y - low), c = weight(z - near);
-  int32_t i = (int32_t)left, j = geometry == LINE ? 0 : (int32_t)low, k = layer, behind = layer;
+  struct pair i = {(int32_t)left, (int32_t)left + 1, weight(x - left)}, j = {0, 0, 0}, k = {layer, layer, 0};
+  if (geometry != LINE) j = (struct pair){(int32_t)low, (int32_t)low + 1, weight(y - low)};
   if (geometry == VOLUME) {
-    k = place(t->mode[2], (int32_t)near, l->depth);
-    behind = place(t->mode[2], (int32_t)near + 1, l->depth);
+    k.low = place(t->mode[2], (int32_t)near, l->depth);
+    k.high = place(t->mode[2], (int32_t)near + 1, l->depth);
+    k.part = weight(z - near);
   }
-  numbers sum;
-  if (geometry == LINE) {
-    sum = (1 - a) * number_at(t, l, i, j, k) + a * number_at(t, l, i + 1, j, k);
-  } else {
-    numbers front = (1 - a) * (1 - b) * number_at(t, l, i, j, k) + a * (1 - b) * number_at(t, l, i + 1, j, k) +
-                    (1 - a) * b * number_at(t, l, i, j + 1, k) + a * b * number_at(t, l, i + 1, j + 1, k);
-    sum = front;
-    if (geometry == VOLUME) {
-      numbers back = (1 - a) * (1 - b) * number_at(t, l, i, j, behind) + a * (1 - b) * number_at(t, l, i + 1, j, behind) +
-                     (1 - a) * b * number_at(t, l, i, j + 1, behind) + a * b * number_at(t, l, i + 1, j + 1, behind);
-      sum = (1 - c) * front + c * back;
-    }
-  }
-  words found;
-  __builtin_memcpy(&found, &sum, sizeof found);
-  return found;
+#define AT(i, j, k) as_numbers(at(t, l, i, j, k))
+  if (geometry == LINE) return as_words(ON_LINE(AT, k.low));
+  return as_words(geometry == PLANE ? ON_PLANE(AT, k.low) : IN_VOLUME(AT));
+#undef AT
 }
 
 /* The face of a cube that a direction meets, and where (the guide's table of faces). */
@@ -164,8 +176,6 @@ static int32_t face(float *x, float *y, float z) {
   *x = (s / m + 1) / 2, *y = (t / m + 1) / 2;
   return number;
 }
-
-static INLINE int32_t limited(int32_t value, int32_t count) { return value < 0 ? 0 : value < count ? value : count - 1; }
 
 /* Any fetch; `layer` is 0 where there are none, `lod` the level. */
 PURE __attribute__((noinline)) words __regrain_texture_fetch(uint64_t handle, uint32_t geometry, float x, float y, float z, int32_t layer,
@@ -189,24 +199,13 @@ PURE __attribute__((noinline)) words __regrain_texture_fetch(uint64_t handle, ui
   words fine = fetch_level(t, &t->level[(int32_t)whole], geometry, x, y, z, layer);
   if (part == 0) return fine;
   words coarse = fetch_level(t, &t->level[limited((int32_t)whole + 1, top + 1)], geometry, x, y, z, layer);
-  numbers one, other;
-  __builtin_memcpy(&one, &fine, sizeof one);
-  __builtin_memcpy(&other, &coarse, sizeof other);
-  one = (1 - part) * one + part * other;
-  __builtin_memcpy(&fine, &one, sizeof fine);
-  return fine;
+  return as_words((1 - part) * as_numbers(fine) + part * as_numbers(coarse));
 }
-
-/* Two neighbours on one axis, and the weight of the second. */
-struct pair {
-  int32_t low, high;
-  float part;
-};
 
 static INLINE struct pair neighbours(const struct regrain_texture *t, uint32_t mode, float x, int32_t count) {
   float scale = t->normalized ? (float)count : 1.0f;
   x = (mode == WRAP ? x - __builtin_floorf(x) : x) * scale;
-  x = x > -1e6f ? (x < 1e6f ? x : 1e6f) : x == x ? -1e6f : 0.0f;
+  x = bounded(x);
   if (t->linear) x -= 0.5f;
   float whole = __builtin_floorf(x);
   int32_t low = (int32_t)whole, high = low + 1, last = count - 1;
@@ -215,8 +214,7 @@ static INLINE struct pair neighbours(const struct regrain_texture *t, uint32_t m
     found.low = low < 0 ? low + count : low > last ? low - count : low;
     found.high = high > last ? high - count : high;
   } else {
-    found.low = low < 0 ? 0 : low > last ? last : low;
-    found.high = high < 0 ? 0 : high > last ? last : high;
+    found.low = limited(low, count), found.high = limited(high, count);
   }
   return found;
 }
@@ -237,14 +235,8 @@ INLINE uint32_t __regrain_texture_channel(uint64_t handle, uint32_t geometry, fl
   else k.low = limited(layer, l->depth);
 #define AT(i, j, k) of_bits(data[(k) * slice + (j) * row + (i) * channels])
   if (!t->linear) return of_float(AT(i.low, j.low, k.low));
-  float a = i.part, b = j.part, c = k.part;
-  if (geometry == LINE) return of_float((1 - a) * AT(i.low, 0, k.low) + a * AT(i.high, 0, k.low));
-  float sum = (1 - a) * (1 - b) * AT(i.low, j.low, k.low) + a * (1 - b) * AT(i.high, j.low, k.low) +
-              (1 - a) * b * AT(i.low, j.high, k.low) + a * b * AT(i.high, j.high, k.low);
-  if (geometry == PLANE) return of_float(sum);
-  float back = (1 - a) * (1 - b) * AT(i.low, j.low, k.high) + a * (1 - b) * AT(i.high, j.low, k.high) +
-               (1 - a) * b * AT(i.low, j.high, k.high) + a * b * AT(i.high, j.high, k.high);
-  return of_float((1 - c) * sum + c * back);
+  if (geometry == LINE) return of_float(ON_LINE(AT, k.low));
+  return of_float(geometry == PLANE ? ON_PLANE(AT, k.low) : IN_VOLUME(AT));
 #undef AT
 }
 
@@ -341,8 +333,7 @@ static unsigned char *beyond(uint64_t handle, uint32_t boundary, uint32_t bytes,
   if (boundary == TRAP) __regrain_trap();
   if (boundary == ZERO) return NULL;
   int32_t last = l->width * (int32_t)(t->channels * t->bits / 8) - (int32_t)bytes;
-  x = x < 0 ? 0 : x > last ? last : x;
-  return l->data + (uint64_t)limited(z, l->depth) * l->slice + (uint64_t)limited(y, l->height) * l->row + (uint64_t)x;
+  return l->data + (uint64_t)limited(z, l->depth) * l->slice + (uint64_t)limited(y, l->height) * l->row + (uint64_t)limited(x, last + 1);
 }
 
 __attribute__((noinline)) halves __regrain_surface_load_beyond(uint64_t handle, uint32_t boundary, uint32_t bytes, int32_t x, int32_t y,

@@ -44,7 +44,7 @@ pub fn is_known_external(name: &str) -> bool {
             | "memmove"
     ) || is_pure(name)
         || name.starts_with("llvm.")
-        || OBJECTS.iter().any(|start| name.starts_with(start))
+        || is_for_the_rest(name)
 }
 
 /// Whether a function of the device library is for what the code around its calls leaves over.

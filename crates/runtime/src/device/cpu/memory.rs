@@ -17,6 +17,12 @@ fn host_memory(host: *mut c_void) -> Result<heap::Allocation> {
     find(host).filter(|found| matches!(found.kind, Kind::Host | Kind::Registered)).ok_or(CudaError::INVALID_VALUE)
 }
 
+/// Whether memory may be allocated and freed now.
+fn ready() -> Result {
+    device_ok()?;
+    capture::refuse()
+}
+
 fn check_location(location: Location) -> Result {
     match location.kind {
         1 => check_device(location.id),
@@ -27,8 +33,7 @@ fn check_location(location: Location) -> Result {
 
 impl Memory for Cpu {
     fn allocate(&self, size: usize, space: Space, flags: u32) -> Result<*mut c_void> {
-        device_ok()?;
-        capture::refuse()?;
+        ready()?;
         let kind = match space {
             Space::Device => Kind::Device,
             Space::Managed => Kind::Managed,
@@ -38,14 +43,12 @@ impl Memory for Cpu {
     }
 
     fn free(&self, pointer: *mut c_void) -> Result {
-        device_ok()?;
-        capture::refuse()?;
+        ready()?;
         heap::release(pointer, &[Kind::Device, Kind::Managed])
     }
 
     fn free_host(&self, pointer: *mut c_void) -> Result {
-        device_ok()?;
-        capture::refuse()?;
+        ready()?;
         heap::release(pointer, &[Kind::Host])
     }
 
@@ -64,8 +67,7 @@ impl Memory for Cpu {
     }
 
     fn allocate_pitched(&self, width: usize, height: usize) -> Result<(*mut c_void, usize)> {
-        device_ok()?;
-        capture::refuse()?;
+        ready()?;
         let row = width.next_multiple_of(PITCH);
         Ok((heap::allocate(row.checked_mul(height).ok_or(CudaError::MEMORY_ALLOCATION)?, Kind::Device, 0)?, row))
     }

@@ -8,9 +8,8 @@ use super::arrays;
 use crate::error::{CudaError, Result};
 use crate::types::{ARRAY_CUBE, ARRAY_LAYERED, ChannelFormat, Extent};
 
-/// The levels of each mipmapped array, the largest first. Its handle is the address of a byte of its own.
-#[derive(Default)]
-struct Mipmaps(HashMap<usize, (Box<u8>, Vec<usize>)>);
+/// The levels of each mipmapped array, the largest first. Its handle is the address of that list.
+type Mipmaps = HashMap<usize, Vec<usize>>;
 
 fn mipmaps() -> MutexGuard<'static, Mipmaps> {
     static MIPMAPS: OnceLock<Mutex<Mipmaps>> = OnceLock::new();
@@ -24,9 +23,10 @@ fn halved(size: usize, level: u32) -> usize {
 
 /// Makes the levels; more than there can be are not made.
 pub fn create(format: ChannelFormat, extent: Extent, levels: u32, flags: u32) -> Result<*mut c_void> {
-    let depth =
-        |level| if flags & (ARRAY_LAYERED | ARRAY_CUBE) == 0 { halved(extent.depth, level) } else { extent.depth };
-    let longest = extent.width.max(extent.height).max(if flags & ARRAY_LAYERED == 0 { extent.depth } else { 1 });
+    // Layers and faces are no depth.
+    let sliced = flags & (ARRAY_LAYERED | ARRAY_CUBE) != 0;
+    let depth = |level| if sliced { extent.depth } else { halved(extent.depth, level) };
+    let longest = extent.width.max(extent.height).max(if sliced { 1 } else { extent.depth });
     let possible = longest.checked_ilog2().ok_or(CudaError::INVALID_VALUE)? + 1;
     let mut made = Vec::new();
     for level in 0..levels.clamp(1, possible) {
@@ -39,16 +39,15 @@ pub fn create(format: ChannelFormat, extent: Extent, levels: u32, flags: u32) ->
             }
         }
     }
-    let own = Box::new(0);
-    let handle = std::ptr::from_ref(&*own) as usize;
-    mipmaps().0.insert(handle, (own, made));
+    let handle = made.as_ptr() as usize;
+    mipmaps().insert(handle, made);
     Ok(handle as *mut c_void)
 }
 
 /// The arrays of all levels.
 pub fn levels(mipmap: *const c_void) -> Result<Vec<*mut c_void>> {
     let mipmaps = mipmaps();
-    let (_, levels) = mipmaps.0.get(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    let levels = mipmaps.get(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
     Ok(levels.iter().map(|level| *level as *mut c_void).collect())
 }
 
@@ -57,11 +56,11 @@ pub fn free(mipmap: *mut c_void) -> Result {
     if mipmap.is_null() {
         return Ok(());
     }
-    let removed = mipmaps().0.remove(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
-    removed.1.into_iter().try_for_each(|level| arrays::free(level as *mut c_void))
+    let removed = mipmaps().remove(&(mipmap as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    removed.into_iter().try_for_each(|level| arrays::free(level as *mut c_void))
 }
 
 /// Forgets all; their arrays are forgotten too (`cudaDeviceReset`).
 pub fn forget_all() {
-    mipmaps().0.clear();
+    mipmaps().clear();
 }

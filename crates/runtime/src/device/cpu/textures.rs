@@ -10,7 +10,7 @@ use super::heap::device_range;
 use super::machine::Cpu;
 use super::mipmaps;
 use crate::device::seam::{ObjectParts, Textures};
-use crate::device::texture_rules::{CLAMP, WRAP, address_modes, check_settings, reads_integers, view_format};
+use crate::device::texture_rules::{CLAMP, WRAP, address_modes, channels, check_settings, reads_integers, view_format};
 use crate::error::{CudaError, Result, check};
 use crate::types::{
     ARRAY_CUBE, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent, FLOAT, RESOURCE_ARRAY, RESOURCE_LINEAR,
@@ -19,6 +19,7 @@ use crate::types::{
 
 /// The most levels that there can be.
 const LEVELS: usize = 18;
+
 /// One level, as the device library sees it: bytes from row to row and from slice to slice.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -60,9 +61,6 @@ struct Object {
     parts: ObjectParts,
 }
 
-// SAFETY: addresses in it are the program's, and are never followed here.
-unsafe impl Send for Object {}
-
 fn objects() -> MutexGuard<'static, HashMap<u64, Object>> {
     static OBJECTS: OnceLock<Mutex<HashMap<u64, Object>>> = OnceLock::new();
     OBJECTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
@@ -72,19 +70,6 @@ fn objects() -> MutexGuard<'static, HashMap<u64, Object>> {
 pub fn forget_all() {
     objects().clear();
     mipmaps::forget_all();
-}
-
-/// Channels and bits of each; textures have channels of one size.
-fn channels(format: ChannelFormat) -> Result<(u32, u32)> {
-    let count = format.bits.iter().take_while(|bits| **bits != 0).count();
-    let (used, rest) = format.bits.split_at(count);
-    let fits = matches!(count, 1 | 2 | 4)
-        && matches!(used[0], 8 | 16 | 32)
-        && used.iter().all(|bits| *bits == used[0])
-        && rest.iter().all(|bits| *bits == 0)
-        && format.kind <= FLOAT
-        && (format.kind != FLOAT || used[0] != 8);
-    if fits { Ok((count as u32, used[0].cast_unsigned())) } else { Err(CudaError::INVALID_CHANNEL_DESCRIPTOR) }
 }
 
 impl Level {

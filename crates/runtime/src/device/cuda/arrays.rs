@@ -7,6 +7,7 @@ use super::state::Cuda;
 use crate::device::gpu::copies::{Side, memory_side};
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
+use crate::device::texture_rules::channels;
 use crate::error::{CudaError, Result};
 use crate::types::{ARRAY_CUBE, ARRAY_GATHERED, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent};
 
@@ -27,12 +28,9 @@ const FORMATS: [(u32, i32, u32); 8] = [
 
 /// The driver's format, and the number of channels, which all have one size.
 pub fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
-    let channels = format.bits.iter().take_while(|bits| **bits != 0).count();
-    let (used, rest) = format.bits.split_at(channels);
-    let fits =
-        matches!(channels, 1 | 2 | 4) && used.iter().all(|bits| *bits == used[0]) && rest.iter().all(|bits| *bits == 0);
-    let known = FORMATS.iter().find(|known| fits && (known.0, known.1) == (format.kind, used[0]));
-    known.map(|known| (known.2, channels as u32)).ok_or(CudaError::INVALID_CHANNEL_DESCRIPTOR)
+    let (count, bits) = channels(format)?;
+    let known = FORMATS.iter().find(|known| (known.0, known.1.cast_unsigned()) == (format.kind, bits));
+    known.map(|known| (known.2, count)).ok_or(CudaError::INVALID_CHANNEL_DESCRIPTOR)
 }
 
 /// The runtime's format of an array.

@@ -28,30 +28,26 @@ const SRGB: u32 = 0x10;
 const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
 /// `CU_TRSF_SEAMLESS_CUBEMAP`.
 const SEAMLESS: u32 = 0x40;
+
 /// An object of the program's: the index of its GPU, whether it is a texture, and the driver's handle. Handles are
 /// numbers that each GPU, and each kind of object, may have for itself.
 type Key = (usize, bool, u64);
 
 /// What the program's objects were made of.
 #[derive(Default)]
-pub struct Objects(Mutex<HashMap<Key, Parts>>);
-
-struct Parts(ObjectParts);
-
-// SAFETY: addresses in it are the program's, and are never followed here.
-unsafe impl Send for Parts {}
+pub struct Objects(Mutex<HashMap<Key, ObjectParts>>);
 
 impl Objects {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Parts>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, ObjectParts>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, key: Key, parts: ObjectParts) {
-        self.lock().insert(key, Parts(parts));
+        self.lock().insert(key, parts);
     }
 
     fn parts(&self, key: Key) -> Result<ObjectParts> {
-        self.lock().get(&key).map(|parts| parts.0).ok_or(CudaError::INVALID_VALUE)
+        self.lock().get(&key).copied().ok_or(CudaError::INVALID_VALUE)
     }
 
     /// Forgets the objects of a GPU, which is reset.
