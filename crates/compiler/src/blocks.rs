@@ -37,6 +37,7 @@ pub(crate) fn device_side(
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
     llvm::widen_conversions(&device, false);
+    llvm::wrap_shared_indices(&device);
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
@@ -125,6 +126,7 @@ pub(crate) fn device_only(
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
     llvm::widen_conversions(&device, false);
+    llvm::wrap_shared_indices(&device);
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     stand_in(source, target, &context, &device)?;

@@ -100,8 +100,8 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * debug_info.cpp, clone_function.cpp, float_flags.cpp, single_thread_atomics.cpp, unroll_arrays.cpp, known_arguments.cpp:
- * functions and their instructions
+ * debug_info.cpp, clone_function.cpp, float_flags.cpp, shared_indices.cpp, single_thread_atomics.cpp, unroll_arrays.cpp,
+ * known_arguments.cpp: functions and their instructions
  *===----------------------------------------------------------------------------===*/
 
 /* Gives an `llvm.func` a subprogram of its own if its operations have one of another function. */
@@ -116,6 +116,8 @@ LLVMValueRef regrainCloneFunction(LLVMValueRef function);
 void regrainForbidContraction(LLVMValueRef function);
 /* Makes conversions of floating-point numbers to integers of less than 32 bits go through 32 bits with a sign. */
 void regrainWidenConversions(LLVMModuleRef module, bool saturates);
+/* Gives a sign to unsigned indices into shared memory that are computed by subtraction: addresses of 32 bits wrap. */
+void regrainWrapSharedIndices(LLVMModuleRef module);
 /* Contracts what a sum of each expression takes in, as clang left it, to `llvm.fmuladd`. */
 void regrainContractExpressions(LLVMModuleRef module);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */

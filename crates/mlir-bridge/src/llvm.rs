@@ -356,6 +356,13 @@ pub fn widen_conversions(module: &Module<'_>, saturates: bool) {
     unsafe { ffi::regrainWidenConversions(module.as_mut_ptr(), saturates) }
 }
 
+/// Unsigned indices into a block's shared memory that are computed by subtraction wrap as they do on a chip, which addresses that memory with 32
+/// bits: `p[~i]` is in front of `p`. In clang's IR, before it is optimised.
+pub fn wrap_shared_indices(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainWrapSharedIndices(module.as_mut_ptr()) }
+}
+
 /// Makes loads and stores of the atomic operations of a module that say (scope `singlethread`) that no other thread sees them.
 pub fn lower_single_thread_atomics(module: &Module<'_>) {
     // SAFETY: a live module.
