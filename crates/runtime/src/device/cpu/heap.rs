@@ -1,8 +1,8 @@
 //! Allocation: device, managed and host memory are all host memory here, tracked so that wrong pointers get CUDA's
 //! errors.
 //!
-//! Device memory is aligned to 256 bytes. A copy whose device side does not lie in an allocation (or a device variable)
-//! is `cudaErrorInvalidValue`, as on a GPU.
+//! Device memory is aligned to 256 bytes; what is small is cut from slabs (`slabs`). A copy whose device side does not lie in an
+//! allocation (or a device variable) is `cudaErrorInvalidValue`, as on a GPU.
 //!
 //! Blocks go through memory as a GPU would have it, a few bytes from each of many rows: with pages of 4 KB an access of a row that is new
 //! waits for the page as long as for the line. What is large is asked for in pages of 2 MB. What lies at the same place of such pages is in
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::slabs::{self, Slabs};
 use super::{kernel, limits};
 use crate::error::{CudaError, Result};
 
@@ -41,14 +42,26 @@ pub struct Allocation {
     pub size: usize,
     pub kind: Kind,
     pub flags: u32,
-    /// What the C library gave; it may begin before.
-    base: usize,
+    source: Source,
+}
+
+/// Where memory comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// The C library gave it; it may begin before.
+    Library {
+        base: usize,
+    },
+    Slab,
+    /// The program.
+    Program,
 }
 
 #[derive(Default)]
 struct Heap {
     live: BTreeMap<usize, Allocation>,
     used: usize,
+    slabs: Slabs,
     /// How often memory was asked for in large pages.
     large: usize,
 }
@@ -83,27 +96,54 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
         return Err(CudaError::MEMORY_ALLOCATION);
     }
     let mut heap = heap();
-    let (alignment, before) = if size < LARGE {
-        (ALIGNMENT, 0)
-    } else {
-        heap.large += 1;
-        (LARGE_PAGE, heap.large % PLACES * APART)
+    let is_small = size <= slabs::LARGEST && matches!(kind, Kind::Device | Kind::Managed);
+    let (start, source) = match is_small {
+        true => (heap.slabs.take(size, || aligned(slabs::SLAB, slabs::SLAB)), Source::Slab),
+        false => {
+            let (alignment, before) = if size < LARGE {
+                (ALIGNMENT, 0)
+            } else {
+                heap.large += 1;
+                (LARGE_PAGE, heap.large % PLACES * APART)
+            };
+            let base = large(alignment, before + size.next_multiple_of(ALIGNMENT)).unwrap_or_default();
+            ((base != 0).then_some(base + before), Source::Library { base })
+        }
     };
-    let bytes = before + size.next_multiple_of(ALIGNMENT);
+    let start = start.ok_or(CudaError::MEMORY_ALLOCATION)?;
+    heap.live.insert(start, Allocation { start, size, kind, flags, source });
+    heap.used += size;
+    Ok(start as *mut c_void)
+}
+
+/// Memory of the C library.
+fn aligned(alignment: usize, bytes: usize) -> Option<usize> {
     let mut pointer = std::ptr::null_mut();
     // SAFETY: a valid alignment and an output variable.
     let failed = unsafe { libc::posix_memalign(&raw mut pointer, alignment, bytes) } != 0;
-    if failed || pointer.is_null() {
-        return Err(CudaError::MEMORY_ALLOCATION);
-    }
+    (!failed && !pointer.is_null()).then_some(pointer as usize)
+}
+
+/// The same, in large pages where it is aligned to them.
+fn large(alignment: usize, bytes: usize) -> Option<usize> {
+    let base = aligned(alignment, bytes)?;
     if alignment == LARGE_PAGE {
         // SAFETY: whole pages of what has just been allocated; their content stays.
-        unsafe { libc::madvise(pointer, bytes - bytes % LARGE_PAGE, libc::MADV_HUGEPAGE) };
+        unsafe { libc::madvise(base as *mut c_void, bytes - bytes % LARGE_PAGE, libc::MADV_HUGEPAGE) };
     }
-    let (base, start) = (pointer as usize, pointer as usize + before);
-    heap.live.insert(start, Allocation { start, size, kind, flags, base });
-    heap.used += size;
-    Ok(start as *mut c_void)
+    Some(base)
+}
+
+impl Heap {
+    /// Gives the memory of an allocation back that has just left the table.
+    fn give_back(&mut self, gone: &Allocation) {
+        match gone.source {
+            // SAFETY: it came from `posix_memalign`, and is freed once.
+            Source::Library { base } => unsafe { libc::free(base as *mut c_void) },
+            Source::Slab => self.slabs.give(gone.start, gone.size),
+            Source::Program => (),
+        }
+    }
 }
 
 /// Frees an allocation of one of `kinds`; null is fine.
@@ -117,19 +157,17 @@ pub fn release(pointer: *mut c_void, kinds: &[Kind]) -> Result {
     };
     heap.used -= found.size;
     heap.live.remove(&found.start);
-    drop(heap);
-    // SAFETY: it came from `posix_memalign` and has just left the table, so it is freed once.
-    unsafe { libc::free(found.base as *mut c_void) };
+    heap.give_back(&found);
     Ok(())
 }
 
 /// Frees everything on the device (`cudaDeviceReset`).
 pub fn release_all() {
-    let live = std::mem::take(&mut *heap()).live;
-    for found in live.values().filter(|found| found.kind != Kind::Registered) {
-        // SAFETY: came from `posix_memalign` and has left the table.
-        unsafe { libc::free(found.base as *mut c_void) };
+    let mut heap = heap();
+    for found in std::mem::take(&mut heap.live).values() {
+        heap.give_back(found);
     }
+    heap.used = 0;
 }
 
 /// Takes note of the program's own memory.
@@ -138,7 +176,7 @@ pub fn register(pointer: *mut c_void, size: usize, flags: u32) -> Result {
         return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
     }
     let start = pointer as usize;
-    heap().live.insert(start, Allocation { start, size, kind: Kind::Registered, flags, base: start });
+    heap().live.insert(start, Allocation { start, size, kind: Kind::Registered, flags, source: Source::Program });
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
 //! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
 //! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
-//! grids (`pool`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
+//! grids (`pool`), memory (`slabs`, `heap`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
@@ -44,6 +44,7 @@ mod report;
 mod run;
 mod scheduler;
 mod shuffle;
+mod slabs;
 mod stack;
 mod state;
 mod stream_calls;
