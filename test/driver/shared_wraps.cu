@@ -3,6 +3,8 @@
 // RUN: %regrain --offload-arch=cpu -O3 %s -o %t && %t | FileCheck %s && env REGRAIN_CPU_MODE=coroutine %t | FileCheck %s
 // RUN: %regrain --offload-arch=cpu -O0 %s -o %t && %t | FileCheck %s
 // RUN: %regrain --offload-arch=cpu -O3 -fregrain-coarsen-blocks=2 -fregrain-coarsen-threads=2 %s -o %t && %t | FileCheck %s
+// RUN: %regrain --offload-arch=cpu -O3 -fregrain-emulate=sm_80 %s -o %t && %t | FileCheck %s
+// RUN: %regrain --offload-arch=cpu -O3 -fregrain-emulate=gfx90a %s -o %t && %t | FileCheck %s
 // CHECK: 0 wrong
 
 #include <cstdio>

@@ -153,6 +153,7 @@ pub(crate) fn optimised<'ctx>(
     let module = read_unit(stages.dump, chips, context, arch, path, false)?;
     // As the CPU target does: what is optimised here runs there.
     llvm::contract_expressions(&module);
+    llvm::wrap_shared_indices(&module);
     let unit = ChipModule::new(stages, context, module, arch);
     let mut versions = unit.versions.clone();
     if matches!(stages.grains, Grains::Search(_)) {
