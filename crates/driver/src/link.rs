@@ -107,10 +107,15 @@ fn command(
     let args = &session.args;
     let mut command = Command::new(session.clang.path());
     command.arg("--driver-mode=g++").args(compiled).args(images);
-    command.args(if ours { without_replaced(&args.link) } else { args.link.clone() });
+    let given = if ours { without_replaced(&args.link) } else { args.link.clone() };
+    command.args(&given);
     if ours {
         if let Some(view) = view_for_others(session) {
             command.arg(format!("-L{}", view.display()));
+        }
+        // As nvcc finds CUDA's other libraries.
+        if let Some(folder) = given.iter().any(|arg| is_library(arg)).then(|| libraries_of_toolkit(session)).flatten() {
+            command.arg(format!("-L{}", folder.display()));
         }
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
@@ -133,6 +138,14 @@ fn command(
     }
     command.arg("-o").arg(output);
     Ok(command)
+}
+
+fn is_library(arg: &OsString) -> bool {
+    arg.to_string_lossy().starts_with("-l")
+}
+
+fn libraries_of_toolkit(session: &Session) -> Option<PathBuf> {
+    session.toolchain().ok()?.toolkit.lib_dir.clone()
 }
 
 /// The folder in which other compilers find our runtime by the names of NVIDIA's, if CMake was shown it: it takes the folders for their
