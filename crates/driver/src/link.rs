@@ -114,8 +114,8 @@ fn command(
             command.arg(format!("-L{}", view.display()));
         }
         // As nvcc finds CUDA's other libraries.
-        if let Some(folder) = given.iter().any(|arg| is_library(arg)).then(|| libraries_of_toolkit(session)).flatten() {
-            command.arg(format!("-L{}", folder.display()));
+        if given.iter().any(is_library) {
+            command.args(libraries_of_toolkit(session).map(|folder| format!("-L{}", folder.display())));
         }
         command.arg(library("runtime", "libregrain_rt.a")?).args(["-lpthread", "-ldl", "-lm"]);
     } else {
