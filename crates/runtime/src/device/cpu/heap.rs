@@ -97,8 +97,8 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
     }
     let mut heap = heap();
     let is_small = size <= slabs::LARGEST && matches!(kind, Kind::Device | Kind::Managed);
-    let (start, source) = match is_small {
-        true => (heap.slabs.take(size, || aligned(slabs::SLAB, slabs::SLAB)), Source::Slab),
+    let made = match is_small {
+        true => heap.slabs.take(size, || aligned(slabs::SLAB, slabs::SLAB)).map(|start| (start, Source::Slab)),
         false => {
             let (alignment, before) = if size < LARGE {
                 (ALIGNMENT, 0)
@@ -106,11 +106,11 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
                 heap.large += 1;
                 (LARGE_PAGE, heap.large % PLACES * APART)
             };
-            let base = large(alignment, before + size.next_multiple_of(ALIGNMENT)).unwrap_or_default();
-            ((base != 0).then_some(base + before), Source::Library { base })
+            let base = large(alignment, before + size.next_multiple_of(ALIGNMENT));
+            base.map(|base| (base + before, Source::Library { base }))
         }
     };
-    let start = start.ok_or(CudaError::MEMORY_ALLOCATION)?;
+    let (start, source) = made.ok_or(CudaError::MEMORY_ALLOCATION)?;
     heap.live.insert(start, Allocation { start, size, kind, flags, source });
     heap.used += size;
     Ok(start as *mut c_void)
