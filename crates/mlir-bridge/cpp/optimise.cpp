@@ -14,6 +14,7 @@
 // does not look through.
 
 #include "bridge.h"
+#include "cheap.h"
 #include "dots.h"
 #include "gathers.h"
 #include "llvm_options.h"
@@ -38,9 +39,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <mutex>
@@ -222,35 +220,6 @@ void freezeMaskedLoadsOfVectorisers(PassInstrumentationCallbacks &callbacks) {
   });
 }
 
-// Functions that are seldom run, if ever: simplified, and from then on compiled as fast as can be. Those that may run all the same are
-// optimised, for size: loops stay loops, whatever the program asks for.
-struct CompileCheaply : PassInfoMixin<CompileCheaply> {
-  PreservedAnalyses run(Module &module, ModuleAnalysisManager &analyses) {
-    auto &functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
-    FunctionPassManager simplify;
-    simplify.addPass(SROAPass(SROAOptions::ModifyCFG));
-    simplify.addPass(EarlyCSEPass());
-    simplify.addPass(SimplifyCFGPass());
-    for (Function &function : module) {
-      if (function.isDeclaration() || !function.hasFnAttribute("regrain-cheap"))
-        continue;
-      if (function.getFnAttribute("regrain-cheap").getValueAsString() == "small") {
-        function.addFnAttr(Attribute::OptimizeForSize);
-        for (BasicBlock &block : function)
-          block.getTerminator()->setMetadata(LLVMContext::MD_loop, nullptr);
-        continue;
-      }
-      simplify.run(function, functions);
-      for (Attribute::AttrKind kind : {Attribute::AlwaysInline, Attribute::OptimizeForSize, Attribute::MinSize})
-        function.removeFnAttr(kind);
-      function.addFnAttr(Attribute::OptimizeNone);
-      function.addFnAttr(Attribute::NoInline);
-    }
-    return PreservedAnalyses::none();
-  }
-  static bool isRequired() { return true; }
-};
-
 void setOptionsOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -299,6 +268,8 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
   regrain_bridge::timePasses(callbacks);
   OptNoneInstrumentation leaveOut(/*DebugLogging=*/false);
   leaveOut.registerCallbacks(callbacks);
+  regrain_bridge::SpareWhatIsDoubtful spare;
+  spare.registerCallbacks(callbacks);
   freezeMaskedLoadsOfVectorisers(callbacks);
   PassBuilder builder(reinterpret_cast<TargetMachine *>(machine), tuning, std::nullopt, &callbacks);
   builder.registerPipelineStartEPCallback([](ModulePassManager &manager, OptimizationLevel) {
@@ -333,7 +304,7 @@ bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMT
         }
         if (name != "regrain-compile-cheaply")
           return false;
-        manager.addPass(CompileCheaply());
+        manager.addPass(regrain_bridge::CompileCheaply());
         return true;
       });
   LoopAnalysisManager loops;

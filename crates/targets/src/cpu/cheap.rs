@@ -2,8 +2,8 @@
 //!
 //! These are the coroutine form of a kernel that has a block function for all shapes, or one for the shape of each launch that is seen (it is
 //! the oracle then); the block function for all shapes, where each launch is expected to have one of its own; and what only such functions call.
-//! Where that is expected by a guess, the block function for all shapes is optimised for size. The marks are read by the pass
-//! `regrain-compile-cheaply`. Results are the same bits, as they are at all levels.
+//! Where that is expected by a guess, the block function for all shapes is optimised for size, without the passes that take longest. The marks
+//! are read by the pass `regrain-compile-cheaply` (`mlir-bridge/cpp/cheap.cpp`). Results are the same bits, as they are at all levels.
 
 use std::collections::HashSet;
 
@@ -164,5 +164,37 @@ define internal void @__regrain_dev_deep() { ret void }
     fn the_function_for_all_shapes_is_seldom_run_where_each_launch_has_its_own() {
         assert_eq!(marked(&[], Some(Demand::Seldom)), ["k", "block_k", "of_threads", "of_block", "deep"]);
         assert_eq!(marked(&[], Some(Demand::Doubtful)), ["k", "block_k", "of_threads"]);
+    }
+
+    /// Sums of four elements, in a loop that a function for size keeps.
+    const SUMS: &str = r#"
+define float @usual(ptr %p) {
+  br label %round
+round:
+  %i = phi i64 [ 0, %0 ], [ %n, %round ]
+  %s = phi float [ 0.0, %0 ], [ %t, %round ]
+  %a = getelementptr float, ptr %p, i64 %i
+  %v = load float, ptr %a
+  %t = fadd float %s, %v
+  %n = add nuw nsw i64 %i, 1
+  %more = icmp ult i64 %n, 4
+  br i1 %more, label %round, label %end
+end:
+  ret float %t
+}
+"#;
+
+    #[test]
+    fn passes_that_take_long_leave_out_what_is_doubtful() {
+        let context = Context::create();
+        let doubtful = SUMS.replace("@usual(ptr %p)", "@doubtful(ptr %p) #0");
+        let text = format!("{SUMS}{doubtful}attributes #0 = {{ \"{CHEAP}\"=\"{SMALL}\" }}\n");
+        let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
+        let module = context.create_module_from_ir(buffer).expect("IR that parses");
+        let options =
+            BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 3, cpu: None, lines: false };
+        super::super::codegen::optimise(&module, &options).expect("passes that run");
+        let blocks = |name| module.get_function(name).expect("a function").count_basic_blocks();
+        assert_eq!((blocks("usual"), blocks("doubtful") > 1), (1, true));
     }
 }
