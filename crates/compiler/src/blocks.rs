@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
@@ -15,10 +16,12 @@ use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Error, kernel_names};
 
 use crate::chips::Chips;
+use crate::commands::Commands;
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics;
 use crate::error::Result;
 use crate::kernels;
+use crate::options::Side;
 use crate::search::Searcher;
 use crate::source::{Source, read_bitcode, write_module};
 use crate::stages::Stages;
@@ -115,13 +118,21 @@ impl Lowering<'_> {
     }
 }
 
-/// `--cuda-device-only`: the device object, or its IR as text. Gives the file that it made.
+/// `--cuda-device-only`: a module that programs load (`cuModuleLoad`), or with `-S` IR as text. Gives the file that it made. Code that is linked
+/// with that of other units (`-fgpu-rdc`) is an object.
 pub(crate) fn device_only(
-    source: &Source<'_>,
+    stages: &Stages<'_>,
+    searcher: &Searcher<'_>,
     target: &'static dyn Blocks,
     chip: SmArch,
     bitcode: &Path,
 ) -> Result<PathBuf> {
+    let source = stages.source;
+    if !source.options.emit.text
+        && let Code::Object { path, .. } = device_side(stages, searcher, target, chip, bitcode)?.code
+    {
+        return loadable(source, path);
+    }
     let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
@@ -188,8 +199,29 @@ fn write_alone<'ctx>(
         write_module(&module, &finished, true)?;
     } else {
         target.emit(&module, options, &finished)?;
+        return loadable(source, finished);
     }
     Ok(finished)
+}
+
+/// Links a device object to a library that programs load; with `-fgpu-rdc` it stays what it is.
+fn loadable(source: &Source<'_>, object: PathBuf) -> Result<PathBuf> {
+    if !is_loaded(source) {
+        return Ok(object);
+    }
+    let finished = source.scratch("module.so");
+    let mut command = Command::new(source.toolchain.clang.path());
+    command.args(["-shared", "-nostartfiles"]).arg(format!("--ld-path={}", source.toolchain.clang.sibling("ld.lld").display()));
+    command.arg(&object).args(["-lm", "-o"]).arg(&finished);
+    // Not shown: CMake takes the first line with a linker for the program's link.
+    Commands::default().run(&mut command)?;
+    Ok(finished)
+}
+
+/// Whether a source's device code is loaded by itself.
+fn is_loaded(source: &Source<'_>) -> bool {
+    let emit = source.options.emit;
+    emit.side == Side::Device && !emit.text && !source.options.relocatable
 }
 
 fn block_options(source: &Source<'_>, chip: SmArch, bitcode: &Path) -> Result<BlockOptions> {
@@ -200,6 +232,7 @@ fn block_options(source: &Source<'_>, chip: SmArch, bitcode: &Path) -> Result<Bl
         level: source.options.device_level(),
         cpu: source.options.cpu.clone(),
         lines: source.options.lines,
+        loaded: is_loaded(source),
     })
 }
 

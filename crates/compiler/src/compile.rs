@@ -355,7 +355,10 @@ impl<'s> Compilation<'s> {
                         made.push((group.archs[0].name.clone(), path, if text { "ll" } else { "o" }));
                         continue;
                     }
-                    let path = blocks::device_only(self.source, blocks, group.chips[0], &self.bitcode(group)[0])?;
+                    let bitcode = &self.bitcode(group)[0];
+                    let path = self.with_stages(group, survey, |stages, searcher| {
+                        blocks::device_only(stages, searcher, blocks, group.chips[0], bitcode)
+                    })?;
                     made.push((group.archs[0].name.clone(), path, if text { "ll" } else { "o" }));
                 }
                 target::Code::Kernels(kernels) => {
@@ -366,6 +369,9 @@ impl<'s> Compilation<'s> {
                 }
             }
         }
+        if self.source.options.emit.fat_binary && made.len() > 1 {
+            return self.source.deliver(&self.fat_binary(&made)?);
+        }
         if let [(_, path, _)] = &made[..] {
             return self.source.deliver(path);
         }
@@ -374,6 +380,18 @@ impl<'s> Compilation<'s> {
             place(path, &output).map_err(Error::io("write", &output))?;
         }
         Ok(())
+    }
+
+    /// One file of the parts of a fat binary: what is not NVIDIA's stands behind what is, where NVIDIA's driver sees no more.
+    fn fat_binary(&self, parts: &[(String, PathBuf, &str)]) -> Result<PathBuf> {
+        let mut bytes = Vec::new();
+        let (theirs, ours): (Vec<_>, Vec<_>) = parts.iter().partition(|(.., extension)| *extension == "fatbin");
+        for (_, path, _) in theirs.into_iter().chain(ours) {
+            bytes.extend(std::fs::read(path).map_err(Error::io("read", path))?);
+        }
+        let whole = self.source.scratch("whole.fatbin");
+        std::fs::write(&whole, bytes).map_err(Error::io("write", &whole))?;
+        Ok(whole)
     }
 }
 

@@ -11,7 +11,7 @@ use regrain_targets::image::Piece;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 use regrain_targets::{Arch, TARGETS, find};
 
-use crate::args::Args;
+use crate::args::{Args, Output};
 use crate::table::Driver;
 
 /// What `regrain-nvcc` compiles for where nothing is said, as nvcc 13 does: PTX of this chip runs on all that NVIDIA's current
@@ -114,11 +114,11 @@ fn unknown(name: &str) -> anyhow::Error {
 /// # Errors
 /// Architectures that nobody knows, and pairs that do not go together.
 pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: bool) -> Result<Wanted> {
-    // A file for one side is of the kind that the build asks for.
     let variable = std::env::var(VARIABLE).unwrap_or_default();
-    let is_for_programs = args.options.emit.side != Side::Device && is_needed;
     let (replaced, added) = match variable.strip_prefix('+') {
-        _ if !is_for_programs => ("", ""),
+        _ if !is_needed || is_text(args) => ("", ""),
+        // One file of the device side can be for several targets where it is a fat binary.
+        Some(_) if args.options.emit.side == Side::Device && !args.options.emit.fat_binary => ("", ""),
         Some(added) => ("", added),
         None => (variable.as_str(), ""),
     };
@@ -146,6 +146,16 @@ pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: 
     add_variable(&mut wanted, clang, added)?;
     settle_pieces(&mut wanted, gpu);
     Ok(wanted)
+}
+
+/// Whether assembly of the device side is made, which is of the kind that the build asks for. nvcc's PTX is what programs load.
+fn is_text(args: &Args) -> bool {
+    args.options.emit.side == Side::Device && args.kind == Output::Assembly && !is_ptx(args)
+}
+
+/// nvcc's `-ptx`.
+pub fn is_ptx(args: &Args) -> bool {
+    args.extra.extension == Some("ptx")
 }
 
 /// NVIDIA's chips that the command line alone asks for, whatever the environment makes of it.

@@ -48,6 +48,10 @@ impl Session {
         let is_needed = compiles_cuda || args.kind == Output::Linked;
         let Wanted { archs, pieces, seen } = archs::wanted(&args, &clang, found.as_ref().ok(), is_needed)?;
         (args.options.pieces, args.options.seen) = (pieces, seen);
+        if archs::is_ptx(&args) && archs.iter().all(|arch| matches!(arch.target.code(), Code::Blocks(_))) {
+            // The CPU's is a module that programs load in its place.
+            args.options.emit.text = false;
+        }
         if args.verbose && compiles_cuda && !args.gpu.is_named() && args.driver == Driver::Regrain {
             let names: Vec<String> = archs.iter().map(ToString::to_string).collect();
             note(&format!("no --offload-arch: compiling for what is in this machine, {}", names.join(", ")));

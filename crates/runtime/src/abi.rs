@@ -41,6 +41,9 @@ pub const FLAG_SYNCHRONISES: u32 = 1;
 /// The block forms of the kernel reach the grid-wide barrier: they wait for other blocks there and nowhere else.
 pub const FLAG_GRID_SYNC: u32 = 2;
 
+/// From which bit on the row of a parameter says how it is aligned among the others, as a logarithm and one more.
+pub const PARAMETER_ALIGNED_AT: u32 = 24;
+
 /// A kernel entry; the argument is what `cudaLaunchKernel` got: one pointer per kernel parameter.
 pub type Entry = unsafe extern "C" fn(*mut *mut c_void);
 
@@ -95,6 +98,7 @@ pub struct CpuKernel {
     pub name: *const c_char,
     pub thread_entry: Option<Entry>,
     pub block_entry: Option<Entry>,
+    /// The bytes of each, and from [`PARAMETER_ALIGNED_AT`] on how it is aligned: 0 where that is not said.
     pub param_sizes: *const u32,
     pub num_params: u32,
     pub flags: u32,

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error_table::ERRORS;
 
@@ -20,6 +21,7 @@ pub type Result<T = ()> = std::result::Result<T, CudaError>;
 impl CudaError {
     pub const INVALID_VALUE: Self = Self(1);
     pub const MEMORY_ALLOCATION: Self = Self(2);
+    pub const INITIALIZATION: Self = Self(3);
     pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
@@ -34,9 +36,14 @@ impl CudaError {
     pub const NO_DEVICE: Self = Self(100);
     pub const INVALID_DEVICE: Self = Self(101);
     pub const INVALID_KERNEL_IMAGE: Self = Self(200);
+    pub const INVALID_CONTEXT: Self = Self(201);
     pub const NO_KERNEL_IMAGE: Self = Self(209);
     pub const UNSUPPORTED_LIMIT: Self = Self(215);
+    pub const FILE_NOT_FOUND: Self = Self(301);
+    pub const OPERATING_SYSTEM: Self = Self(304);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
+    pub const SYMBOL_NOT_FOUND: Self = Self(500);
+    pub const CONTEXT_IS_DESTROYED: Self = Self(709);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
@@ -64,11 +71,29 @@ pub fn check(valid: bool) -> Result {
 
 thread_local! {
     static LAST: Cell<u32> = const { Cell::new(0) };
+    /// Whether a function of the driver's calls one of the runtime's.
+    static FROM_DRIVER: Cell<bool> = const { Cell::new(false) };
 }
+
+static USED: AtomicBool = AtomicBool::new(false);
 
 /// The calling thread's last error, 0 for none.
 pub fn last() -> u32 {
     LAST.get()
+}
+
+/// What a function of the runtime does, for one of the driver's: the last error stays what it is.
+pub fn quietly(function: impl FnOnce() -> u32) -> Result {
+    let (before, inside) = (LAST.get(), FROM_DRIVER.replace(true));
+    let code = function();
+    LAST.set(before);
+    FROM_DRIVER.set(inside);
+    if code == 0 { Ok(()) } else { Err(CudaError(code)) }
+}
+
+/// Whether the program has called a function of the runtime's own.
+pub fn runtime_is_used() -> bool {
+    USED.load(Ordering::Relaxed)
 }
 
 /// Forgets the calling thread's last error.
@@ -78,6 +103,9 @@ pub fn clear_last() {
 
 /// Runs the body of an API function: records its error, and turns a panic into `cudaErrorUnknown`.
 pub fn api(body: impl FnOnce() -> Result) -> u32 {
+    if !USED.load(Ordering::Relaxed) {
+        USED.store(!FROM_DRIVER.get(), Ordering::Relaxed);
+    }
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return 0,
         Ok(Err(error)) => error.0,

@@ -30,6 +30,7 @@ pub mod abi;
 mod api;
 mod compiled;
 mod device;
+mod driver;
 mod error;
 mod error_table;
 mod images;

@@ -50,6 +50,15 @@ impl Default {
         }
     }
 
+    /// The flags of a look-up of a function, with that for this spelling unless they say one.
+    pub fn flags(self, given: u64) -> u64 {
+        const PER_THREAD: u64 = 2;
+        match self {
+            Self::PerThread if given == 0 => PER_THREAD,
+            _ => given,
+        }
+    }
+
     /// A copy on `given` that nobody waits for.
     pub fn later(self, given: Stream) -> Order {
         Order { stream: self.stream(given), waits: false }

@@ -291,6 +291,8 @@ pub struct BlockOptions {
     pub cpu: Option<String>,
     /// Whether the object says which source lines its code comes from.
     pub lines: bool,
+    /// Whether programs load the code by itself while they run (`cuModuleLoad`).
+    pub loaded: bool,
 }
 
 /// A target with one of its architectures.

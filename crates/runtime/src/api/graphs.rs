@@ -17,7 +17,7 @@ use crate::types::{Copy3d, EdgeData, HostNode, KernelNode, MemsetNode, UpdateRes
 ///
 /// # Safety
 /// `list` is null or as long as `count` says.
-unsafe fn handles<'a>(list: *const Handle, count: usize) -> Result<&'a [Handle]> {
+pub unsafe fn handles<'a>(list: *const Handle, count: usize) -> Result<&'a [Handle]> {
     check(count == 0 || !list.is_null())?;
     // SAFETY: by contract.
     Ok(if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(list, count) } })

@@ -3,14 +3,14 @@
 
 mod arrays;
 mod copies;
-mod devices;
+pub mod devices;
 mod errors;
-mod graphs;
-mod kernels;
+pub mod graphs;
+pub mod kernels;
 mod locations;
-mod memory;
+pub mod memory;
 mod properties;
 mod registration;
-mod streams;
-mod textures;
+pub mod streams;
+pub mod textures;
 mod unsupported;

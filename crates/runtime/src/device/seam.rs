@@ -172,6 +172,10 @@ pub trait Memory {
     /// Free and total bytes.
     fn memory_info(&self) -> Result<(usize, usize)>;
     fn pointer_attributes(&self, pointer: *const c_void) -> Result<PointerAttributes>;
+    /// The start of the allocation that holds an address, and its bytes.
+    fn allocation(&self, _pointer: *const c_void) -> Result<(usize, usize)> {
+        no()
+    }
     fn prefetch(&self, pointer: *const c_void, count: usize, to: Location, stream: Stream) -> Result;
     fn advise(&self, pointer: *const c_void, count: usize, advice: u32, location: Location) -> Result;
 }
@@ -240,6 +244,13 @@ pub trait Copies {
     /// # Safety
     /// The region is valid.
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result;
+    /// Fills with elements of more than a byte.
+    ///
+    /// # Safety
+    /// The region is valid.
+    unsafe fn fill_elements(&self, _fill: &MemsetNode, _order: Order) -> Result {
+        no()
+    }
 }
 
 /// CUDA arrays.

@@ -172,6 +172,11 @@ pub fn variable(shadow: *const c_void) -> Result<&'static Variable> {
     known.or_else(stored).ok_or(CudaError::INVALID_SYMBOL)
 }
 
+/// Forgets the variables of a module that goes.
+pub fn forget_variables(of: &'static Module) {
+    write().variables.retain(|_, variable| !std::ptr::eq(variable.module, of));
+}
+
 /// All modules.
 pub fn modules() -> Vec<&'static Module> {
     read().modules.clone()
@@ -183,7 +188,7 @@ pub fn functions() -> Vec<&'static Function> {
 }
 
 /// Whether a test holds for some variable.
-pub fn any_variable(test: impl Fn(&'static Variable) -> bool) -> bool {
+pub fn any_variable(mut test: impl FnMut(&'static Variable) -> bool) -> bool {
     read().variables.values().any(|variable| test(variable))
 }
 

@@ -61,6 +61,18 @@ struct Parameter<'ctx> {
     /// The copy's `align`, on which caller and callee must agree.
     alignment: Option<Attribute>,
     size: u64,
+    /// How its place among the parameters is aligned.
+    aligned: u64,
+}
+
+/// From which bit on the image says how a parameter is aligned, as a logarithm and one more, beside its size.
+const ALIGNED_AT: u32 = 24;
+
+impl Parameter<'_> {
+    /// What the image says of it.
+    fn row(&self) -> u64 {
+        self.size | u64::from(self.aligned.max(1).ilog2() + 1) << ALIGNED_AT
+    }
 }
 
 impl<'ctx> Kernel<'ctx> {
@@ -99,7 +111,13 @@ fn parameter<'ctx>(function: FunctionValue<'ctx>, index: u32, layout: &TargetDat
         Some(attribute) => layout.get_abi_size(&attribute.get_type_value()),
         None => layout.get_abi_size(&value_type),
     };
-    Parameter { value_type, by_copy, in_place: in_place.is_some(), alignment, size }
+    let of_type = match by_copy.as_ref().or(in_place.as_ref()) {
+        Some(attribute) => layout.get_abi_alignment(&attribute.get_type_value()),
+        None => layout.get_abi_alignment(&value_type),
+    };
+    let of_copy = alignment.filter(|_| by_copy.is_some() || in_place.is_some()).map(|align| align.get_enum_value());
+    let aligned = of_copy.unwrap_or_else(|| of_type.into());
+    Parameter { value_type, by_copy, in_place: in_place.is_some(), alignment, size, aligned }
 }
 
 /// `__launch_bounds__`: the product of `nvvm.maxntid`'s numbers, 0 without; AMD's kernels have a least and a most number, which without
@@ -153,7 +171,7 @@ pub(super) fn emit<'ctx>(
         let mine: Vec<_> = blocks.iter().filter(|block| block.kernel == kernel.name).collect();
         let may_synchronise = synchronising.contains(kernel.function);
         let facts = KernelFacts {
-            parameter_sizes: kernel.parameters.iter().map(|parameter| parameter.size).collect(),
+            parameter_sizes: kernel.parameters.iter().map(Parameter::row).collect(),
             max_threads: kernel.max_threads,
             static_shared: kernel.static_shared.into(),
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use mlir_bridge::VectorRegisters;
+use mlir_bridge::{VectorRegisters, llvm};
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
@@ -111,6 +111,9 @@ impl Blocks for Cpu {
             measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
         }
         reject_missing(module, options)?;
+        if options.loaded {
+            llvm::take_from_program(module, &image_symbol(&options.unit));
+        }
         measure(STEPS, "emitting the object", || codegen::emit_object(module, options, output))
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
 
 use super::caches::Ways;
 use super::pace::{Help, Pace};
-use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC};
+use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Variable};
 
@@ -19,6 +19,8 @@ pub struct Kernel {
     pub block_entry: Option<Entry>,
     pub variants: Vec<([u32; 3], Entry)>,
     pub param_sizes: Vec<u32>,
+    /// How each is aligned among the others.
+    pub param_alignments: Vec<u32>,
     pub max_threads: u32,
     pub static_shared: u32,
     pub local_bytes: u32,
@@ -104,18 +106,28 @@ fn variable(image: &'static CpuImage, name: &CStr) -> Option<&'static CpuVar> {
     unsafe { table(image.vars, image.num_vars).iter().find(|var| is(var.name, name)) }
 }
 
+/// How a parameter is aligned: what the image says, or by its size, at most 16.
+fn alignment(row: u32) -> u32 {
+    match row >> PARAMETER_ALIGNED_AT {
+        0 => (1 << row.trailing_zeros()).clamp(1, 16),
+        said => 1 << (said - 1),
+    }
+}
+
 fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
     // SAFETY: the image is a constant of the program with valid tables.
     unsafe {
         let entry = table(image.kernels, image.num_kernels).iter().find(|entry| is(entry.name, name))?;
         let variants = table(entry.variants, entry.num_variants);
+        let parameters = table(entry.param_sizes, entry.num_params);
         Some(Kernel {
             name: name.to_string_lossy().into_owned(),
             source_name: OnceLock::new(),
             thread_entry: entry.thread_entry,
             block_entry: entry.block_entry,
             variants: variants.iter().filter_map(|v| Some((v.block, v.block_entry?))).collect(),
-            param_sizes: table(entry.param_sizes, entry.num_params).to_vec(),
+            param_sizes: parameters.iter().map(|row| row & ((1 << PARAMETER_ALIGNED_AT) - 1)).collect(),
+            param_alignments: parameters.iter().map(|row| alignment(*row)).collect(),
             max_threads: entry.max_threads,
             static_shared: entry.static_shared,
             local_bytes: entry.local_bytes,
@@ -170,6 +182,17 @@ pub fn in_variable(start: usize, len: usize) -> bool {
                 && start < found.address + found.size.max(1)
         })
     })
+}
+
+/// Where the device variable begins that holds an address, and its bytes.
+pub fn variable_at(address: usize) -> Option<(usize, usize)> {
+    let mut at = None;
+    registry::any_variable(|variable| {
+        let found = storage(variable).ok().filter(|found| (found.address..found.address + found.size).contains(&address));
+        at = at.or(found.map(|found| (found.address, found.size)));
+        at.is_some()
+    });
+    at
 }
 
 /// Sets the host's pointer to a managed variable.

@@ -72,12 +72,12 @@ fn occupancy(kernel: &Kernel, threads: i32, shared: usize) -> Result<i32> {
     Ok(limits::max_blocks_per_sm(kernel, threads, shared) as i32)
 }
 
-/// Offset of a parameter in CUDA's parameter space: naturally aligned by its size, at most 16.
+/// Offset of a parameter in CUDA's parameter space.
 fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
     let mut offset = 0usize;
-    for (at, size) in kernel.param_sizes.iter().enumerate() {
+    for (at, (size, aligned)) in kernel.param_sizes.iter().zip(&kernel.param_alignments).enumerate() {
         let size = *size as usize;
-        offset = offset.next_multiple_of((1 << size.trailing_zeros()).clamp(1, 16));
+        offset = offset.next_multiple_of(*aligned as usize);
         if at == index {
             return Ok((offset, size));
         }

@@ -109,6 +109,11 @@ impl Memory for Cpu {
         Ok(PointerAttributes { kind, ordinal, device, host })
     }
 
+    fn allocation(&self, pointer: *const c_void) -> Result<(usize, usize)> {
+        let found = find(pointer).map(|found| (found.start, found.size));
+        found.or_else(|| kernel::variable_at(pointer as usize)).ok_or(CudaError::INVALID_VALUE)
+    }
+
     fn prefetch(&self, pointer: *const c_void, count: usize, to: Location, stream: Stream) -> Result {
         device_ok()?;
         streams::check(stream)?;

@@ -10,7 +10,7 @@ use super::{arrays, streams};
 use crate::device::seam::{Arrays, Copies, Copy2d, Fill, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr,
+    ChannelFormat, Copy3d, Copy3dPeer, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, MemsetNode, PitchedPtr,
 };
 
 /// What is said of a copy of so many bytes, by its `cudaMemcpyKind`.
@@ -94,6 +94,10 @@ impl Copies for Cpu {
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
         done(order, &Work::Fill3d(to, value, extent), || a_fill(volume(extent)))
+    }
+
+    unsafe fn fill_elements(&self, fill: &MemsetNode, order: Order) -> Result {
+        done(order, &Work::Fill(*fill), || a_fill(fill.width * fill.height * fill.element as usize))
     }
 }
 

@@ -144,6 +144,13 @@ library! {
     }
 }
 
+/// A function of the driver library by its name, where that library is there.
+pub fn driver_function(name: &CStr) -> Option<*const c_void> {
+    let (library, _) = library::load(&PATHS).ok()?;
+    // SAFETY: a handle of the driver library, never closed; the address is not called here.
+    unsafe { library::symbol::<*const c_void>(library, name) }
+}
+
 /// Loads the driver library. The error says where it was looked for and what the loader answered.
 pub fn load() -> Result<(Functions, Driver), String> {
     let (library, path) = library::load(&PATHS).map_err(|tried| format!("no NVIDIA driver library; {tried}"))?;

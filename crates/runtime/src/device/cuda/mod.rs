@@ -11,10 +11,13 @@
 
 mod arrays;
 mod copies;
-mod layout;
+pub mod layout;
 mod library;
 pub mod machine;
 mod pick;
 mod state;
 mod textures;
 mod vendor;
+
+pub use arrays::{array_descriptor, from_driver};
+pub use library::driver_function;
