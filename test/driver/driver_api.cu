@@ -374,9 +374,9 @@ static void graphs() {
 }
 
 static void absent() {
-  CUmemGenericAllocationHandle handle = 0;
-  CUmemAllocationProp prop = {};
-  FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&handle, 4096, &prop, 0));
+  CUmulticastObjectProp many = {};
+  CUmemGenericAllocationHandle multicast = 0;
+  FAILS(CUDA_ERROR_NOT_SUPPORTED, cuMulticastCreate(&multicast, &many));
   CUipcMemHandle ipc;
   FAILS(CUDA_ERROR_NOT_SUPPORTED, cuIpcGetMemHandle(&ipc, 0));
   EXPECT(cudaGetLastError() == cudaSuccess);

@@ -5,20 +5,26 @@ unsafe extern "C" {
     fn __regrain_compiled_version() -> u32;
 }
 
-/// The architecture that the source saw, in the units of `__CUDA_ARCH__`: 700 where the program does not say.
+/// The architecture that the source saw, in the units of `__CUDA_ARCH__`. A program without CUDA code of its own
+/// does not say: it loads modules, which see 800 unless they ask for something else.
 ///
 /// It is what devices other than NVIDIA's report as their compute capability: libraries such as CUB choose among the
 /// versions of a kernel by it, and there is the one that the source was compiled for alone.
 pub fn arch() -> u32 {
     // SAFETY: a C function without preconditions.
     match unsafe { __regrain_compiled_arch() } {
-        0 => 700,
+        0 => 800,
         arch => arch,
     }
 }
 
-/// The version of CUDA's runtime whose functions these are for this program, as in 12090; where there is no NVIDIA driver, also that of
-/// the driver. CUDA 13 gave some names of CUDA 12 other parameters and another `cudaDeviceProp`.
+/// The version of the driver where there is none of NVIDIA's: the newest whose functions there are, whatever the program was compiled with, as
+/// drivers are newer than programs.
+pub fn driver_version() -> i32 {
+    13000.max(cuda_version())
+}
+
+/// The version of CUDA's runtime whose functions these are for this program, as in 12090. CUDA 13 gave some names of CUDA 12 other parameters and another `cudaDeviceProp`.
 pub fn cuda_version() -> i32 {
     // SAFETY: a C function without preconditions.
     match unsafe { __regrain_compiled_version() } {

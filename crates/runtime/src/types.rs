@@ -166,6 +166,19 @@ pub struct Location {
     pub id: i32,
 }
 
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemoryProperties {
+    pub kind: u32,
+    pub handle_types: u32,
+    pub location: Location,
+    pub metadata: *mut c_void,
+    pub flags: [u8; 8],
+}
+
+const _: () = assert!(size_of::<MemoryProperties>() == 32);
+
 /// `cudaMemPoolProps`.
 #[repr(C)]
 pub struct PoolProps {

@@ -11,7 +11,7 @@ use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
 use crate::properties::DeviceProp;
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemsetNode, PitchedPtr,
+    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemoryProperties, MemsetNode, PitchedPtr,
     PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
 };
 
@@ -211,6 +211,52 @@ pub trait Pools {
         no()
     }
     fn allocate_from(&self, _size: usize, _pool: *mut c_void, _stream: Stream) -> Result<*mut c_void> {
+        no()
+    }
+}
+
+/// Virtual memory: addresses that are reserved, and memory that is mapped there.
+pub trait VirtualMemory {
+    /// What sizes and addresses are multiples of.
+    fn granularity(&self, _asked: &MemoryProperties) -> Result<usize> {
+        no()
+    }
+    fn create_memory(&self, _size: usize, _asked: &MemoryProperties) -> Result<u64> {
+        no()
+    }
+    fn release_memory(&self, _handle: u64) -> Result {
+        no()
+    }
+    fn memory_properties(&self, _handle: u64) -> Result<MemoryProperties> {
+        no()
+    }
+    /// The handle of what is mapped at an address, which the program has once more then.
+    fn retain_memory(&self, _address: usize) -> Result<u64> {
+        no()
+    }
+    fn reserve(&self, _size: usize, _alignment: usize, _wanted: usize) -> Result<usize> {
+        no()
+    }
+    fn unreserve(&self, _start: usize, _size: usize) -> Result {
+        no()
+    }
+    fn map_memory(&self, _start: usize, _size: usize, _offset: usize, _handle: u64) -> Result {
+        no()
+    }
+    fn unmap_memory(&self, _start: usize, _size: usize) -> Result {
+        no()
+    }
+    fn set_access(&self, _start: usize, _size: usize, _location: Location, _access: u32) -> Result {
+        no()
+    }
+    fn access(&self, _location: Location, _address: usize) -> Result<u32> {
+        no()
+    }
+    /// A file descriptor, which is the program's then.
+    fn export_memory(&self, _handle: u64, _kind: u32) -> Result<i32> {
+        no()
+    }
+    fn import_memory(&self, _descriptor: i32, _kind: u32) -> Result<u64> {
         no()
     }
 }
@@ -486,6 +532,6 @@ pub trait Graphs {
 
 /// What carries out a program's CUDA calls.
 pub trait Device:
-    Machine + Memory + Pools + Copies + Arrays + Textures + Streams + Events + Kernels + Graphs + Sync
+    Machine + Memory + VirtualMemory + Pools + Copies + Arrays + Textures + Streams + Events + Kernels + Graphs + Sync
 {
 }

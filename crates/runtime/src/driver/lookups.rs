@@ -3,16 +3,16 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use super::frame::driver_api;
-use super::unsupported;
 use super::{
-    contexts, copies, devices, errors, functions, graphs, jit, memory, modules, same, textures,
+    contexts, copies, devices, errors, functions, graphs, jit, memory, modules, same, textures, unsupported,
+    virtual_memory,
 };
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 
 /// All that is exported, in lists.
-fn lists() -> [&'static [super::frame::Entry]; 15] {
+fn lists() -> [&'static [super::frame::Entry]; 16] {
     [
         contexts::ENTRIES,
         copies::ENTRIES,
@@ -28,6 +28,7 @@ fn lists() -> [&'static [super::frame::Entry]; 15] {
         same::OF_GRAPHS,
         textures::ENTRIES,
         unsupported::ENTRIES,
+        virtual_memory::ENTRIES,
         ENTRIES,
     ]
 }

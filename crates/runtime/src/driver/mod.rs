@@ -18,3 +18,4 @@ mod modules;
 mod same;
 mod textures;
 mod unsupported;
+mod virtual_memory;

@@ -26,6 +26,14 @@ EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
   snprintf(name, (size_t)length, "Stand-in GPU %d", device);
   DONE(0);
 }
+// Of many parameters, which says nothing but that they came.
+EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+    const cuuint64_t *dim, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *elements,
+    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+    CUtensorMapFloatOOBfill fill) {
+  (void)map, (void)address, (void)dim, (void)strides, (void)box, (void)elements, (void)interleave, (void)swizzle;
+  BARE("cuTensorMapEncodeTiled(%d, %u, %d, %d)", type, rank, promotion, fill); DONE(0);
+}
 EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
   BARE("cuDeviceGetUuid(%d)", device); DEVICE(device);
   memset(uuid, device, sizeof *uuid);

@@ -155,6 +155,9 @@ pub fn release(pointer: *mut c_void, kinds: &[Kind]) -> Result {
     let Some(found) = heap.live.get(&(pointer as usize)).copied().filter(|found| kinds.contains(&found.kind)) else {
         return Err(CudaError::INVALID_VALUE);
     };
+    if matches!(found.source, Source::Program) {
+        return Err(CudaError::INVALID_VALUE);
+    }
     heap.used -= found.size;
     heap.live.remove(&found.start);
     heap.give_back(&found);
@@ -168,6 +171,17 @@ pub fn release_all() {
         heap.give_back(found);
     }
     heap.used = 0;
+}
+
+/// Takes note of memory that was mapped, and is device memory as long as it is there.
+pub fn place(start: usize, size: usize) {
+    let mapped = Allocation { start, size, kind: Kind::Device, flags: 0, source: Source::Program };
+    heap().live.insert(start, mapped);
+}
+
+/// Forgets memory that was mapped.
+pub fn displace(start: usize) {
+    heap().live.remove(&start);
 }
 
 /// Takes note of the program's own memory.

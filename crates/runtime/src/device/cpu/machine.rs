@@ -56,7 +56,7 @@ impl Machine for Cpu {
     }
 
     fn driver_version(&self) -> Result<i32> {
-        Ok(compiled::cuda_version())
+        Ok(compiled::driver_version())
     }
 
     fn limit(&self, which: u32) -> Result<usize> {

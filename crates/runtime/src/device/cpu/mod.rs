@@ -54,6 +54,7 @@ mod textures;
 mod trace;
 mod transfers;
 mod turns;
+mod virtual_memory;
 mod waiting;
 mod warp;
 mod wave;

@@ -110,6 +110,10 @@ fn set_texture_limits(prop: &mut DeviceProp) {
     prop.maxSurfaceCubemapLayered = [32_768, 2_046];
 }
 
+/// Attributes of the driver alone: virtual memory, and that other processes get it as files.
+const VIRTUAL_MEMORY: u32 = 102;
+const SHARED_BY_FILES: u32 = 103;
+
 /// The value of a `cudaDeviceAttr`; attributes of features that are not there are 0.
 pub fn attribute(which: u32) -> Result<c_int, CudaError> {
     let prop = properties();
@@ -176,6 +180,7 @@ pub fn attribute(which: u32) -> Result<c_int, CudaError> {
         99 => prop.hostRegisterSupported,
         100 => prop.pageableMemoryAccessUsesHostPageTables,
         101 => prop.directManagedMemAccessFromHost,
+        VIRTUAL_MEMORY | SHARED_BY_FILES => 1,
         106 => prop.maxBlocksPerMultiProcessor,
         115 => prop.memoryPoolsSupported,
         131 | 134 => -1,

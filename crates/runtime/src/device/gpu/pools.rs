@@ -3,9 +3,11 @@
 use std::ffi::c_void;
 
 use super::vendor::{Vendor, newer};
-use crate::device::seam::{Pools, Stream};
+use crate::device::seam::{Pools, Stream, VirtualMemory};
 use crate::error::Result;
 use crate::types::PoolProps;
+
+impl<T: Vendor> VirtualMemory for T {}
 
 impl<T: Vendor> Pools for T {
     fn default_pool(&self, device: i32) -> Result<*mut c_void> {

@@ -131,7 +131,7 @@ impl Vendor for Amd {
 
     /// HIP counts versions of its own; programs compare this one with CUDA's runtime.
     fn driver_version(&self) -> Result<i32> {
-        Ok(compiled::cuda_version())
+        Ok(compiled::driver_version())
     }
 
     fn failure(&self) -> Option<CudaError> {
