@@ -6,5 +6,8 @@ fn main() {
     println!("cargo:rerun-if-changed=src/device/cpu/native.c");
     println!("cargo:rerun-if-changed=src/device/cpu/exports.c");
     println!("cargo:rerun-if-changed=include/regrain_tls.h");
-    cc::Build::new().files(["src/device/cpu/native.c", "src/device/cpu/exports.c"]).include("include").compile("regrain_native");
+    cc::Build::new()
+        .files(["src/device/cpu/native.c", "src/device/cpu/exports.c"])
+        .include("include")
+        .compile("regrain_native");
 }

@@ -19,7 +19,7 @@ use crate::chips::Chips;
 use crate::commands::Commands;
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics;
-use crate::error::Result;
+use crate::error::{self, Result};
 use crate::kernels;
 use crate::options::Side;
 use crate::search::Searcher;
@@ -211,11 +211,27 @@ fn loadable(source: &Source<'_>, object: PathBuf) -> Result<PathBuf> {
     }
     let finished = source.scratch("module.so");
     let mut command = Command::new(source.toolchain.clang.path());
-    command.args(["-shared", "-nostartfiles"]).arg(format!("--ld-path={}", source.toolchain.clang.sibling("ld.lld").display()));
+    command
+        .args(["-shared", "-nostartfiles"])
+        .arg(format!("--ld-path={}", source.toolchain.clang.sibling("ld.lld").display()));
     command.arg(&object).args(["-lm", "-o"]).arg(&finished);
     // Not shown: CMake takes the first line with a linker for the program's link.
     Commands::default().run(&mut command)?;
+    if source.options.emit.module_text {
+        let bytes = std::fs::read(&finished).map_err(error::Error::io("read", &finished))?;
+        std::fs::write(&finished, module_text(&bytes)).map_err(error::Error::io("write", &finished))?;
+    }
     Ok(finished)
+}
+
+/// A module as text, which has no NUL in it: programs read PTX as C strings.
+fn module_text(bytes: &[u8]) -> String {
+    let mut text = "// Regrain: a module for the CPU\n".to_owned();
+    for line in bytes.chunks(60) {
+        text.extend(line.iter().map(|byte| format!("{byte:02x}")));
+        text.push('\n');
+    }
+    text
 }
 
 /// Whether a source's device code is loaded by itself.

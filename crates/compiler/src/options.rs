@@ -88,6 +88,8 @@ pub struct Emit {
     pub llvm: bool,
     /// nvcc's `-fatbin`: one file with the device code for all chips.
     pub fat_binary: bool,
+    /// nvcc's `-ptx` for the CPU: what programs load as text.
+    pub module_text: bool,
 }
 
 /// How long the search for grains may take, seconds.

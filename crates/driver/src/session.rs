@@ -50,7 +50,7 @@ impl Session {
         (args.options.pieces, args.options.seen) = (pieces, seen);
         if archs::is_ptx(&args) && archs.iter().all(|arch| matches!(arch.target.code(), Code::Blocks(_))) {
             // The CPU's is a module that programs load in its place.
-            args.options.emit.text = false;
+            (args.options.emit.text, args.options.emit.module_text) = (false, true);
         }
         if args.verbose && compiles_cuda && !args.gpu.is_named() && args.driver == Driver::Regrain {
             let names: Vec<String> = archs.iter().map(ToString::to_string).collect();

@@ -11,8 +11,8 @@ use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
 use crate::properties::DeviceProp;
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemoryProperties, MemsetNode, PitchedPtr,
-    PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
+    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemoryProperties, MemsetNode,
+    PitchedPtr, PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
 };
 
 /// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of

@@ -136,8 +136,7 @@ unsafe fn copy_3d_peer(copy: *const Memcpy3d, order: Order) -> Result {
     // SAFETY: by contract.
     unsafe {
         let region = region(copy)?;
-        let Copy3d { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, .. } =
-            copy_of(device, &region)?;
+        let Copy3d { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, .. } = copy_of(device, &region)?;
         let src_device = contexts::device_of(region.from.context)?;
         let dst_device = contexts::device_of(region.to.context)?;
         let copy =
@@ -150,7 +149,17 @@ unsafe fn copy_3d_peer(copy: *const Memcpy3d, order: Order) -> Result {
 fn in_array(array: *mut c_void, start: usize) -> Side3d {
     let null = std::ptr::null_mut();
     Side3d {
-        x: start, y: 0, z: 0, level: 0, kind: ARRAY, host: null, device: 0, array, context: null, pitch: 0, height: 0,
+        x: start,
+        y: 0,
+        z: 0,
+        level: 0,
+        kind: ARRAY,
+        host: null,
+        device: 0,
+        array,
+        context: null,
+        pitch: 0,
+        height: 0,
     }
 }
 

@@ -8,9 +8,7 @@ use crate::device::cuda::{array_descriptor, from_driver};
 use crate::device::seam::ObjectParts;
 use crate::error::{CudaError, Result, check};
 use crate::macros::put;
-use crate::types::{
-    ChannelFormat, Extent, RESOURCE_ARRAY, RESOURCE_MIPMAP, Resource, ResourceView, TextureSettings,
-};
+use crate::types::{ChannelFormat, Extent, RESOURCE_ARRAY, RESOURCE_MIPMAP, Resource, ResourceView, TextureSettings};
 
 type Handle = *mut c_void;
 

@@ -143,12 +143,36 @@ pub unsafe fn load(data: *const c_void, known: Option<usize>) -> Result<Loaded, 
                 }
             }
             _ if &first == b"\x7fELF" => library(elf(data.cast(), known)?),
+            _ if (0..TEXT_MARK.len()).all(|at| data.cast::<u8>().add(at).read() == TEXT_MARK[at]) => {
+                of_text(CStr::from_ptr(data.cast()))
+            }
             _ if first.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
                 refused(CudaError::NO_KERNEL_IMAGE, "PTX, or other text, is for NVIDIA's GPUs")
             }
             _ => refused(CudaError::INVALID_KERNEL_IMAGE, format!("unknown first bytes {first:02x?}")),
         }
     }
+}
+
+/// How a module begins that is written as text, two digits for each byte: what programs read as PTX must be without NUL.
+const TEXT_MARK: &[u8] = b"// Regrain: a module for the CPU\n";
+
+/// Loads a library that is written as text.
+fn of_text(text: &CStr) -> Result<Loaded, Refusal> {
+    let digits = text.to_bytes()[TEXT_MARK.len()..].iter().filter(|byte| !byte.is_ascii_whitespace());
+    let digits: Option<Vec<u8>> = digits.map(|byte| char::from(*byte).to_digit(16).map(|digit| digit as u8)).collect();
+    let Some(bytes) = digits.map(|digits| digits.chunks(2).map(|pair| pair[0] << 4 | pair[pair.len() - 1]).collect())
+    else {
+        return refused(CudaError::INVALID_KERNEL_IMAGE, "a module as text with other than digits in it");
+    };
+    let mut bytes: Vec<u8> = bytes;
+    let length = bytes.len();
+    bytes.extend([0; BEHIND]);
+    if !bytes.starts_with(b"\x7fELF") {
+        return refused(CudaError::INVALID_KERNEL_IMAGE, "a module as text that is none");
+    }
+    // SAFETY: so many bytes, and some more.
+    unsafe { library(elf(bytes.as_ptr(), Some(length))?) }
 }
 
 /// Whether a library stands behind NVIDIA's fat binary, where nothing at all need be.
@@ -223,7 +247,7 @@ impl Elf {
 ///
 /// # Safety
 /// `data` leads to an ELF file, whole or as long as `known`, with [`BEHIND`] bytes behind it.
-unsafe fn elf(data: *const u8, known: Option<usize>) -> Result<&'static [u8], Refusal> {
+unsafe fn elf<'a>(data: *const u8, known: Option<usize>) -> Result<&'a [u8], Refusal> {
     let file = Elf(data);
     // SAFETY: by contract: the header is there, and what it speaks of.
     unsafe {
@@ -235,7 +259,10 @@ unsafe fn elf(data: *const u8, known: Option<usize>) -> Result<&'static [u8], Re
             other => return refused(CudaError::NO_KERNEL_IMAGE, format!("a file for another machine ({other})")),
         }
         if class != 2 || kind != SHARED {
-            return refused(CudaError::INVALID_KERNEL_IMAGE, "an object that is to be linked (-fgpu-rdc), not a module");
+            return refused(
+                CudaError::INVALID_KERNEL_IMAGE,
+                "an object that is to be linked (-fgpu-rdc), not a module",
+            );
         }
         match file.length(known) {
             Some(length) => Ok(std::slice::from_raw_parts(data, length)),

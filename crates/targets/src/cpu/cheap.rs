@@ -130,8 +130,15 @@ define internal void @__regrain_dev_deep() { ret void }
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
-        let options =
-            BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false, loaded: false };
+        let options = BlockOptions {
+            unit: "0".into(),
+            relocatable: false,
+            cuda_arch: 70,
+            level: 2,
+            cpu: None,
+            lines: false,
+            loaded: false,
+        };
         let kernels = Kernel::collect(&module, &options).expect("kernels");
         let block = |symbol: &str, shape, demand| BlockFunction {
             kernel: "k".into(),

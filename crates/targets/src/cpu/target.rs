@@ -5,8 +5,8 @@ use std::path::Path;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use mlir_bridge::{VectorRegisters, llvm};
 use mlir_bridge::timing::{STEPS, measure};
+use mlir_bridge::{VectorRegisters, llvm};
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 

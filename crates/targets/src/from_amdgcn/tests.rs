@@ -20,7 +20,15 @@ fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
 }
 
 fn options() -> BlockOptions {
-    BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 2, cpu: None, lines: false, loaded: false }
+    BlockOptions {
+        unit: "0".into(),
+        relocatable: false,
+        cuda_arch: 70,
+        level: 2,
+        cpu: None,
+        lines: false,
+        loaded: false,
+    }
 }
 
 /// The IR that emulation makes of `text`; it also comes through the host's back end.

@@ -188,7 +188,8 @@ pub fn in_variable(start: usize, len: usize) -> bool {
 pub fn variable_at(address: usize) -> Option<(usize, usize)> {
     let mut at = None;
     registry::any_variable(|variable| {
-        let found = storage(variable).ok().filter(|found| (found.address..found.address + found.size).contains(&address));
+        let found =
+            storage(variable).ok().filter(|found| (found.address..found.address + found.size).contains(&address));
         at = at.or(found.map(|found| (found.address, found.size)));
         at.is_some()
     });
