@@ -118,7 +118,8 @@ impl Lowering<'_> {
     }
 }
 
-/// `--cuda-device-only`: a module that programs load (`cuModuleLoad`), or with `-S` IR as text. Gives the file that it made. Code that is linked
+/// `--cuda-device-only`: a module that programs load (`cuModuleLoad`), or with `-S` IR as text. Gives the file that it
+/// made. Code that is linked
 /// with that of other units (`-fgpu-rdc`) is an object.
 pub(crate) fn device_only(
     stages: &Stages<'_>,

@@ -382,7 +382,8 @@ impl<'s> Compilation<'s> {
         Ok(())
     }
 
-    /// One file of the parts of a fat binary: what is not NVIDIA's stands behind what is, where NVIDIA's driver sees no more.
+    /// One file of the parts of a fat binary: what is not NVIDIA's stands behind what is, where NVIDIA's driver sees
+    /// no more.
     fn fat_binary(&self, parts: &[(String, PathBuf, &str)]) -> Result<PathBuf> {
         let mut bytes = Vec::new();
         let (theirs, ours): (Vec<_>, Vec<_>) = parts.iter().partition(|(.., extension)| *extension == "fatbin");

@@ -148,7 +148,8 @@ pub fn wanted(args: &Args, clang: &Clang, toolkit: Option<&Toolkit>, is_needed: 
     Ok(wanted)
 }
 
-/// Whether assembly of the device side is made, which is of the kind that the build asks for. nvcc's PTX is what programs load.
+/// Whether assembly of the device side is made, which is of the kind that the build asks for. nvcc's PTX is what
+/// programs load.
 fn is_text(args: &Args) -> bool {
     args.options.emit.side == Side::Device && args.kind == Output::Assembly && !is_ptx(args)
 }

@@ -126,8 +126,8 @@ void regrainLowerSingleThreadAtomics(LLVMModuleRef module);
  * most `limit` instructions; none with a call whose name begins with, or whose assembly contains, one of `barriers`.
  * Whether any was. */
 bool regrainUnrollArrays(LLVMModuleRef module, const MlirStringRef *barriers, size_t num_barriers, uint64_t limit);
-/* Makes a device module one that a program loads while it runs: what it wants of the runtime stands in a table beside its image, whose name is
- * given (see loaded.cpp). */
+/* Makes a device module one that a program loads while it runs: what it wants of the runtime stands in a table
+ * beside its image, whose name is given (see loaded.cpp). */
 void regrainTakeFromProgram(LLVMModuleRef module, MlirStringRef image);
 /* Leaves a declaration of a function. */
 void regrainForgetBody(LLVMValueRef function);

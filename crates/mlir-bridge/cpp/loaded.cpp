@@ -1,6 +1,7 @@
 //===- loaded.cpp - code that is loaded into a program while it runs -----------===//
 //
-// A program with our runtime need not export the runtime's symbols, so what is loaded into it brings a table of those that it wants, which the
+// A program with our runtime need not export the runtime's symbols, so what is loaded into it brings a table of those
+// that it wants, which the
 // runtime fills in (`runtime::modules`):
 //
 //   declare void @__regrain_barrier(i32, i32)      @wanted = internal global ptr null
@@ -11,7 +12,8 @@
 //
 // The runtime's thread-local variables are asked for by calls, once in each function:
 //
-//   @__regrain_tls = external thread_local global  =>  %tls = call ptr @__regrain_tls_address()      ; at a function's entry
+//   @__regrain_tls = external thread_local global  =>  %tls = call ptr @__regrain_tls_address()      ; at a function's
+// entry
 //
 // The module then defines
 //

@@ -369,7 +369,8 @@ pub fn lower_single_thread_atomics(module: &Module<'_>) {
     unsafe { ffi::regrainLowerSingleThreadAtomics(module.as_mut_ptr()) }
 }
 
-/// Makes a device module one that a program loads while it runs: what it wants of the runtime stands in a table beside its image, the global
+/// Makes a device module one that a program loads while it runs: what it wants of the runtime stands in a table beside
+/// its image, the global
 /// named `image`.
 pub fn take_from_program(module: &Module<'_>, image: &str) {
     // SAFETY: a live module; the name is lent for the call.

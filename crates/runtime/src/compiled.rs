@@ -18,13 +18,15 @@ pub fn arch() -> u32 {
     }
 }
 
-/// The version of the driver where there is none of NVIDIA's: the newest whose functions there are, whatever the program was compiled with, as
+/// The version of the driver where there is none of NVIDIA's: the newest whose functions there are, whatever the
+/// program was compiled with, as
 /// drivers are newer than programs.
 pub fn driver_version() -> i32 {
     13000.max(cuda_version())
 }
 
-/// The version of CUDA's runtime whose functions these are for this program, as in 12090. CUDA 13 gave some names of CUDA 12 other parameters and another `cudaDeviceProp`.
+/// The version of CUDA's runtime whose functions these are for this program, as in 12090. CUDA 13 gave some names of
+/// CUDA 12 other parameters and another `cudaDeviceProp`.
 pub fn cuda_version() -> i32 {
     // SAFETY: a C function without preconditions.
     match unsafe { __regrain_compiled_version() } {

@@ -1,4 +1,5 @@
-//! Contexts. A device has one state here, so contexts are handles with a device, flags and an order on each thread's stack: memory, streams and
+//! Contexts. A device has one state here, so contexts are handles with a device, flags and an order on each thread's
+//! stack: memory, streams and
 //! modules are those of the device, in whichever context they were made.
 
 use std::cell::RefCell;
@@ -84,7 +85,8 @@ impl Contexts {
     }
 }
 
-/// The calling thread's context, 0 for none. A program that uses the runtime has the device's primary context everywhere.
+/// The calling thread's context, 0 for none. A program that uses the runtime has the device's primary context
+/// everywhere.
 fn current() -> usize {
     let top = STACK.with_borrow(|stack| stack.last().copied());
     let from_runtime = || {

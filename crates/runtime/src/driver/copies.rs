@@ -83,7 +83,8 @@ fn element(device: &dyn Device, side: &Side3d) -> Result<usize> {
     Ok(format.bits.iter().sum::<i32>() as usize / 8)
 }
 
-/// One side of a copy in the runtime's terms: an array, a place, and pitched memory. The runtime counts places in an array, and extents of
+/// One side of a copy in the runtime's terms: an array, a place, and pitched memory. The runtime counts places in an
+/// array, and extents of
 /// copies with one, in elements, the driver all in bytes.
 fn side(side: &Side3d, element: usize, copy: &Memcpy3d) -> Result<(*mut c_void, Pos, PitchedPtr)> {
     check(side.level == 0 && side.x.is_multiple_of(element))?;

@@ -1,6 +1,7 @@
 //! How every `cu*` function of this runtime is written, and where its errors come from.
 //!
-//! Where the device of the process is NVIDIA's, each function is the one of NVIDIA's library with that name; elsewhere it is what its body says,
+//! Where the device of the process is NVIDIA's, each function is the one of NVIDIA's library with that name; elsewhere
+//! it is what its body says,
 //! over the same seam as the runtime's functions. Errors are the runtime's, in numbers of the driver's.
 
 use std::ffi::{CStr, c_void};
@@ -48,7 +49,8 @@ impl Real {
 
 /// Defines exported `cu*` functions, and the table of them. The body is a `Result`; its error becomes the return value.
 ///
-/// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling. In the body, `on` is the `Default` stream of that
+/// `fn name / alias [on] (...)` also exports `alias`, the per-thread-default-stream spelling. In the body, `on` is the
+/// `Default` stream of that
 /// spelling.
 macro_rules! driver_api {
     (@ [$($done:ident)*]) => {
@@ -75,7 +77,8 @@ pub(crate) use driver_api;
 macro_rules! one_function {
     ($name:ident ($($arg:ident : $ty:ty),*) $body:block) => {
         /// # Safety
-        /// The contract of the function of this name in CUDA's driver API: pointers are valid for what it reads and writes.
+        /// The contract of the function of this name in CUDA's driver API: pointers are valid for what it reads and
+        /// writes.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "CUDA's names")]
         #[allow(clippy::too_many_arguments, reason = "CUDA's signatures")]
@@ -89,7 +92,8 @@ macro_rules! one_function {
                     std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C" fn($($ty),*) -> u32>(real)($($arg),*)
                 };
             }
-            // SAFETY: the caller keeps the contract of the function of this name; null pointers are checked by the body.
+            // SAFETY: the caller keeps the contract of the function of this name; null pointers are checked by the
+            // body.
             $crate::driver::frame::run(|| unsafe { $body })
         }
     };

@@ -1,4 +1,5 @@
-//! Options of loading and linking, and the linker: nothing is compiled here, so a linker gives back the one module that it got.
+//! Options of loading and linking, and the linker: nothing is compiled here, so a linker gives back the one module
+//! that it got.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};

@@ -13,7 +13,8 @@ use crate::types::Location;
 /// An address on the device.
 type Pointer = usize;
 
-/// Values of `CUmemorytype` and of `cudaMemoryType`: host memory, device memory, and of the runtime alone managed memory.
+/// Values of `CUmemorytype` and of `cudaMemoryType`: host memory, device memory, and of the runtime alone managed
+/// memory.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
 const MANAGED: u32 = 3;

@@ -1,4 +1,5 @@
-//! Functions of the driver that are one of the runtime's: streams, events, pools, captures, graphs, settings of a context.
+//! Functions of the driver that are one of the runtime's: streams, events, pools, captures, graphs, settings of a
+//! context.
 
 use std::ffi::c_void;
 

@@ -12,7 +12,8 @@ use crate::types::{ChannelFormat, Extent, RESOURCE_ARRAY, RESOURCE_MIPMAP, Resou
 
 type Handle = *mut c_void;
 
-/// `CU_TRSF_READ_AS_INTEGER`, `_NORMALIZED_COORDINATES`, `_SRGB`, `_DISABLE_TRILINEAR_OPTIMIZATION`, `_SEAMLESS_CUBEMAP`.
+/// `CU_TRSF_READ_AS_INTEGER`, `_NORMALIZED_COORDINATES`, `_SRGB`, `_DISABLE_TRILINEAR_OPTIMIZATION`,
+/// `_SEAMLESS_CUBEMAP`.
 const AS_INTEGER: u32 = 0x01;
 const NORMALIZED: u32 = 0x02;
 const SRGB: u32 = 0x10;
@@ -85,7 +86,8 @@ unsafe fn settings(descriptor: *const TextureDescriptor, is_float: bool) -> Resu
     })
 }
 
-/// Whether fetches from a resource find what is read as it is, whatever the flags say: floating-point numbers, and integers of 32 bits.
+/// Whether fetches from a resource find what is read as it is, whatever the flags say: floating-point numbers, and
+/// integers of 32 bits.
 fn is_read_as_is(resource: &Resource) -> Result<bool> {
     let device = current()?;
     let format = match resource.kind {

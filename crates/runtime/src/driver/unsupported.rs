@@ -1,8 +1,11 @@
 //! Functions of CUDA's driver that no device but NVIDIA's carries out: each returns `CUDA_ERROR_NOT_SUPPORTED`.
 //!
-//! They are present so that a program that only tries them links and can fall back: the forms of before CUDA 3.2, whose addresses have 32 bits,
-//! texture references, interprocess memory, external memory, green contexts, parts of graphs, what is shared with OpenGL, EGL
-//! and VDPAU. Where the device of the process is NVIDIA's they go on to NVIDIA's function of that name, whatever its parameters.
+//! They are present so that a program that only tries them links and can fall back: the forms of before CUDA 3.2,
+//! whose addresses have 32 bits,
+//! texture references, interprocess memory, external memory, green contexts, parts of graphs, what is shared with
+//! OpenGL, EGL
+//! and VDPAU. Where the device of the process is NVIDIA's they go on to NVIDIA's function of that name, whatever its
+//! parameters.
 
 use std::arch::naked_asm;
 use std::ffi::c_void;
@@ -13,7 +16,8 @@ use super::frame::{Entry, c_name};
 use crate::device::cuda::driver_function;
 use crate::error::CudaError;
 
-/// What they return where there is no such function. Under the C calling conventions of the supported processors a function may ignore its
+/// What they return where there is no such function. Under the C calling conventions of the supported processors a
+/// function may ignore its
 /// arguments, so one serves all.
 pub extern "C" fn refuse() -> u32 {
     CudaError::NOT_SUPPORTED.0

@@ -1,6 +1,7 @@
 //! Modules that a program loads while it runs: libraries of the host that `--cuda-device-only` makes for the CPU.
 //!
-//! Such a library defines `__regrain_module`: its image, and a table of the runtime's functions that it wants, which are filled in here. So a
+//! Such a library defines `__regrain_module`: its image, and a table of the runtime's functions that it wants, which
+//! are filled in here. So a
 //! program need not export the runtime's symbols. Each load is a library of its own, with variables of its own.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -120,11 +121,13 @@ impl Loaded {
     }
 }
 
-/// Loads what a program holds at an address: a library, a fat binary with one behind it, or what clang registers. Of a file it is known how
+/// Loads what a program holds at an address: a library, a fat binary with one behind it, or what clang registers. Of a
+/// file it is known how
 /// long it is.
 ///
 /// # Safety
-/// As `cuModuleLoadData`: `data` leads to an image, or to a text that ends with NUL; to as many bytes as `known` says and
+/// As `cuModuleLoadData`: `data` leads to an image, or to a text that ends with NUL; to as many bytes as `known` says
+/// and
 /// [`BEHIND`] more.
 pub unsafe fn load(data: *const c_void, known: Option<usize>) -> Result<Loaded, Refusal> {
     // SAFETY: by contract; the shortest of what is told apart is four bytes long, with NUL.
@@ -154,7 +157,8 @@ pub unsafe fn load(data: *const c_void, known: Option<usize>) -> Result<Loaded, 
     }
 }
 
-/// How a module begins that is written as text, two digits for each byte: what programs read as PTX must be without NUL.
+/// How a module begins that is written as text, two digits for each byte: what programs read as PTX must be without
+/// NUL.
 const TEXT_MARK: &[u8] = b"// Regrain: a module for the CPU\n";
 
 /// Loads a library that is written as text.

@@ -1,7 +1,9 @@
 //! Virtual memory: addresses that are reserved, memory that is made apart, and mapped there piece by piece.
 //!
-//! Memory is a file without a name, so it can be at several addresses at once and be handed to another process. What is mapped side by side and
-//! may be accessed is one allocation to the rest of the device; what is reserved alone is none, and a kernel that gets there fails.
+//! Memory is a file without a name, so it can be at several addresses at once and be handed to another process. What
+//! is mapped side by side and
+//! may be accessed is one allocation to the rest of the device; what is reserved alone is none, and a kernel that gets
+//! there fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
