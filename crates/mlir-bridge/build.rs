@@ -22,11 +22,13 @@ fn sources(extension: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=cpp");
+    println!("cargo:rerun-if-changed=src/isl/isl.h");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
     let prefix = PathBuf::from(env::var_os("MLIR_SYS_220_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into()));
     let out = PathBuf::from(env::var("OUT_DIR")?);
     generate_bindings(&prefix, &out)?;
+    generate_isl_bindings(&out)?;
     compile(&prefix, &out)?;
     // The linker script over MLIR's C API, also for doc tests, which do not see the rustflags.
     let root = env::current_dir()?.join("../../.toolchain/lib");
@@ -52,6 +54,24 @@ fn generate_bindings(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
         fs::write(file, text)?;
     }
+    Ok(())
+}
+
+/// The functions and types of isl, from Debian's `libisl-dev`. It is linked into our tools: nothing of it is needed where they run.
+fn generate_isl_bindings(out: &Path) -> Result<(), Box<dyn Error>> {
+    let bindings = bindgen::builder()
+        .header("src/isl/isl.h")
+        .allowlist_item("isl_.*|ISL_.*")
+        .layout_tests(false)
+        .generate_comments(false)
+        .generate()?;
+    let (file, text) = (out.join("isl.rs"), bindings.to_string());
+    if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
+        fs::write(file, text)?;
+    }
+    println!("cargo:rustc-link-search=native=/usr/lib/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH")?);
+    println!("cargo:rustc-link-lib=static=isl");
+    println!("cargo:rustc-link-lib=static=gmp");
     Ok(())
 }
 

@@ -137,6 +137,16 @@ bool regrainInlineCall(LLVMValueRef call);
 void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
 
 /*===----------------------------------------------------------------------------===*
+ * regions.cpp: loop nests of a host module as functions of their own
+ *===----------------------------------------------------------------------------===*/
+
+/* Makes functions of the nests that may run in parallel. The sink gets a line for each, its fields divided by tabs: `region`,
+ * name, line, for each parameter a number of its object or 0, and `NAME=NUMBER` for variables; or `not`, line, reason. */
+void regrainOutlineRegions(LLVMModuleRef module, RegrainSink sink, void *user);
+/* Takes all debug information from a module. */
+void regrainStripDebugInfo(LLVMModuleRef module);
+
+/*===----------------------------------------------------------------------------===*
  * managed.cpp: managed variables, which are annotated by `mark`
  *===----------------------------------------------------------------------------===*/
 

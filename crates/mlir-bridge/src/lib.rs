@@ -45,6 +45,7 @@
 //!   [`ir::Mapping`] for clones, [`ir::Dominance`], memory effects.
 //! - [`pass`]: the table row of a pass, registration, running pipelines.
 //! - [`diagnostics`]: errors, warnings, remarks; collecting them as text.
+//! - [`isl`]: sets, schedules and code of affine loops.
 //! - crate root: contexts, parsing, import and export of LLVM IR.
 //! - [`tool`]: what `regrain-opt` and the plugin are made of.
 //!
@@ -57,6 +58,7 @@ mod failure;
 mod ffi;
 mod inherited;
 pub mod ir;
+pub mod isl;
 pub mod lift;
 pub mod llvm;
 mod module;
@@ -65,6 +67,7 @@ mod optimise;
 mod panics;
 pub mod pass;
 pub mod reasons;
+pub mod regions;
 pub mod timing;
 pub mod tool;
 pub mod transforms;

@@ -1,0 +1,268 @@
+//! Code that goes through the points of a set in an order, as plain data.
+
+use std::ffi::CStr;
+
+use super::{Context, Error, Result, Set, UnionMap, raw};
+
+/// Statements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Code {
+    /// `for (iterator = first; condition; iterator += step) body`; one round alone where `once`.
+    For {
+        /// The variable.
+        iterator: String,
+        /// Its first value.
+        first: Term,
+        /// How long it goes on.
+        condition: Term,
+        /// What is added.
+        step: Term,
+        /// What is done in each round.
+        body: Box<Code>,
+        /// Whether there is one round, for the first value.
+        once: bool,
+    },
+    /// `if (condition) then else otherwise`.
+    If {
+        /// When.
+        condition: Term,
+        /// What is done then.
+        then: Box<Code>,
+        /// What is done else.
+        otherwise: Option<Box<Code>>,
+    },
+    /// One after the other.
+    Block(Vec<Code>),
+    /// An instance of a statement, its place as arguments.
+    Statement(String, Vec<Term>),
+}
+
+/// Numbers and conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// A parameter or a variable of a loop.
+    Name(String),
+    /// A constant.
+    Number(i64),
+    /// An operation on numbers.
+    Of(Kind, Vec<Term>),
+}
+
+/// Operations, named as C has them. `Floor` divides towards negative infinity; `Quotient` and `Remainder` are of numbers that
+/// are not negative; of `ZeroRemainder` only matters whether it is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    And,
+    Or,
+    Max,
+    Min,
+    Minus,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Floor,
+    Quotient,
+    Remainder,
+    ZeroRemainder,
+    Select,
+    Eq,
+    Le,
+    Lt,
+    Ge,
+    Gt,
+}
+
+/// isl's node or expression, given back when dropped.
+struct Held<T>(*mut T, unsafe extern "C" fn(*mut T) -> *mut T);
+
+impl<T> Drop for Held<T> {
+    fn drop(&mut self) {
+        // SAFETY: made by `hold` of an object that is ours, with its own way of giving it back.
+        let _ = unsafe { (self.1)(self.0) };
+    }
+}
+
+fn hold<T>(context: &Context, raw: *mut T, free: unsafe extern "C" fn(*mut T) -> *mut T) -> Result<Held<T>> {
+    Ok(Held(context.check(raw)?, free))
+}
+
+fn hold_expr(context: &Context, raw: *mut raw::isl_ast_expr) -> Result<Held<raw::isl_ast_expr>> {
+    hold(context, raw, raw::isl_ast_expr_free)
+}
+
+fn hold_node(context: &Context, raw: *mut raw::isl_ast_node) -> Result<Held<raw::isl_ast_node>> {
+    hold(context, raw, raw::isl_ast_node_free)
+}
+
+fn build(context: &Context, known: &Set) -> Result<Held<raw::isl_ast_build>> {
+    context.same(known.context());
+    // SAFETY: a live set of parameters, of which isl takes a reference.
+    hold(context, unsafe { raw::isl_ast_build_from_context(known.raw_copy()) }, raw::isl_ast_build_free)
+}
+
+/// Code for the instances that `times` orders, for parameters in `known`.
+///
+/// # Errors
+/// The budget is spent.
+pub fn code_of(times: &UnionMap, known: &Set) -> Result<Code> {
+    let context = times.context();
+    let build = build(context, known)?;
+    // SAFETY: a live build and a relation of the same context, of which isl takes a reference.
+    let node = unsafe { raw::isl_ast_build_node_from_schedule_map(build.0, times.raw_copy()) };
+    code(context, &hold_node(context, node)?)
+}
+
+/// A condition of parameters in `known` that says that they are in `set`.
+///
+/// # Errors
+/// The budget is spent.
+pub fn condition(set: &Set, known: &Set) -> Result<Term> {
+    let context = set.context();
+    let build = build(context, known)?;
+    // SAFETY: a live build and a set of the same context, of which isl takes a reference.
+    let expression = unsafe { raw::isl_ast_build_expr_from_set(build.0, set.raw_copy()) };
+    expr(context, &hold_expr(context, expression)?)
+}
+
+/// The least (or the greatest) value of a dimension of `set`, as a number for parameters in `known` for which the set is not empty.
+///
+/// # Errors
+/// There is none, or the budget is spent.
+pub fn term(set: &Set, dimension: usize, greatest: bool, known: &Set) -> Result<Term> {
+    let context = set.context();
+    let params = known.intersect(&set.params()?)?;
+    let build = build(context, &params)?;
+    // SAFETY: live objects of one context; isl takes references of set and function.
+    let expression = unsafe {
+        let end = if greatest { raw::isl_set_dim_max } else { raw::isl_set_dim_min };
+        let value = raw::isl_pw_aff_coalesce(end(set.raw_copy(), dimension as i32));
+        let value = raw::isl_pw_aff_gist(value, params.raw_copy());
+        raw::isl_ast_build_expr_from_pw_aff(build.0, value)
+    };
+    expr(context, &hold_expr(context, expression)?)
+}
+
+fn code(context: &Context, node: &Held<raw::isl_ast_node>) -> Result<Code> {
+    // SAFETY: a live node throughout; what isl gives of it is held.
+    unsafe {
+        match raw::isl_ast_node_get_type(node.0) {
+            raw::isl_ast_node_type_isl_ast_node_for => loop_code(context, node),
+            raw::isl_ast_node_type_isl_ast_node_if => {
+                let then = hold_node(context, raw::isl_ast_node_if_get_then_node(node.0))?;
+                let otherwise = if context.answer(raw::isl_ast_node_if_has_else_node(node.0))? {
+                    let node = hold_node(context, raw::isl_ast_node_if_get_else_node(node.0))?;
+                    Some(Box::new(code(context, &node)?))
+                } else {
+                    None
+                };
+                let condition = expr(context, &hold_expr(context, raw::isl_ast_node_if_get_cond(node.0))?)?;
+                Ok(Code::If { condition, then: Box::new(code(context, &then)?), otherwise })
+            }
+            raw::isl_ast_node_type_isl_ast_node_block => {
+                let list = hold(context, raw::isl_ast_node_block_get_children(node.0), raw::isl_ast_node_list_free)?;
+                let count = context.size(raw::isl_ast_node_list_n_ast_node(list.0))?;
+                let of = |at| {
+                    let child = hold_node(context, raw::isl_ast_node_list_get_ast_node(list.0, at as i32))?;
+                    code(context, &child)
+                };
+                (0..count).map(of).collect::<Result<_>>().map(Code::Block)
+            }
+            raw::isl_ast_node_type_isl_ast_node_user => {
+                let call = hold_expr(context, raw::isl_ast_node_user_get_expr(node.0))?;
+                let mut arguments = arguments(context, &call)?;
+                if arguments.is_empty() {
+                    return Err(Error::Failed("a statement without a name".into()));
+                }
+                let Term::Name(name) = arguments.remove(0) else {
+                    return Err(Error::Failed("a statement without a name".into()));
+                };
+                Ok(Code::Statement(name, arguments))
+            }
+            _ => Err(Error::Failed("code of an unknown kind".into())),
+        }
+    }
+}
+
+fn loop_code(context: &Context, node: &Held<raw::isl_ast_node>) -> Result<Code> {
+    // SAFETY: a live loop; what isl gives of it is held.
+    unsafe {
+        let part = |raw| expr(context, &hold_expr(context, raw)?);
+        let Term::Name(iterator) = part(raw::isl_ast_node_for_get_iterator(node.0))? else {
+            return Err(Error::Failed("a loop without a variable".into()));
+        };
+        let once = context.answer(raw::isl_ast_node_for_is_degenerate(node.0))?;
+        let first = part(raw::isl_ast_node_for_get_init(node.0))?;
+        let (condition, step) = if once {
+            (Term::Number(1), Term::Number(1))
+        } else {
+            (part(raw::isl_ast_node_for_get_cond(node.0))?, part(raw::isl_ast_node_for_get_inc(node.0))?)
+        };
+        let body = hold_node(context, raw::isl_ast_node_for_get_body(node.0))?;
+        Ok(Code::For { iterator, first, condition, step, body: Box::new(code(context, &body)?), once })
+    }
+}
+
+fn arguments(context: &Context, expression: &Held<raw::isl_ast_expr>) -> Result<Vec<Term>> {
+    // SAFETY: a live operation with so many arguments.
+    unsafe {
+        let count = context.size(raw::isl_ast_expr_get_op_n_arg(expression.0))?;
+        let of = |at| expr(context, &hold_expr(context, raw::isl_ast_expr_get_op_arg(expression.0, at as i32))?);
+        (0..count).map(of).collect()
+    }
+}
+
+fn expr(context: &Context, expression: &Held<raw::isl_ast_expr>) -> Result<Term> {
+    // SAFETY: a live expression; names belong to it and are copied.
+    unsafe {
+        match raw::isl_ast_expr_get_type(expression.0) {
+            raw::isl_ast_expr_type_isl_ast_expr_id => {
+                let id = hold(context, raw::isl_ast_expr_get_id(expression.0), raw::isl_id_free)?;
+                let name = raw::isl_id_get_name(id.0);
+                if name.is_null() {
+                    return Err(Error::Failed("something without a name".into()));
+                }
+                Ok(Term::Name(CStr::from_ptr(name).to_string_lossy().into_owned()))
+            }
+            raw::isl_ast_expr_type_isl_ast_expr_int => {
+                let value = hold(context, raw::isl_ast_expr_get_val(expression.0), raw::isl_val_free)?;
+                let text = super::text(raw::isl_val_to_str(value.0));
+                text.parse().map(Term::Number).map_err(|_| Error::Failed(format!("the number {text} is too large")))
+            }
+            raw::isl_ast_expr_type_isl_ast_expr_op => {
+                let kind = kind(raw::isl_ast_expr_get_op_type(expression.0));
+                let arguments = arguments(context, expression)?;
+                kind.map(|kind| Term::Of(kind, arguments)).ok_or(Error::Failed("an unknown operation".into()))
+            }
+            _ => Err(Error::Failed("an expression of an unknown kind".into())),
+        }
+    }
+}
+
+fn kind(operation: raw::isl_ast_expr_op_type) -> Option<Kind> {
+    Some(match operation {
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_and | raw::isl_ast_expr_op_type_isl_ast_expr_op_and_then => Kind::And,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_or | raw::isl_ast_expr_op_type_isl_ast_expr_op_or_else => Kind::Or,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_max => Kind::Max,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_min => Kind::Min,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_minus => Kind::Minus,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_add => Kind::Add,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_sub => Kind::Sub,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_mul => Kind::Mul,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_div => Kind::Div,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_fdiv_q => Kind::Floor,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_pdiv_q => Kind::Quotient,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_pdiv_r => Kind::Remainder,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_zdiv_r => Kind::ZeroRemainder,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_cond | raw::isl_ast_expr_op_type_isl_ast_expr_op_select => {
+            Kind::Select
+        }
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_eq => Kind::Eq,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_le => Kind::Le,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_lt => Kind::Lt,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_ge => Kind::Ge,
+        raw::isl_ast_expr_op_type_isl_ast_expr_op_gt => Kind::Gt,
+        _ => return None,
+    })
+}

@@ -1,0 +1,213 @@
+//! Sets and relations of integer points.
+
+use std::ffi::CString;
+
+use super::{Context, Error, Result, object, raw};
+
+object! {
+    /// A set of points of one space, or of parameters alone.
+    Set, isl_set, isl_set_copy, isl_set_free, isl_set_to_str
+}
+object! {
+    /// A set of points of any spaces: instances of statements, elements of arrays.
+    UnionSet, isl_union_set, isl_union_set_copy, isl_union_set_free, isl_union_set_to_str
+}
+object! {
+    /// A relation between points of any spaces: accesses, schedules, dependences.
+    UnionMap, isl_union_map, isl_union_map_copy, isl_union_map_free, isl_union_map_to_str
+}
+
+fn c_text(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::Failed("text with a zero byte".into()))
+}
+
+/// Methods that take further objects of the context and give one.
+macro_rules! operations {
+    ($type:ident: $($(#[$doc:meta])* $name:ident($($other:ident: $kind:ident),*) -> $result:ident = $raw:ident;)*) => {
+        impl $type {
+            $($(#[$doc])*
+            ///
+            /// # Errors
+            /// The budget is spent, or spaces do not fit.
+            pub fn $name(&self $(, $other: &$kind)*) -> Result<$result> {
+                $(self.context.same(&$other.context);)*
+                // SAFETY: live objects of one context, each a reference that isl takes.
+                $result::take(&self.context, unsafe { raw::$raw(self.give() $(, $other.give())*) })
+            })*
+        }
+    };
+}
+
+impl Set {
+    /// Reads isl's notation.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(context: &Context, text: &str) -> Result<Self> {
+        let text = c_text(text)?;
+        // SAFETY: a live context and a string.
+        Self::take(context, unsafe { raw::isl_set_read_from_str(context.raw(), text.as_ptr()) })
+    }
+
+    /// Whether no point is in it for any parameters.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_empty(&self) -> Result<bool> {
+        // SAFETY: a live set.
+        self.context.answer(unsafe { raw::isl_set_is_empty(self.raw) })
+    }
+
+    /// How many dimensions its points have.
+    ///
+    /// # Errors
+    /// isl fails.
+    pub fn dimensions(&self) -> Result<usize> {
+        // SAFETY: a live set.
+        self.context.size(unsafe { raw::isl_set_dim(self.raw, raw::isl_dim_type_isl_dim_set) })
+    }
+
+    pub(super) fn raw_copy(&self) -> *mut raw::isl_set {
+        self.give()
+    }
+}
+
+operations! { Set:
+    /// The parameters for which a point is in it.
+    params() -> Set = isl_set_params;
+    /// What is in both.
+    intersect(other: Set) -> Set = isl_set_intersect;
+    /// What is in either.
+    union(other: Set) -> Set = isl_set_union;
+    /// What is not in the other.
+    subtract(other: Set) -> Set = isl_set_subtract;
+    /// Said in fewer words, given that `other` holds.
+    gist(other: Set) -> Set = isl_set_gist;
+    /// Said in fewer words.
+    coalesce() -> Set = isl_set_coalesce;
+    /// Its points as those of any space.
+    to_union() -> UnionSet = isl_union_set_from_set;
+    /// The first of its points, in the order of their dimensions.
+    first() -> Set = isl_set_lexmin;
+    /// The last of its points.
+    last() -> Set = isl_set_lexmax;
+}
+
+impl UnionSet {
+    /// Reads isl's notation.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(context: &Context, text: &str) -> Result<Self> {
+        let text = c_text(text)?;
+        // SAFETY: a live context and a string.
+        Self::take(context, unsafe { raw::isl_union_set_read_from_str(context.raw(), text.as_ptr()) })
+    }
+
+    /// Whether no point is in it for any parameters.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_empty(&self) -> Result<bool> {
+        // SAFETY: a live set.
+        self.context.answer(unsafe { raw::isl_union_set_is_empty(self.raw) })
+    }
+
+    /// Its points, which are of one space.
+    ///
+    /// # Errors
+    /// They are of none or of several.
+    pub fn to_set(&self) -> Result<Set> {
+        // SAFETY: a live set, of which isl takes a reference.
+        Set::take(&self.context, unsafe { raw::isl_set_from_union_set(self.give()) })
+    }
+}
+
+operations! { UnionSet:
+    /// What is in either.
+    union(other: UnionSet) -> UnionSet = isl_union_set_union;
+    /// What is in both.
+    intersect(other: UnionSet) -> UnionSet = isl_union_set_intersect;
+    /// What is not in the other.
+    subtract(other: UnionSet) -> UnionSet = isl_union_set_subtract;
+    /// The points for such parameters.
+    intersect_params(params: Set) -> UnionSet = isl_union_set_intersect_params;
+    /// The parameters for which a point is in it.
+    params() -> Set = isl_union_set_params;
+    /// Where a relation leads from its points.
+    apply(map: UnionMap) -> UnionSet = isl_union_set_apply;
+    /// Said in fewer words.
+    coalesce() -> UnionSet = isl_union_set_coalesce;
+}
+
+impl UnionMap {
+    /// Reads isl's notation.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn parse(context: &Context, text: &str) -> Result<Self> {
+        let text = c_text(text)?;
+        // SAFETY: a live context and a string.
+        Self::take(context, unsafe { raw::isl_union_map_read_from_str(context.raw(), text.as_ptr()) })
+    }
+
+    /// Whether it relates no points for any parameters.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_empty(&self) -> Result<bool> {
+        // SAFETY: a live relation.
+        self.context.answer(unsafe { raw::isl_union_map_is_empty(self.raw) })
+    }
+
+    /// Whether the other relates all that this one does.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_subset(&self, other: &UnionMap) -> Result<bool> {
+        self.context.same(&other.context);
+        // SAFETY: live relations of one context.
+        self.context.answer(unsafe { raw::isl_union_map_is_subset(self.raw, other.raw) })
+    }
+
+    pub(super) fn from_raw(context: &Context, raw: *mut raw::isl_union_map) -> Result<Self> {
+        Self::take(context, raw)
+    }
+
+    pub(super) fn raw_copy(&self) -> *mut raw::isl_union_map {
+        self.give()
+    }
+}
+
+impl UnionSet {
+    pub(super) fn from_raw(context: &Context, raw: *mut raw::isl_union_set) -> Result<Self> {
+        Self::take(context, raw)
+    }
+
+    pub(super) fn raw_copy(&self) -> *mut raw::isl_union_set {
+        self.give()
+    }
+}
+
+operations! { UnionMap:
+    /// What either relates.
+    union(other: UnionMap) -> UnionMap = isl_union_map_union;
+    /// What both relate.
+    intersect(other: UnionMap) -> UnionMap = isl_union_map_intersect;
+    /// From where the first starts to where the other leads from there.
+    apply_range(other: UnionMap) -> UnionMap = isl_union_map_apply_range;
+    /// The other way round.
+    reverse() -> UnionMap = isl_union_map_reverse;
+    /// Only from such points.
+    intersect_domain(set: UnionSet) -> UnionMap = isl_union_map_intersect_domain;
+    /// Only to such points.
+    intersect_range(set: UnionSet) -> UnionMap = isl_union_map_intersect_range;
+    /// Where it leads.
+    range() -> UnionSet = isl_union_map_range;
+    /// Where it starts.
+    domain() -> UnionSet = isl_union_map_domain;
+    /// From points to those that the other relation, likewise to times, puts later.
+    earlier_than(other: UnionMap) -> UnionMap = isl_union_map_lex_lt_union_map;
+    /// Said in fewer words.
+    coalesce() -> UnionMap = isl_union_map_coalesce;
+}
