@@ -3,6 +3,7 @@
 mod carried;
 mod table;
 
+pub mod affine;
 pub mod alternatives;
 pub mod analysis;
 pub mod coarsen;

@@ -3,6 +3,7 @@
 use regrain_targets::device_language::{NoCounterpart, thread_ops::NoParallelForm};
 
 use crate::{
+    affine,
     alternatives::expand_alternatives::Limit,
     analysis::{counted_loop, functions::NoForm},
     coarsen::unroll_and_interleave,
@@ -13,6 +14,7 @@ use crate::{
 /// The texts of all reasons, `{}` where something is put in, with the passes that give them.
 pub const ALL: &[(&[&str], &[&str])] = &[
     (&["regrain-raise-while-to-for"], counted_loop::Refusal::TEXTS),
+    (&["regrain-describe-affine"], affine::Reason::TEXTS),
     (&["regrain-form-parallel"], NoForm::TEXTS),
     (&["regrain-form-parallel"], NoParallelForm::TEXTS),
     (

@@ -2,11 +2,12 @@
 
 use mlir_bridge::pass::{self, PassInfo};
 
-use crate::{alternatives, coarsen, launch, lower, optimise, pipelines, raise, statistics};
+use crate::{affine, alternatives, coarsen, launch, lower, optimise, pipelines, raise, statistics};
 
 /// The tables of the rooms, in the order in which a kernel meets them.
 pub static ROOMS: &[&[PassInfo]] = &[
     raise::PASSES,
+    affine::PASSES,
     alternatives::PASSES,
     coarsen::PASSES,
     optimise::PASSES,
