@@ -17,6 +17,9 @@ pub struct Pipeline {
 pub const RAISE: &str =
     "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
+/// Imported functions with loops in place of branches.
+pub const RAISE_LOOPS: &str = "regrain-lift-control-flow,regrain-raise-while-to-for";
+
 /// [`RAISE`], with launch functions for constant block shapes too, as options `shapes`, `only`, `bounds` and `widths` of
 /// `regrain-form-parallel` have them.
 pub fn raise<'k>(shapes: &str, only: impl Iterator<Item = &'k String>, bounds: bool, widths: &str) -> String {

@@ -53,14 +53,22 @@ const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(200);
 /// # Errors
 /// What the user, the program or this compiler did wrong; what cannot be raised, coarsened or split is none.
 pub fn compile(source: &Source<'_>) -> Result<()> {
+    if let Some(language) = &source.sequential {
+        return crate::parallelize::compile(source, language);
+    }
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
+    compile_sides(source, |chips| source.sides(chips))
+}
+
+/// The same with both sides' IR of `sides`, which is told the chips.
+pub(crate) fn compile_sides(source: &Source<'_>, sides: impl FnOnce(&[SmArch]) -> Result<Option<Sides>>) -> Result<()> {
     let groups = groups(source.archs, source.options);
     check(source, &groups)?;
     let chips = all_chips(&groups);
     source.open_side_files();
-    let Some(sides) = source.sides(&chips)? else { return Ok(()) };
+    let Some(sides) = sides(&chips)? else { return Ok(()) };
     source.keep_sides(&chips, &sides)?;
     Compilation::new(source, &groups, &chips, sides)?.run()?;
     source.close_side_files()

@@ -19,6 +19,7 @@ mod grains;
 mod images;
 mod kernels;
 pub mod options;
+mod parallelize;
 pub mod program;
 mod relocatable;
 mod search;

@@ -153,6 +153,12 @@ pub struct Options {
     pub resource_usage: bool,
     /// `-fregrain-report=`: where what was decided about grains goes, one JSON object on a line.
     pub report: Option<PathBuf>,
+    /// `-fregrain-parallelize`: launches are made of loops of C and C++.
+    pub parallelize: bool,
+    /// `-fregrain-parallelize-from=`: the operations that a launch made of loops is to have.
+    pub parallelize_from: Option<u64>,
+    /// `-fregrain-emit-cuda=`: where what loops became is written as CUDA C++.
+    pub emit_cuda: Option<PathBuf>,
     /// Which remarks are wanted.
     pub remarks: Remarks,
 }

@@ -31,6 +31,7 @@ pub struct Toolchain {
 }
 
 /// One CUDA source on its way to one output.
+#[derive(Clone)]
 pub struct Source<'s> {
     /// The tools.
     pub toolchain: &'s Toolchain,
@@ -48,6 +49,8 @@ pub struct Source<'s> {
     pub scratch: PathBuf,
     /// What is made beside the output.
     pub side_files: SideFiles,
+    /// The language of a sequential source, of whose loops launches are made (`-fregrain-parallelize`); none for CUDA.
+    pub sequential: Option<String>,
 }
 
 /// Bitcode of both sides, on disk.

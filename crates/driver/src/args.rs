@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use regrain_compiler::{Options, note};
+use regrain_compiler::{Options, Side, note};
 
 use crate::archs::Gpu;
 use crate::table::Driver;
@@ -61,6 +61,8 @@ pub struct Input {
     pub language: Option<String>,
     /// A source file; otherwise something for the linker.
     pub source: bool,
+    /// The language of a source of whose loops launches are made.
+    pub sequential: Option<String>,
 }
 
 /// Which CUDA runtime a program is linked with, where it is not ours.
@@ -238,6 +240,7 @@ impl Args {
         let mut contraction = self.compile.iter().chain(&self.compile_device).rev();
         let contraction = contraction.find_map(|word| word.to_str()?.strip_prefix("-ffp-contract="));
         self.options.settings.keeps_apart = contraction.is_some_and(|mode| matches!(mode, "off" | "on"));
+        self.find_sequential();
         let options = &mut self.options;
         options.emit.text = self.kind == Output::Assembly;
         // The last option about lines holds. What stands behind -Xarch_host is not about device code.
@@ -251,6 +254,24 @@ impl Args {
             self.compile_device.extend(["-g".into(), "--cuda-noopt-device-debug".into()]);
         }
         Ok(())
+    }
+
+    /// Finds the sources of C and C++ that are compiled here with `-fregrain-parallelize`.
+    fn find_sequential(&mut self) {
+        let is_made = matches!(self.kind, Output::Object | Output::Assembly | Output::Linked);
+        if !self.options.parallelize || !is_made || self.options.emit.side != Side::Both {
+            return;
+        }
+        for input in self.inputs.iter_mut().filter(|input| input.source && !input.cuda) {
+            let extension = input.path.extension().and_then(OsStr::to_str).unwrap_or("");
+            input.sequential = match (input.language.as_deref(), extension) {
+                (Some(language @ ("c" | "c++")), _) => Some(language.to_owned()),
+                (None, "c") => Some("c".into()),
+                (None, "cc" | "cpp" | "cxx" | "C" | "c++") => Some("c++".into()),
+                _ => None,
+            };
+            input.cuda = input.sequential.is_some();
+        }
     }
 
     fn reject_unknown(&mut self) -> Result<()> {
@@ -313,6 +334,6 @@ impl Args {
         if !source {
             self.link.push(path.clone().into());
         }
-        self.inputs.push(Input { path, cuda, language, source });
+        self.inputs.push(Input { path, cuda, language, source, sequential: None });
     }
 }

@@ -109,6 +109,7 @@ fn cuda(session: &Session, input: &Input, index: usize, output: &Path) -> Result
         output: output.to_path_buf(),
         scratch,
         side_files: side_files(session, input, &object),
+        sequential: input.sequential.clone(),
     })?)
 }
 

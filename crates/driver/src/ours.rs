@@ -16,12 +16,22 @@ macro_rules! set {
     };
 }
 
+/// Reads `-fregrain-parallelize-from=`.
+fn operations(value: &str) -> Result<u64> {
+    value.parse().map_err(|_| {
+        anyhow!("invalid value '{value}' in '-fregrain-parallelize-from={value}': expected a number of operations")
+    })
+}
+
 set! {
     cuda_path(args, value) args.cuda_path = Some(value.into());
     rocm_path(args, value) args.options.settings.rocm_path = Some(value.into());
     device_lib_path(args, value) args.options.settings.device_lib_path = Some(value.into());
     dump_ir(args, value) args.options.dump_ir = Some(value.into());
     cpu(args, value) args.options.cpu = Some(value.to_owned()).filter(|name| name != "native");
+    parallelize(args, _) args.options.parallelize = true;
+    parallelize_from(args, value) args.options.parallelize_from = Some(operations(value)?);
+    emit_cuda(args, value) args.options.emit_cuda = Some(value.into());
     emulate(args, value) args.emulate = Some(value.to_owned());
     report(args, value) args.options.report = Some(value.into());
     profile_use(args, value) args.options.profile_use = Some(value.into());

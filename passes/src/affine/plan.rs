@@ -86,6 +86,8 @@ pub struct Plan {
     pub work: Vec<Weight>,
     /// How many launches there are, roughly.
     pub launches: Vec<Weight>,
+    /// The threads of each launch, at most.
+    pub grids: Vec<Weight>,
 }
 
 /// So many dimensions a grid has.
@@ -110,12 +112,12 @@ pub fn plan(context: &Context, description: &Description<'_>) -> Result<Plan, Re
     if !is_parallel(&root)? {
         return Err(Reason::Sequential);
     }
-    let mut mapping = Mapping { known, launches: Vec::new() };
+    let mut mapping = Mapping { known, launches: Vec::new(), grids: Vec::new() };
     let host = mapping.node(&root, domain, &[])?;
-    let launches = mapping.launches;
+    let Mapping { launches, grids, .. } = mapping;
     let footprints = sets.footprints(description)?;
     let work = sets.work(description)?;
-    Ok(Plan { tree: schedule.tree(), holds: sets.holds.clone(), host, footprints, work, launches })
+    Ok(Plan { tree: schedule.tree(), holds: sets.holds.clone(), host, footprints, work, launches, grids })
 }
 
 /// A description as isl has it.
@@ -263,6 +265,7 @@ fn is_parallel(node: &Node) -> Result<bool, Error> {
 struct Mapping<'s> {
     known: &'s Set,
     launches: Vec<Weight>,
+    grids: Vec<Weight>,
 }
 
 /// A loop of the host that a node is in.
@@ -289,7 +292,7 @@ impl Mapping<'_> {
                 count => {
                     let band = if count < node.members()? { node.split(count)? } else { node.clone() };
                     let below = band.children()?.first().ok_or(Reason::Budget)?.times_below()?;
-                    self.launch(&below, &domain, Some((&band.band_times()?, count)), around)
+                    self.launch(&below, &domain, Some((&band.band_times()?, &node.domain()?)), around)
                 }
             },
             Step::Domain | Step::Filter | Step::Sequence | Step::Set => {
@@ -324,15 +327,17 @@ impl Mapping<'_> {
         &mut self,
         below: &UnionMap,
         domain: &UnionSet,
-        times: Option<(&UnionMap, usize)>,
+        times: Option<(&UnionMap, &UnionSet)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
         let exists = condition(&domain.params()?, self.known)?;
         let (mut threads, mut mine) = (Vec::new(), domain.clone());
-        if let Some((times, count)) = times {
+        if let Some((times, everywhere)) = times {
             let name = |at: usize| format!("t{at}");
             threads = ranges(&domain.apply(times)?.to_set()?, self.known, name)?;
-            let names: Vec<String> = (0..count).map(name).collect();
+            let all = everywhere.intersect_params(self.known)?.apply(times)?.to_set()?;
+            self.grids.push(Weight { ranges: ranges(&all, self.known, name)?, cost: 1 });
+            let names: Vec<String> = (0..threads.len()).map(name).collect();
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;

@@ -202,8 +202,13 @@ options! {
     "-fregrain-cpu=": Joined "<name>", Both, Ours(ours::cpu),
         "processor for device code on the CPU (default: this one)";
     "-fregrain-dump-ir=": Joined "<dir>", Both, Ours(ours::dump_ir), "one readable file for each stage";
+    "-fregrain-emit-cuda=": Joined "<file>", Both, Ours(ours::emit_cuda),
+        "with -fregrain-parallelize: what loops became, as CUDA C++";
     "-fregrain-emulate=": Joined "<arch>", Both, Ours(ours::emulate),
         "with --offload-arch=cpu: run what is shipped for this GPU";
+    "-fregrain-parallelize": None, Both, Ours(ours::parallelize), "make launches of loops in C and C++";
+    "-fregrain-parallelize-from=": Joined "<operations>", Both, Ours(ours::parallelize_from),
+        "the operations that such a launch is to have, else the loop runs as it was (20000)";
     "-fregrain-profile-generate": None, Both, Ours(ours::profile_generate),
         "a program that times the alternatives (REGRAIN_TUNING_DB)";
     "-fregrain-profile-use=": Joined "<file>", Both, Ours(ours::profile_use),

@@ -1,0 +1,415 @@
+//! What a statement does, as C.
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::{Block, Op, Type, Value};
+use regrain_passes::affine::accesses::Array;
+use regrain_passes::affine::accesses::Base;
+use regrain_passes::affine::{Description, poly::variable_name};
+use regrain_passes::analysis::addresses::steps;
+use regrain_passes::analysis::facts::{constant, is_nsw};
+
+use super::terms::Lines;
+
+/// C's name of a type that values have.
+pub fn type_name(ty: Type<'_>) -> Option<&'static str> {
+    Some(match (ty.int_width(), ty.float_width().filter(|_| ty.is_float())) {
+        (Some(1), _) => "bool",
+        (Some(8), _) => "signed char",
+        (Some(16), _) => "short",
+        (Some(32), _) => "int",
+        (Some(64), _) => "long",
+        (_, Some(32)) => "float",
+        (_, Some(64)) => "double",
+        _ => return None,
+    })
+}
+
+fn unsigned_name(ty: Type<'_>) -> Option<&'static str> {
+    Some(match ty.int_width()? {
+        1 => "bool",
+        8 => "unsigned char",
+        16 => "unsigned short",
+        32 => "unsigned",
+        64 => "unsigned long",
+        _ => return None,
+    })
+}
+
+/// How a value of C is written for a value of the program.
+pub struct Body<'d, 'c> {
+    description: &'d Description<'c>,
+    /// Whether the host rounds once where it may.
+    fuses: bool,
+    /// The names that values have in the blocks around, the innermost last.
+    names: Vec<HashMap<Value<'c>, String>>,
+    next: usize,
+}
+
+/// `None` for what has no counterpart.
+type Text = Option<String>;
+
+impl<'d, 'c> Body<'d, 'c> {
+    /// A writer that has not named any value.
+    pub fn of(description: &'d Description<'c>, fuses: bool) -> Self {
+        Self { description, fuses, names: vec![HashMap::new()], next: 0 }
+    }
+
+    /// Writes operations in their order.
+    pub fn operations(&mut self, lines: &mut Lines, ops: &[Op<'c>]) -> Option<()> {
+        self.names.push(HashMap::new());
+        for op in ops {
+            self.operation(lines, *op)?;
+        }
+        self.names.pop().map(drop)
+    }
+
+    fn fresh(&mut self) -> String {
+        self.next += 1;
+        format!("v{}", self.next)
+    }
+
+    fn name(&mut self, value: Value<'c>, name: String) {
+        if let Some(names) = self.names.last_mut() {
+            names.insert(value, name);
+        }
+    }
+
+    fn declare(&mut self, lines: &mut Lines, value: Value<'c>, text: &str) -> Option<()> {
+        let name = self.fresh();
+        lines.line(&format!("const {} {name} = {text};", type_name(value.ty())?));
+        self.name(value, name);
+        Some(())
+    }
+
+    fn operation(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
+        match op.name() {
+            "llvm.load" => {
+                let place = self.element(lines, op.operand(0), op.result(0).ty())?;
+                self.declare(lines, op.result(0), &place)
+            }
+            "llvm.store" => {
+                let value = self.value(lines, op.operand(0))?;
+                let place = self.element(lines, op.operand(1), op.operand(0).ty())?;
+                lines.line(&format!("{place} = {value};"));
+                Some(())
+            }
+            "scf.for" => self.round(lines, op),
+            "scf.if" => self.branch(lines, op),
+            "llvm.call" => {
+                let text = self.expression(lines, op)?;
+                self.declare(lines, op.result(0), &text)
+            }
+            // Written where it is used.
+            _ if op.num_regions() == 0 && op.is_pure() => Some(()),
+            _ => None,
+        }
+    }
+
+    fn block(&mut self, lines: &mut Lines, block: Block<'c>, results: &[String]) -> Option<()> {
+        self.names.push(HashMap::new());
+        let mut ops = block.ops();
+        let last = ops.pop()?;
+        for op in ops {
+            self.operation(lines, op)?;
+        }
+        // All at once: one may be computed of another.
+        let mut values = Vec::new();
+        for value in last.operands() {
+            let text = self.value(lines, value)?;
+            let name = self.fresh();
+            lines.line(&format!("const {} {name} = {text};", type_name(value.ty())?));
+            values.push(name);
+        }
+        for (result, value) in results.iter().zip(values) {
+            lines.line(&format!("{result} = {value};"));
+        }
+        self.names.pop().map(drop)
+    }
+
+    fn round(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
+        let mut bounds = Vec::new();
+        for at in 0..3 {
+            bounds.push(self.value(lines, op.operand(at))?);
+        }
+        let mut results = Vec::new();
+        for (result, start) in op.results().into_iter().zip(op.operands().split_off(3)) {
+            let start = self.value(lines, start)?;
+            let name = self.fresh();
+            lines.line(&format!("{} {name} = {start};", type_name(result.ty())?));
+            self.name(result, name.clone());
+            results.push(name);
+        }
+        let body = op.body();
+        let (counter, variable) = (self.fresh(), body.arg(0));
+        let [first, end, step] = &bounds[..] else { return None };
+        lines.open(&format!("for (long {counter} = {first}; {counter} < {end}; {counter} += {step})"));
+        self.names.push(HashMap::new());
+        let name = variable_name(self.description.numbers.variable(variable)?);
+        let ty = type_name(variable.ty())?;
+        lines.line(&format!("const {ty} {name} = ({ty}){counter};"));
+        for (argument, name) in body.args().into_iter().skip(1).zip(&results) {
+            self.name(argument, name.clone());
+        }
+        self.block(lines, body, &results)?;
+        self.names.pop();
+        lines.close();
+        Some(())
+    }
+
+    fn branch(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
+        let condition = self.value(lines, op.operand(0))?;
+        let mut results = Vec::new();
+        for result in op.results() {
+            let name = self.fresh();
+            lines.line(&format!("{} {name};", type_name(result.ty())?));
+            self.name(result, name.clone());
+            results.push(name);
+        }
+        lines.open(&format!("if ({condition})"));
+        self.block(lines, op.region(0).single_block()?, &results)?;
+        lines.close();
+        if let Some(block) = op.region(1).single_block() {
+            lines.open("else");
+            self.block(lines, block, &results)?;
+            lines.close();
+        }
+        Some(())
+    }
+
+    /// An element of an array.
+    fn element(&mut self, lines: &mut Lines, pointer: Value<'c>, ty: Type<'c>) -> Text {
+        let (mut pointer, mut bytes, mut indices) = (pointer, 0, Vec::new());
+        while let Some(address) = pointer.defining_op().filter(|op| op.is("llvm.getelementptr")) {
+            let steps = steps(address)?;
+            bytes += steps.bytes;
+            indices.splice(0..0, steps.indices);
+            pointer = address.operand(0);
+        }
+        let base = match pointer.block_arg() {
+            Some((_, number)) => Base::Parameter(number),
+            None => Base::Variable(pointer.defining_op()?.attr("global_name")?.as_symbol()?),
+        };
+        let number = self.description.arrays.iter().position(|array| array.base == base)?;
+        let array: &Array<'c> = &self.description.arrays[number];
+        let mut sum = Vec::new();
+        for (index, stride) in indices {
+            if stride % array.size != 0 {
+                return None;
+            }
+            let factor = stride / array.size;
+            let index = match constant(index) {
+                Some(index) => index.to_string(),
+                None => format!("(long){}", self.value(lines, index)?),
+            };
+            sum.push(if factor == 1 { index } else { format!("{index} * {factor}") });
+        }
+        if bytes % array.size != 0 {
+            return None;
+        }
+        if bytes != 0 || sum.is_empty() {
+            sum.push((bytes / array.size).to_string());
+        }
+        let name = format!("A{number}");
+        let name = if ty == array.element { name } else { format!("(({} *){name})", type_name(ty)?) };
+        Some(format!("{name}[{}]", sum.join(" + ")))
+    }
+
+    /// A value where it is used.
+    pub fn value(&mut self, lines: &mut Lines, value: Value<'c>) -> Text {
+        if let Some(name) = self.names.iter().rev().find_map(|names| names.get(&value)) {
+            return Some(name.clone());
+        }
+        if let Some(number) = self.description.numbers.variable(value) {
+            return Some(variable_name(number));
+        }
+        if let Some((block, number)) = value.block_arg() {
+            return (block.parent_op() == Some(self.description.function)).then(|| format!("a{number}"));
+        }
+        let op = value.defining_op()?;
+        if matches!(op.name(), "llvm.mlir.constant" | "arith.constant") {
+            return literal(op, value.ty());
+        }
+        let text = self.expression(lines, op)?;
+        if value.uses().len() < 2 {
+            return Some(text);
+        }
+        self.declare(lines, value, &text)?;
+        self.names.iter().rev().find_map(|names| names.get(&value)).cloned()
+    }
+
+    fn expression(&mut self, lines: &mut Lines, op: Op<'c>) -> Text {
+        if op.num_results() != 1 || (op.num_regions() != 0) {
+            return None;
+        }
+        let mut operands = Vec::new();
+        for operand in op.operands() {
+            operands.push(self.value(lines, operand)?);
+        }
+        let ty = op.result(0).ty();
+        let to = type_name(ty)?;
+        let name = op.name().trim_start_matches("llvm.").trim_start_matches("arith.");
+        match (name, &operands[..]) {
+            ("select", [c, a, b]) => Some(format!("({c} ? {a} : {b})")),
+            ("intr.fmuladd", [a, b, c]) if self.fuses => Some(fused(ty, a, b, c)),
+            ("intr.fmuladd", [a, b, c]) => Some(format!("({a} * {b} + {c})")),
+            ("intr.fma", [a, b, c]) => Some(fused(ty, a, b, c)),
+            ("intr.sqrt" | "call", [a]) => Some(format!("{}({a})", if to == "float" { "sqrtf" } else { "sqrt" })),
+            (name, [a]) => unary(name, op, to, a),
+            (name, [a, b]) => binary(name, op, to, a, b),
+            ("poison" | "ub.poison" | "mlir.poison" | "mlir.undef", []) => Some("0".into()),
+            _ => None,
+        }
+    }
+}
+
+fn fused(ty: Type<'_>, a: &str, b: &str, c: &str) -> String {
+    format!("{}({a}, {b}, {c})", if ty.float_width() == Some(32) { "fmaf" } else { "fma" })
+}
+
+fn unary(name: &str, op: Op<'_>, to: &str, a: &str) -> Text {
+    let from = op.operand(0).ty();
+    let suffix = if to == "float" { "f" } else { "" };
+    Some(match name {
+        "sext" | "extsi" if from.is_int(1) => format!("(-({to}){a})"),
+        "sext" | "extsi" | "fpext" | "extf" | "fptrunc" | "truncf" | "sitofp" | "fptosi" => format!("({to}){a}"),
+        "zext" | "extui" | "uitofp" => format!("({to})({}){a}", unsigned_name(from)?),
+        "fptoui" => format!("({to})({}){a}", unsigned_name(op.result(0).ty())?),
+        "trunc" | "trunci" if to == "bool" => format!("(({a} & 1) != 0)"),
+        "trunc" | "trunci" => format!("({to}){a}"),
+        "fneg" | "negf" => format!("(-{a})"),
+        "freeze" => a.to_owned(),
+        "intr.fabs" => format!("fabs{suffix}({a})"),
+        "intr.floor" => format!("floor{suffix}({a})"),
+        "intr.ceil" => format!("ceil{suffix}({a})"),
+        "intr.trunc" => format!("trunc{suffix}({a})"),
+        _ => return None,
+    })
+}
+
+fn binary(name: &str, op: Op<'_>, to: &str, a: &str, b: &str) -> Text {
+    const COMPARISONS: [&str; 10] = ["==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="];
+    let predicate = || usize::try_from(op.attr("predicate")?.as_int()?).ok();
+    let small = ["signed char", "short"].contains(&to);
+    let wraps = |sign: &str| {
+        let unsigned = unsigned_name(op.result(0).ty())?;
+        if is_nsw(op) && !small {
+            return Some(format!("({a} {sign} {b})"));
+        }
+        // In C narrower numbers are computed as int: nothing overflows there but a product of two without a sign.
+        let unsigned = if small { "unsigned" } else { unsigned };
+        Some(format!("({to})(({unsigned}){a} {sign} ({unsigned}){b})"))
+    };
+    let unsigned = |sign: &str| {
+        let unsigned = unsigned_name(op.operand(0).ty())?;
+        Some(format!("({to})(({unsigned}){a} {sign} ({unsigned}){b})"))
+    };
+    match name {
+        "add" | "addi" => wraps("+"),
+        "sub" | "subi" => wraps("-"),
+        "mul" | "muli" => wraps("*"),
+        "sdiv" | "divsi" => Some(format!("({to})({a} / {b})")),
+        "srem" | "remsi" => Some(format!("({to})({a} % {b})")),
+        "udiv" | "divui" => unsigned("/"),
+        "urem" | "remui" => unsigned("%"),
+        "shl" | "shli" => Some(format!("({to})(({}){a} << {b})", unsigned_name(op.result(0).ty())?)),
+        "lshr" | "shrui" => unsigned(">>"),
+        "ashr" | "shrsi" => Some(format!("({to})({a} >> {b})")),
+        "and" | "andi" => Some(format!("({to})({a} & {b})")),
+        "or" | "ori" => Some(format!("({to})({a} | {b})")),
+        "xor" | "xori" => Some(format!("({to})({a} ^ {b})")),
+        "fadd" | "addf" => Some(format!("({a} + {b})")),
+        "fsub" | "subf" => Some(format!("({a} - {b})")),
+        "fmul" | "mulf" => Some(format!("({a} * {b})")),
+        "fdiv" | "divf" => Some(format!("({a} / {b})")),
+        "icmp" | "cmpi" => {
+            let (predicate, from) = (predicate()?, op.operand(0).ty());
+            let unsigned = unsigned_name(from)?;
+            let cast = if predicate >= 6 { format!("({unsigned})") } else { String::new() };
+            Some(format!("({cast}{a} {} {cast}{b})", COMPARISONS.get(predicate)?))
+        }
+        "fcmp" | "cmpf" => Some(match predicate()? {
+            1 => format!("({a} == {b})"),
+            2 => format!("({a} > {b})"),
+            3 => format!("({a} >= {b})"),
+            4 => format!("({a} < {b})"),
+            5 => format!("({a} <= {b})"),
+            6 => format!("({a} < {b} || {a} > {b})"),
+            7 => format!("({a} == {a} && {b} == {b})"),
+            8 => format!("(!({a} < {b} || {a} > {b}))"),
+            9 => format!("(!({a} <= {b}))"),
+            10 => format!("(!({a} < {b}))"),
+            11 => format!("(!({a} >= {b}))"),
+            12 => format!("(!({a} > {b}))"),
+            13 => format!("({a} != {b})"),
+            14 => format!("({a} != {a} || {b} != {b})"),
+            _ => return None,
+        }),
+        "intr.smin" | "minsi" => Some(format!("({a} < {b} ? {a} : {b})")),
+        "intr.smax" | "maxsi" => Some(format!("({a} > {b} ? {a} : {b})")),
+        "intr.umin" | "intr.umax" => {
+            let (unsigned, sign) = (unsigned_name(op.result(0).ty())?, if name.ends_with('n') { "<" } else { ">" });
+            Some(format!("(({unsigned}){a} {sign} ({unsigned}){b} ? {a} : {b})"))
+        }
+        "intr.abs" => Some(format!("({a} < 0 ? -{a} : {a})")),
+        "intr.copysign" => Some(format!("copysign{}({a}, {b})", if to == "float" { "f" } else { "" })),
+        _ => None,
+    }
+}
+
+/// A constant.
+fn literal(op: Op<'_>, ty: Type<'_>) -> Text {
+    if ty.is_float() {
+        let value = op.attr("value")?.as_float()?;
+        return float_literal(value, type_name(ty)? == "float");
+    }
+    let value = constant(op.result(0))?;
+    Some(match type_name(ty)? {
+        "bool" => if value != 0 { "true" } else { "false" }.into(),
+        "long" if value == i64::MIN => "(-9223372036854775807L - 1)".into(),
+        "long" => format!("({value}L)"),
+        _ if value == i64::from(i32::MIN) => "(-2147483647 - 1)".into(),
+        "int" if value < 0 => format!("({value})"),
+        "int" => value.to_string(),
+        to => format!("({to})({value})"),
+    })
+}
+
+/// All digits of a number, to the base of 16.
+fn float_literal(value: f64, is_float: bool) -> Text {
+    let suffix = if is_float { "f" } else { "" };
+    if value.is_nan() {
+        return None;
+    }
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    if value.is_infinite() {
+        return Some(format!("({sign}1.0{suffix} / 0.0{suffix})"));
+    }
+    let bits = value.to_bits();
+    let (exponent, digits) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
+    let plain = value.abs();
+    if plain == plain.trunc() && plain < 1e6 {
+        return Some(format!("({sign}{plain:.1}{suffix})"));
+    }
+    let text = match exponent {
+        0 => format!("0x0.{digits:013x}p-1022"),
+        _ => format!("0x1.{digits:013x}p{}", exponent as i64 - 1023),
+    };
+    Some(format!("({sign}{text}{suffix})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::float_literal;
+
+    #[test]
+    fn numbers_keep_all_digits() {
+        let text = |value, is_float| float_literal(value, is_float).unwrap_or_default();
+        assert_eq!(text(0.1, false), "(0x1.999999999999ap-4)");
+        assert_eq!(text(-2.0, true), "(-2.0f)");
+        assert_eq!(text(-0.0, false), "(-0.0)");
+        assert_eq!(text(f64::INFINITY, true), "(1.0f / 0.0f)");
+        assert_eq!(text(f64::from_bits(1), false), "(0x0.0000000000001p-1022)");
+        assert_eq!(float_literal(f64::NAN, false), None);
+    }
+}

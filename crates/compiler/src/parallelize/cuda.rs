@@ -1,0 +1,295 @@
+//! A nest as CUDA C++: its kernels, and the function of the host that launches them.
+//!
+//! ```text
+//!   static __global__ void f_region0_kernel0(...) { const long t0 = ...; if (...) { ... } }
+//!   extern "C" int regrain_f_region0(...) { /* 1: done; 0: nothing is done, the sequential code has to */ }
+//! ```
+//!
+//! The function does nothing where what was assumed does not hold, where too little is to be done, where arrays overlap that may not,
+//! and where the device cannot be used.
+
+use mlir_bridge::isl::Term;
+use regrain_passes::affine::accesses::{Base, extent};
+use regrain_passes::affine::plan::{Footprint, Host, Launch, Plan, Range, Weight};
+use regrain_passes::affine::poly::{param_name, variable_name};
+use regrain_passes::affine::{Description, Reason};
+
+use super::body::{Body, type_name};
+use super::terms::{Lines, code, term};
+
+/// A nest whose plan is to be written.
+pub struct Nest<'d, 'c> {
+    /// A name that no other has.
+    pub name: String,
+    /// What it is.
+    pub description: &'d Description<'c>,
+    /// What becomes of it.
+    pub plan: &'d Plan,
+    /// For pairs of arrays, by number, that they do not overlap.
+    pub apart: Vec<(usize, usize)>,
+    /// Whether the host rounds a product and a sum once.
+    pub fuses: bool,
+    /// How many operations a launch is to have.
+    pub least_work: u64,
+}
+
+/// The threads of a block, by how many dimensions there are, neighbours last.
+const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
+/// The names of dimensions of a grid, neighbours last.
+const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
+/// The most blocks in y and z.
+const MOST_BLOCKS: u32 = 65_535;
+
+/// Writes a nest.
+///
+/// # Errors
+/// It has an operation that has no counterpart.
+pub fn write(nest: &Nest<'_, '_>) -> Result<String, Reason> {
+    let mut kernels = String::new();
+    let mut launches = Lines { depth: 2, ..Lines::default() };
+    let mut count = 0;
+    nest.host(&nest.plan.host, &mut launches, &mut kernels, &mut count)?;
+    let host = nest.function(&launches.text)?;
+    Ok(kernels + &host)
+}
+
+impl Nest<'_, '_> {
+    /// The parameters of all functions: arguments that are no pointers, and arrays.
+    fn parameters(&self, arrays: &str) -> Result<Vec<(String, String)>, Reason> {
+        let mut parameters = Vec::new();
+        for (number, value) in self.description.function.region(0).entry().args().into_iter().enumerate() {
+            if value.ty().ptr_space().is_none() {
+                let ty = type_name(value.ty()).ok_or(Reason::Operation)?;
+                parameters.push((ty.to_owned(), format!("a{number}")));
+            }
+        }
+        for (number, array) in self.description.arrays.iter().enumerate() {
+            let ty = type_name(array.element).ok_or(Reason::Element)?;
+            parameters.push((format!("{ty} *"), format!("{arrays}{number}")));
+        }
+        Ok(parameters)
+    }
+
+    /// The further ones of kernels.
+    fn numbers(&self, launch: &Launch) -> Vec<String> {
+        let params = (0..self.description.numbers.params.len()).map(param_name);
+        let firsts = launch.threads.iter().map(|range| format!("first_{}", range.name));
+        params.chain(launch.around.iter().cloned()).chain(firsts).collect()
+    }
+
+    fn host(&self, host: &Host, lines: &mut Lines, kernels: &mut String, count: &mut usize) -> Result<(), Reason> {
+        match host {
+            Host::Sequence(parts) => parts.iter().try_for_each(|part| self.host(part, lines, kernels, count)),
+            Host::Loop(Range { name, first, last, exists }, body) => {
+                lines.open(&format!("if (fine && {})", term(exists)));
+                let (first, last) = (term(first), term(last));
+                lines.line(&format!("const long last_{name} = {last};"));
+                lines.open(&format!("for (long {name} = {first}; fine && {name} <= last_{name}; {name}++)"));
+                self.host(body, lines, kernels, count)?;
+                lines.close();
+                lines.close();
+                Ok(())
+            }
+            Host::Launch(launch) => {
+                let kernel = format!("{}_kernel{count}", self.name);
+                *count += 1;
+                *kernels += &self.kernel(&kernel, launch)?;
+                self.launch(&kernel, launch, lines)
+            }
+        }
+    }
+
+    fn launch(&self, kernel: &str, launch: &Launch, lines: &mut Lines) -> Result<(), Reason> {
+        lines.open(&format!("if (fine && {})", term(&launch.exists)));
+        for Range { name, first, last, .. } in &launch.threads {
+            lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
+        }
+        let dimensions = launch.threads.len();
+        let blocks = launch.threads.iter().zip(BLOCKS[dimensions]).rev();
+        let grid: Vec<String> = blocks
+            .map(|(Range { name, .. }, size)| format!("(unsigned)((last_{name} - first_{name}) / {size} + 1)"))
+            .collect();
+        let block: Vec<String> = BLOCKS[dimensions].iter().rev().map(u32::to_string).collect();
+        let (grid, block) = match dimensions {
+            0 => ("1".to_owned(), "1".to_owned()),
+            _ => (format!("dim3({})", grid.join(", ")), format!("dim3({})", block.join(", "))),
+        };
+        let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
+        arguments.extend(self.numbers(launch));
+        lines.line(&format!("{kernel}<<<{grid}, {block}>>>({});", arguments.join(", ")));
+        lines.line("fine = cudaGetLastError() == cudaSuccess;");
+        lines.line("started = started || fine;");
+        lines.close();
+        Ok(())
+    }
+
+    fn kernel(&self, name: &str, launch: &Launch) -> Result<String, Reason> {
+        let mut parameters: Vec<String> =
+            self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
+        parameters.extend(self.numbers(launch).into_iter().map(|name| format!("long {name}")));
+        let mut lines = Lines::default();
+        lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
+        for (Range { name, .. }, at) in launch.threads.iter().zip(DIMENSIONS[launch.threads.len()]) {
+            lines.line(&format!(
+                "const long {name} = first_{name} + (long)blockIdx.{at} * blockDim.{at} + threadIdx.{at};"
+            ));
+        }
+        code(&mut lines, &launch.code, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
+            self.statement(lines, name, place)
+        })?;
+        lines.close();
+        Ok(lines.text + "\n")
+    }
+
+    fn statement(&self, lines: &mut Lines, name: &str, place: &[Term]) -> Result<(), Reason> {
+        let number: Option<usize> = name.strip_prefix('S').and_then(|number| number.parse().ok());
+        let statement = number.and_then(|number| self.description.statements.get(number)).ok_or(Reason::Operation)?;
+        let numbers = &self.description.numbers;
+        lines.open("");
+        for (variable, place) in statement.scope.variables.iter().zip(place) {
+            let ty = type_name(numbers.variables[*variable].ty()).ok_or(Reason::Operation)?;
+            lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
+        }
+        let written = Body::of(self.description, self.fuses).operations(lines, &statement.ops);
+        lines.close();
+        written.ok_or(Reason::Operation)
+    }
+
+    fn function(&self, launches: &str) -> Result<String, Reason> {
+        let mut lines = Lines::default();
+        let parameters = self.parameters("host_A")?.into_iter().map(|(ty, name)| format!("{ty} {name}"));
+        let parameters: Vec<String> = parameters.collect();
+        lines.open(&format!("extern \"C\" int regrain_{}({})", self.name, parameters.join(", ")));
+        for (number, value) in self.description.numbers.params.iter().enumerate() {
+            let text = Body::of(self.description, false).value(&mut lines, *value).ok_or(Reason::Operation)?;
+            lines.line(&format!("const long {} = (long){text};", param_name(number)));
+        }
+        lines.line(&format!("if (!{})", term(&self.plan.holds)));
+        lines.line("  return 0;");
+        self.worthwhile(&mut lines);
+        let footprints = &self.plan.footprints;
+        for (number, footprint) in footprints.iter().enumerate() {
+            self.ends(number, footprint, &mut lines)?;
+        }
+        self.overlaps(&mut lines);
+        lines.line("int device = 0, shares = 0;");
+        lines.line("cudaGetLastError();");
+        lines.line("if (cudaGetDevice(&device) != cudaSuccess ||");
+        lines.line("    cudaDeviceGetAttribute(&shares, cudaDevAttrPageableMemoryAccess, device) != cudaSuccess)");
+        lines.line("  return 0;");
+        if footprints.iter().any(|footprint| !footprint.is_certain) {
+            lines.line("// What is accessed under conditions may not all be there to be copied.");
+            lines.line("if (!shares)");
+            lines.line("  return 0;");
+        }
+        lines.line("bool fine = true, started = false;");
+        for (number, array) in self.description.arrays.iter().enumerate() {
+            let ty = type_name(array.element).ok_or(Reason::Element)?;
+            self.copy_in(number, ty, &mut lines);
+        }
+        lines.open("if (fine)");
+        lines.text += launches;
+        lines.line("fine = cudaDeviceSynchronize() == cudaSuccess && fine;");
+        lines.close();
+        for (number, footprint) in footprints.iter().enumerate() {
+            if footprint.writes {
+                lines.line(&format!("if (fine && memory_A{number})"));
+                lines.line(&format!(
+                    "  fine = cudaMemcpy(host_A{number} + first_A{number}, memory_A{number}, (end_A{number} - first_A{number}) * \
+                     sizeof *A{number}, cudaMemcpyDeviceToHost) == cudaSuccess;"
+                ));
+            }
+        }
+        for number in 0..footprints.len() {
+            lines.line(&format!("cudaFree(memory_A{number});"));
+        }
+        lines.line("if (!fine && started)");
+        lines.line("  abort(); // Part of it is done: neither way leads to what the program means.");
+        lines.line("return fine;");
+        lines.close();
+        Ok(lines.text + "\n")
+    }
+
+    fn worthwhile(&self, lines: &mut Lines) {
+        let product = |weight: &Weight| {
+            let of = |Range { first, last, exists, .. }: &Range| {
+                format!("({} ? (double)({} - {} + 1L) : 0.0)", term(exists), term(last), term(first))
+            };
+            let factors = weight.ranges.iter().map(of);
+            format!("{}.0{}", weight.cost, factors.map(|factor| format!(" * {factor}")).collect::<String>())
+        };
+        let sum = |weights: &[Weight]| {
+            let parts: Vec<String> = weights.iter().map(product).collect();
+            if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }
+        };
+        lines.line(&format!("const double operations = {};", sum(&self.plan.work)));
+        lines.line(&format!("const double launches = {};", sum(&self.plan.launches)));
+        lines.line(&format!("if (operations < {}.0 * launches || launches < 1.0)", self.least_work));
+        lines.line("  return 0;");
+        for Weight { ranges, .. } in &self.plan.grids {
+            for (Range { first, last, exists, .. }, size) in ranges.iter().zip(BLOCKS[ranges.len()]).rev().skip(1) {
+                let most = u64::from(MOST_BLOCKS) * u64::from(*size);
+                lines.line(&format!("if ({} && {} - {} >= {most}L)", term(exists), term(last), term(first)));
+                lines.line("  return 0;");
+            }
+        }
+    }
+
+    /// The first element of an array that is accessed, and the one behind the last.
+    fn ends(&self, number: usize, footprint: &Footprint, lines: &mut Lines) -> Result<(), Reason> {
+        lines.line(&format!("long first_A{number} = 0, end_A{number} = 0;"));
+        if footprint.first.is_empty() {
+            return Ok(());
+        }
+        let strides = &self.description.arrays[number].strides;
+        let place = |subscripts: &[Term]| -> Option<String> {
+            let mut sum = term(subscripts.first()?);
+            for (pair, subscript) in strides.windows(2).zip(&subscripts[1..]) {
+                let (count, param) = extent(&pair[0], &pair[1])?;
+                let count = param.map_or(format!("{count}L"), |param| format!("({count}L * {})", param_name(param)));
+                sum = format!("({sum} * {count} + {})", term(subscript));
+            }
+            Some(sum)
+        };
+        lines.open(&format!("if ({})", term(&footprint.exists)));
+        let (first, last) = (place(&footprint.first), place(&footprint.last));
+        lines.line(&format!("first_A{number} = {};", first.ok_or(Reason::Shape)?));
+        lines.line(&format!("end_A{number} = {} + 1L;", last.ok_or(Reason::Shape)?));
+        lines.close();
+        Ok(())
+    }
+
+    fn overlaps(&self, lines: &mut Lines) {
+        let arrays = &self.description.arrays;
+        for left in 0..arrays.len() {
+            for right in left + 1..arrays.len() {
+                let writes = self.plan.footprints[left].writes || self.plan.footprints[right].writes;
+                let both_variables =
+                    matches!((arrays[left].base, arrays[right].base), (Base::Variable(_), Base::Variable(_)));
+                if !writes || both_variables || self.apart.contains(&(left, right)) {
+                    continue;
+                }
+                let (a, b) = (left, right);
+                lines.line(&format!(
+                    "if (first_A{a} < end_A{a} && first_A{b} < end_A{b} && (char *)(host_A{a} + first_A{a}) < (char *)(host_A{b} + \
+                     end_A{b}) &&"
+                ));
+                lines.line(&format!("    (char *)(host_A{b} + first_A{b}) < (char *)(host_A{a} + end_A{a}))"));
+                lines.line("  return 0;");
+            }
+        }
+    }
+
+    fn copy_in(&self, number: usize, ty: &str, lines: &mut Lines) {
+        lines.line(&format!("{ty} *A{number} = host_A{number};"));
+        lines.line(&format!("void *memory_A{number} = 0;"));
+        lines.open(&format!("if (fine && !shares && first_A{number} < end_A{number})"));
+        lines.line(&format!("const unsigned long bytes = (end_A{number} - first_A{number}) * sizeof *A{number};"));
+        lines.line(&format!("fine = cudaMalloc(&memory_A{number}, bytes) == cudaSuccess &&"));
+        lines.line(&format!(
+            "    cudaMemcpy(memory_A{number}, host_A{number} + first_A{number}, bytes, cudaMemcpyHostToDevice) == cudaSuccess;"
+        ));
+        lines.line(&format!("A{number} = ({ty} *)memory_A{number} - first_A{number};"));
+        lines.close();
+    }
+}

@@ -1,0 +1,286 @@
+//! Sequential C and C++ in, launches out: the second front end.
+//!
+//! ```text
+//!            clang               regions              describe, plan            cuda
+//!   a.c ───────────► host IR ─────────────► a.region0 ─────────────► schedule ────────► kernels, host function ─┐
+//!                                  │                                                                            │ clang, as CUDA
+//!                                  └─ the host, with a.region0 asking the host function first ◄── host IR ──────┴─► device IR
+//! ```
+//!
+//! The nest itself stays as a function of its own: what it does where the launches may not or need not stand for it.
+
+mod body;
+mod cuda;
+mod guard;
+mod terms;
+
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::process::Command;
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use mlir_bridge::ir::Op;
+use mlir_bridge::regions::{Kept, Region, outline, strip_debug_info};
+use mlir_bridge::{isl, module_op};
+use regrain_frontend::TranslationUnit;
+use regrain_passes::affine::accesses::Base;
+use regrain_passes::affine::plan::plan;
+use regrain_passes::affine::{BUDGET, Description, Reason, describe};
+use regrain_passes::pipelines;
+
+use crate::compile::compile_sides;
+use crate::context::{mlir_context, run};
+use crate::diagnostics::RemarkLog;
+use crate::dump::Dump;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::source::{Source, read_bitcode, write_bitcode};
+use crate::words::Words;
+
+/// The operations that a launch is to have, so that it takes longer than to call for it.
+pub const LEAST_WORK: u64 = 20_000;
+
+/// The runtime's header for generated code.
+const HEADER: &str = include_str!("cuda_runtime.h");
+
+/// Compiles a sequential source, with launches in place of what may run in parallel.
+///
+/// # Errors
+/// As [`crate::compile()`]; that nothing may run in parallel is none.
+pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
+    // What clang left apart stays apart on the device.
+    let mut options = source.options.clone();
+    options.settings.keeps_apart = true;
+    let source = &Source { options: &options, ..source.clone() };
+    let Some(path) = host_bitcode(source, language)? else { return Ok(()) };
+    let context = Context::create();
+    let host = read_bitcode(&context, &path)?;
+    let (regions, kept) = outline(&host);
+    if !options.lines {
+        strip_debug_info(&host);
+    }
+    let remarks = RemarkLog::new(&options.remarks, Words::default());
+    let made = Made::of(source, &host, &regions, &kept, &remarks)?;
+    if let Some(file) = &options.emit_cuda {
+        std::fs::write(file, &made.text).map_err(Error::io("write", file))?;
+    }
+    if made.functions.is_empty() {
+        let object = source.host_object(&host)?;
+        return source.deliver(&object);
+    }
+    let generated = generated(source, &made.text)?;
+    compile_sides(source, |chips| {
+        let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
+        let Some(mut sides) = unit.sides(chips)? else { return Ok(None) };
+        if let Some(path) = &sides.host {
+            let launches = read_bitcode(&context, path)?;
+            guard::join(&host, launches, &made.functions)?;
+        }
+        write_bitcode(&host, &path)?;
+        sides.host = Some(path.clone());
+        Ok(Some(sides))
+    })
+}
+
+/// The host's IR as clang generates it. `None`: only shown (`-###`).
+fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Option<PathBuf>> {
+    let path = source.scratch("sequential.bc");
+    let commands = &source.toolchain.commands;
+    let mut command = Command::new(source.toolchain.clang.path());
+    if let Some(file) = source.unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
+        command.stdin(file);
+    }
+    command.args(["-x", language, "-gline-tables-only"]);
+    if source.options.level.is_none() {
+        command.arg("-O2");
+    }
+    command.args(&source.unit.options).args(&source.unit.host_options).args(&source.dependencies);
+    command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o"]).arg(&path).arg(&source.unit.input);
+    commands.run_clang(&mut command)?;
+    Ok((!commands.dry_run).then_some(path))
+}
+
+/// What was made of a source's nests.
+struct Made {
+    /// All of it as CUDA C++.
+    text: String,
+    /// The functions of nests, with the variables that what stands for them is given beside their own arguments.
+    functions: Vec<guard::Function>,
+}
+
+impl Made {
+    fn of(
+        source: &Source<'_>,
+        host: &Module<'_>,
+        regions: &[Region],
+        kept: &[Kept],
+        remarks: &RemarkLog,
+    ) -> Result<Self> {
+        let name = source.unit.input.display();
+        let say = |line: u32, what: String, option: &str| {
+            remarks.say(&format!("{name}:{line}:1: remark: {what} [-Rpass{option}=regrain-parallelize]"));
+        };
+        for Kept { line, reason } in kept {
+            say(*line, format!("loop stays sequential: {reason}"), "-missed");
+        }
+        let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
+        let bitcode = host.write_bitcode_to_memory();
+        let mut text = format!(
+            "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
+            terms::HELPERS
+        );
+        let mut functions = Vec::new();
+        for region in regions {
+            let unique = unique(source, region);
+            match nest(source, bitcode.as_slice(), region, &unique, &dump) {
+                Ok(Ok(nest)) => {
+                    text += &format!("// Line {}.\n{}", region.line, nest.text);
+                    let kernels = nest.kernels;
+                    say(region.line, format!("loop runs in parallel: launches of {kernels} kernels stand for it"), "");
+                    functions.push(guard::Function {
+                        name: region.function.clone(),
+                        launches: format!("regrain_{unique}"),
+                        arguments: nest.arguments,
+                    });
+                }
+                Ok(Err(reason)) => say(region.line, format!("loop stays sequential: {reason}"), "-missed"),
+                Err(words) => return Err(Error::internal(words)),
+            }
+        }
+        Ok(Self { text, functions })
+    }
+}
+
+/// A name for what stands for a region, another one in each source.
+fn unique(source: &Source<'_>, region: &Region) -> String {
+    let mut hasher = DefaultHasher::new();
+    source.unit.id().hash(&mut hasher);
+    std::path::absolute(&source.unit.input).ok().hash(&mut hasher);
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    format!("{}_{:08x}", region.function.chars().map(plain).collect::<String>(), hasher.finish() as u32)
+}
+
+/// A nest as CUDA C++.
+struct Written {
+    text: String,
+    kernels: usize,
+    arguments: Vec<guard::Argument>,
+}
+
+/// Writes a region; the reason if it stays sequential.
+fn nest(
+    source: &Source<'_>,
+    bitcode: &[u8],
+    region: &Region,
+    unique: &str,
+    dump: &Dump,
+) -> std::result::Result<std::result::Result<Written, Reason>, String> {
+    let alone = mlir_bridge::llvm::extract_kernel(bitcode, &region.function)?;
+    let mlir = mlir_context();
+    let module = mlir_bridge::import_llvm(&mlir, &alone, &region.function).map_err(|error| error.to_string())?;
+    let op = module_op(&module);
+    let (raised, _) = mlir_bridge::diagnostics::with_diagnostics(&mlir, || run(op, pipelines::RAISE_LOOPS));
+    raised?;
+    crate::stages::show(dump, "raised", &module);
+    let Some(function) = op.lookup_symbol(&region.function) else {
+        return Err(format!("no function '{}'", region.function));
+    };
+    Ok(write(source.options, region, unique, function, dump))
+}
+
+fn write(
+    options: &Options,
+    region: &Region,
+    unique: &str,
+    function: Op<'_>,
+    dump: &Dump,
+) -> std::result::Result<Written, Reason> {
+    let description = describe(function)?;
+    show(dump, "description", &description.lines().join("\n"));
+    let plan = plan(&isl::Context::new(BUDGET), &description)?;
+    show(dump, "schedule", &plan.tree);
+    let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
+        || cfg!(target_arch = "aarch64");
+    let least_work = options.parallelize_from.unwrap_or(LEAST_WORK);
+    let nest = cuda::Nest {
+        name: unique.to_owned(),
+        description: &description,
+        plan: &plan,
+        apart: apart(region, &description),
+        fuses,
+        least_work,
+    };
+    let text = cuda::write(&nest)?;
+    let kernels = text.matches("__global__").count();
+    Ok(Written { text, kernels, arguments: arguments(function, &description) })
+}
+
+fn show(dump: &Dump, stage: &str, text: &str) {
+    if let Err(error) = dump.text(stage, "txt", text) {
+        crate::diagnostics::note(&error.to_string());
+    }
+}
+
+/// The arguments of what stands for a nest: those that are no pointers, and where arrays are.
+fn arguments(function: Op<'_>, description: &Description<'_>) -> Vec<guard::Argument> {
+    let own = function.region(0).entry().args().into_iter().enumerate();
+    let plain = own.filter(|(_, value)| value.ty().ptr_space().is_none());
+    let plain = plain.map(|(number, _)| guard::Argument::Parameter(number));
+    let arrays = description.arrays.iter().map(|array| match array.base {
+        Base::Parameter(number) => guard::Argument::Parameter(number),
+        Base::Variable(name) => guard::Argument::Variable(name.to_owned()),
+    });
+    plain.chain(arrays).collect()
+}
+
+/// The pairs of arrays that are different objects.
+fn apart(region: &Region, description: &Description<'_>) -> Vec<(usize, usize)> {
+    let object = |base: &Base<'_>| match base {
+        Base::Parameter(number) => region.objects.get(*number).copied().flatten(),
+        Base::Variable(name) => region.globals.iter().find(|(other, _)| other == name).map(|(_, number)| *number),
+    };
+    let objects: Vec<_> = description.arrays.iter().map(|array| object(&array.base)).collect();
+    let mut pairs = Vec::new();
+    for (left, one) in objects.iter().enumerate() {
+        for (right, other) in objects.iter().enumerate().skip(left + 1) {
+            if one.is_some() && other.is_some() && one != other {
+                pairs.push((left, right));
+            }
+        }
+    }
+    pairs
+}
+
+/// The unit of generated code: compiled with what the user says of code, not with what is said of sources.
+fn generated(source: &Source<'_>, text: &str) -> Result<TranslationUnit> {
+    let path = source.scratch("launches.cu");
+    let folder = source.scratch("generated");
+    std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+    let header = folder.join("cuda_runtime.h");
+    for (file, text) in [(&header, HEADER), (&folder.join("math.h"), ""), (&folder.join("stdlib.h"), ""), (&path, text)]
+    {
+        std::fs::write(file, text).map_err(Error::io("write", file))?;
+    }
+    let mut options: Vec<OsString> = vec!["-nocudainc".into(), "-isystem".into(), folder.into_os_string()];
+    options.extend(["-std=c++17", "-ffp-contract=off", "-fno-strict-aliasing", "-w"].map(OsString::from));
+    let is_about_code = |option: &&OsString| {
+        let text = option.to_string_lossy();
+        ["-O", "-m", "--target=", "-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-pic", "-fno-pie"]
+            .iter()
+            .any(|head| text.starts_with(head))
+            && !["-mllvm", "-mmlir"].contains(&&*text)
+    };
+    options.extend(source.unit.options.iter().filter(is_about_code).cloned());
+    let unit = TranslationUnit {
+        input: path,
+        stdin: None,
+        options,
+        host_options: Vec::new(),
+        device_options: Vec::new(),
+        relocatable: false,
+        ..source.unit.clone()
+    };
+    Ok(unit)
+}
