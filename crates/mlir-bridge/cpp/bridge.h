@@ -141,7 +141,7 @@ void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
  *===----------------------------------------------------------------------------===*/
 
 /* Makes functions of the nests that may run in parallel. The sink gets a line for each, its fields divided by tabs: `region`,
- * name, line, for each parameter a number of its object or 0, and `NAME=NUMBER` for variables; or `not`, line, reason. */
+ * name, file, line, for each parameter a number of its object or 0, and `NAME=NUMBER` for variables; or `not`, file, line, reason. */
 void regrainOutlineRegions(LLVMModuleRef module, RegrainSink sink, void *user);
 /* Takes all debug information from a module. */
 void regrainStripDebugInfo(LLVMModuleRef module);

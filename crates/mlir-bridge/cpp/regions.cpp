@@ -23,6 +23,7 @@
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -33,6 +34,8 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
+#include <functional>
+
 using namespace llvm;
 using namespace regrain_bridge;
 
@@ -41,7 +44,7 @@ namespace {
 // A nest that becomes a function.
 struct Nest {
   std::vector<BasicBlock *> blocks;
-  unsigned line;
+  std::string place;
 };
 
 // What is said of nests, a line each.
@@ -100,19 +103,20 @@ bool stores(const Loop &loop) {
   return false;
 }
 
-unsigned lineOf(const Loop &loop) {
+// Where a loop stands, `FILE\tLINE`.
+std::string placeOf(const Loop &loop) {
   DebugLoc start = loop.getStartLoc();
-  return start ? start.getLine() : 0;
+  return start ? (start->getFilename() + "\t" + Twine(start.getLine())).str() : "\t0";
 }
 
 void collect(const Loop &loop, ScalarEvolution &evolution, std::vector<Nest> &nests, Words &words) {
   const char *reason = whyNot(loop, evolution);
   if (!reason) {
     if (stores(loop))
-      nests.push_back({std::vector<BasicBlock *>(loop.block_begin(), loop.block_end()), lineOf(loop)});
+      nests.push_back({std::vector<BasicBlock *>(loop.block_begin(), loop.block_end()), placeOf(loop)});
     return;
   }
-  words.say("not\t" + Twine(lineOf(loop)) + "\t" + reason);
+  words.say("not\t" + placeOf(loop) + "\t" + reason);
   for (const Loop *inner : loop)
     collect(*inner, evolution, nests, words);
 }
@@ -125,9 +129,56 @@ unsigned objectOf(Value *pointer, DenseMap<Value *, unsigned> &objects) {
   return objects.try_emplace(object, objects.size() + 1).first->second;
 }
 
-// Makes a function of a nest, and says which: "region NAME LINE OBJECTS GLOBALS", an object's number for each parameter and
+bool isAddressing(const Instruction &inst) {
+  switch (inst.getOpcode()) {
+  case Instruction::ZExt:
+  case Instruction::SExt:
+  case Instruction::Trunc:
+  case Instruction::Add:
+  case Instruction::Sub:
+  case Instruction::Mul:
+  case Instruction::Shl:
+  case Instruction::GetElementPtr:
+    return !inst.getType()->isVectorTy();
+  default:
+    return false;
+  }
+}
+
+// Puts a block in front of a nest that computes again what the nest takes of sizes and addresses: of `n` and `m` more can be
+// said than of what was `n * m`.
+void addEntry(Nest &nest) {
+  SmallPtrSet<BasicBlock *, 16> inside(nest.blocks.begin(), nest.blocks.end());
+  BasicBlock *before = nullptr;
+  for (BasicBlock *each : predecessors(nest.blocks.front()))
+    if (!inside.contains(each))
+      before = each;
+  BasicBlock *entry = before->splitBasicBlock(before->getTerminator());
+  DenseMap<Value *, Value *> copies;
+  std::function<Value *(Value *)> copy = [&](Value *value) {
+    auto *inst = dyn_cast<Instruction>(value);
+    if (!inst || inside.contains(inst->getParent()) || inst->getParent() == entry || !isAddressing(*inst))
+      return value;
+    if (Value *made = copies.lookup(value))
+      return made;
+    Instruction *made = inst->clone();
+    for (Use &operand : made->operands())
+      operand.set(copy(operand.get()));
+    made->insertBefore(entry->getTerminator()->getIterator());
+    copies[value] = made;
+    return static_cast<Value *>(made);
+  };
+  for (BasicBlock *block : nest.blocks)
+    for (Instruction &inst : *block)
+      for (Use &operand : inst.operands())
+        operand.set(copy(operand.get()));
+  nest.blocks.insert(nest.blocks.begin(), entry);
+}
+
+// Makes a function of a nest, and says which: "region NAME FILE LINE OBJECTS GLOBALS", an object's number for each parameter and
 // `NAME=NUMBER` for each variable that has one.
-void extract(Function &function, const Nest &nest, unsigned number, Words &words) {
+void extract(Function &function, Nest nest, unsigned number, Words &words) {
+  addEntry(nest);
   DominatorTree dominators(function);
   AssumptionCache assumptions(function);
   CodeExtractorAnalysisCache cache(function);
@@ -136,7 +187,7 @@ void extract(Function &function, const Nest &nest, unsigned number, Words &words
   SetVector<Value *> inputs, outputs;
   Function *made = extractor.isEligible() ? extractor.extractCodeRegion(cache, inputs, outputs) : nullptr;
   if (!made || !outputs.empty() || !made->getReturnType()->isVoidTy() || made->arg_size() != inputs.size()) {
-    words.say("not\t" + Twine(nest.line) + "\tit has a statement that is not supported");
+    words.say("not\t" + nest.place + "\tit has a statement that is not supported");
     return;
   }
   made->setLinkage(GlobalValue::InternalLinkage);
@@ -147,7 +198,7 @@ void extract(Function &function, const Nest &nest, unsigned number, Words &words
   for (auto &[object, index] : objects)
     if (isa<GlobalVariable>(object))
       globals += (object->getName() + "=" + std::to_string(index) + ",").str();
-  words.say("region\t" + made->getName() + "\t" + Twine(nest.line) + "\t" + parts + "\t" + globals);
+  words.say("region\t" + made->getName() + "\t" + nest.place + "\t" + parts + "\t" + globals);
 }
 
 } // namespace

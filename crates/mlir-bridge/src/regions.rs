@@ -9,19 +9,28 @@ use crate::ffi;
 pub struct Region {
     /// The function's name.
     pub function: String,
-    /// The line of its first loop, 0 where that is not known.
-    pub line: u32,
+    /// Where its first loop stands.
+    pub place: Place,
     /// For each parameter a number of the object that it points into, where that is no part of another one with a number.
     pub objects: Vec<Option<u32>>,
     /// The same of variables.
     pub globals: Vec<(String, u32)>,
 }
 
+/// A file, as clang names it, and a line; none and 0 where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
 /// A loop that stays where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Its line, 0 where that is not known.
-    pub line: u32,
+    /// Where it stands.
+    pub place: Place,
     /// Why.
     pub reason: String,
 }
@@ -33,17 +42,21 @@ pub fn outline(module: &Module<'_>) -> (Vec<Region>, Vec<Kept>) {
     let (mut regions, mut kept) = (Vec::new(), Vec::new());
     for line in String::from_utf8_lossy(&said).lines() {
         match line.split('\t').collect::<Vec<_>>()[..] {
-            ["region", name, line, objects, globals] => regions.push(Region {
+            ["region", name, file, line, objects, globals] => regions.push(Region {
                 function: name.to_owned(),
-                line: line.parse().unwrap_or(0),
+                place: place(file, line),
                 objects: list(objects).map(|number| number.parse().ok().filter(|number| *number > 0)).collect(),
                 globals: list(globals).filter_map(global).collect(),
             }),
-            ["not", line, reason] => kept.push(Kept { line: line.parse().unwrap_or(0), reason: reason.to_owned() }),
+            ["not", file, line, reason] => kept.push(Kept { place: place(file, line), reason: reason.to_owned() }),
             _ => {}
         }
     }
     (regions, kept)
+}
+
+fn place(file: &str, line: &str) -> Place {
+    Place { file: file.to_owned(), line: line.parse().unwrap_or(0) }
 }
 
 fn list(text: &str) -> impl Iterator<Item = &str> {

@@ -12,7 +12,7 @@ use crate::{
         Reason,
         poly::{Poly, param_name},
     },
-    analysis::facts::{constant, is_nsw, width},
+    analysis::facts::{constant, is_nsw, is_nuw, width},
 };
 
 /// The rounds of loops that get to a place.
@@ -208,7 +208,9 @@ impl<'c> Numbers<'c> {
 
     fn checked(&mut self, op: Op<'c>, made: Option<Poly>, bits: u32, scope: &Scope) -> Result<Poly, Reason> {
         let made = made.ok_or(Reason::NotAffine)?;
-        if !is_nsw(op) {
+        // An object of 2^63 bytes or more, which a product of sizes without a sign would stand for, there is not.
+        let is_size = bits == 64 && op.is("llvm.mul") && is_nuw(op) && made.text().is_none();
+        if !is_nsw(op) && !is_size {
             self.assume_fits(scope, &made, bits)?;
         }
         Ok(made)
@@ -279,12 +281,20 @@ impl<'c> Numbers<'c> {
 
     /// The range of each parameter, as isl has it. Those of 64 bits are asked to be smaller.
     pub fn ranges(&self) -> String {
+        self.within(|bits| Some(bits.min(41)))
+    }
+
+    /// The range of each parameter of less than 64 bits, which its type sees to.
+    pub fn types(&self) -> String {
+        self.within(|bits| Some(bits).filter(|bits| *bits < 41))
+    }
+
+    fn within(&self, bits: impl Fn(u32) -> Option<u32>) -> String {
         let of = |(number, value): (usize, &Value<'c>)| {
-            let bits = width(value.ty()).unwrap_or(64).min(41) - 1;
-            let most = (1i64 << bits) - 1;
-            format!("-{} <= {} <= {most}", most + 1, param_name(number))
+            let most = (1i64 << (bits(width(value.ty()).unwrap_or(64))? - 1)) - 1;
+            Some(format!("-{} <= {} <= {most}", most + 1, param_name(number)))
         };
-        let all: Vec<String> = self.params.iter().enumerate().map(of).collect();
+        let all: Vec<String> = self.params.iter().enumerate().filter_map(of).collect();
         if all.is_empty() { "true".into() } else { all.join(" and ") }
     }
 }

@@ -141,7 +141,8 @@ impl Sets {
         if known.is_empty()? {
             return Err(Reason::Never);
         }
-        let holds = condition(&known, &Set::parse(context, &format!("{params}{{ : }}"))?)?;
+        let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
+        let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
         let (mut domain, mut reads, mut writes, mut times) = (vec![], vec![], vec![], vec![]);
         let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
         for (number, statement) in description.statements.iter().enumerate() {
@@ -178,7 +179,7 @@ impl Sets {
                 return Ok(Footprint { exists, first: vec![], last: vec![], writes, is_certain });
             }
             let mine = mine.to_set()?.coalesce()?;
-            let exists = condition(&mine.params()?, &self.known)?;
+            let exists = asked(&mine.params()?, &self.known)?;
             let ends = |set: Set, greatest| {
                 names.iter().enumerate().map(|(at, _)| term(&set, at, greatest, &self.known)).collect::<Result<_, _>>()
             };
@@ -224,9 +225,14 @@ fn right(context: &Context, description: &Description<'_>) -> Result<Set, Reason
     Ok(right)
 }
 
+/// When parameters that are known to be in `known` are in `set`.
+fn asked(set: &Set, known: &Set) -> Result<Term, Error> {
+    condition(&set.gist(known)?.coalesce()?, known)
+}
+
 /// The range of each dimension of a set, over all of its points.
 fn ranges(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Vec<Range>, Reason> {
-    let exists = condition(&set.params()?, known)?;
+    let exists = asked(&set.params()?, known)?;
     let of = |at| {
         let (first, last) = (term(set, at, false, known)?, term(set, at, true, known)?);
         Ok(Range { name: name(at), first, last, exists: exists.clone() })
@@ -279,6 +285,11 @@ struct Around {
 impl Mapping<'_> {
     /// What the host does for the instances in `domain` that reach a node; variables of the host are parameters of it.
     fn node(&mut self, node: &Node, domain: &UnionSet, around: &[Around]) -> Result<Host, Reason> {
+        if node.step() == Step::Domain {
+            let parts: Result<Vec<Host>, Reason> =
+                node.children()?.iter().map(|child| self.node(child, domain, around)).collect();
+            return parts.map(Host::Sequence);
+        }
         let domain = node.domain()?.intersect(domain)?;
         if domain.is_empty()? {
             return Ok(Host::Sequence(Vec::new()));
@@ -295,13 +306,13 @@ impl Mapping<'_> {
                     self.launch(&below, &domain, Some((&band.band_times()?, &node.domain()?)), around)
                 }
             },
-            Step::Domain | Step::Filter | Step::Sequence | Step::Set => {
+            Step::Filter | Step::Sequence | Step::Set => {
                 let children = node.children()?;
                 let parts: Result<Vec<Host>, Reason> =
                     children.iter().map(|child| self.node(child, &domain, around)).collect();
                 parts.map(Host::Sequence)
             }
-            Step::Leaf | Step::Other => Err(Reason::Budget),
+            Step::Domain | Step::Leaf | Step::Other => Err(Reason::Budget),
         }
     }
 
@@ -330,7 +341,7 @@ impl Mapping<'_> {
         times: Option<(&UnionMap, &UnionSet)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
-        let exists = condition(&domain.params()?, self.known)?;
+        let exists = asked(&domain.params()?, self.known)?;
         let (mut threads, mut mine) = (Vec::new(), domain.clone());
         if let Some((times, everywhere)) = times {
             let name = |at: usize| format!("t{at}");

@@ -20,9 +20,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use inkwell::context::Context;
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use mlir_bridge::ir::Op;
-use mlir_bridge::regions::{Kept, Region, outline, strip_debug_info};
+use mlir_bridge::regions::{Kept, Place, Region, outline, strip_debug_info};
 use mlir_bridge::{isl, module_op};
 use regrain_frontend::TranslationUnit;
 use regrain_passes::affine::accesses::Base;
@@ -119,14 +119,22 @@ impl Made {
         remarks: &RemarkLog,
     ) -> Result<Self> {
         let name = source.unit.input.display();
-        let say = |line: u32, what: String, option: &str| {
-            remarks.say(&format!("{name}:{line}:1: remark: {what} [-Rpass{option}=regrain-parallelize]"));
+        let say = |place: &Place, what: String, option: &str| {
+            let (file, line) = match place.file.as_str() {
+                "" => (name.to_string(), place.line),
+                file => (file.to_owned(), place.line),
+            };
+            remarks.say(&format!("{file}:{line}:1: remark: {what} [-Rpass{option}=regrain-parallelize]"));
         };
-        for Kept { line, reason } in kept {
-            say(*line, format!("loop stays sequential: {reason}"), "-missed");
+        for Kept { place, reason } in kept {
+            say(place, format!("loop stays sequential: {reason}"), "-missed");
         }
         let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
+        let of_region = |region: &Region| host.get_function(&region.function);
+        // Nobody outside calls them, but what is private and not called is not read.
+        regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::External));
         let bitcode = host.write_bitcode_to_memory();
+        regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::Internal));
         let mut text = format!(
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
             terms::HELPERS
@@ -136,16 +144,20 @@ impl Made {
             let unique = unique(source, region);
             match nest(source, bitcode.as_slice(), region, &unique, &dump) {
                 Ok(Ok(nest)) => {
-                    text += &format!("// Line {}.\n{}", region.line, nest.text);
+                    text += &format!("// Line {}.\n{}", region.place.line, nest.text);
                     let kernels = nest.kernels;
-                    say(region.line, format!("loop runs in parallel: launches of {kernels} kernels stand for it"), "");
+                    say(
+                        &region.place,
+                        format!("loop runs in parallel: launches of {kernels} kernels stand for it"),
+                        "",
+                    );
                     functions.push(guard::Function {
                         name: region.function.clone(),
                         launches: format!("regrain_{unique}"),
                         arguments: nest.arguments,
                     });
                 }
-                Ok(Err(reason)) => say(region.line, format!("loop stays sequential: {reason}"), "-missed"),
+                Ok(Err(reason)) => say(&region.place, format!("loop stays sequential: {reason}"), "-missed"),
                 Err(words) => return Err(Error::internal(words)),
             }
         }
