@@ -57,7 +57,7 @@ fn generate_bindings(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The functions and types of isl, from Debian's `libisl-dev`. It is linked into our tools: nothing of it is needed where they run.
+/// The functions and types of isl, from Debian's `libisl-dev`. It is a shared library: the static one cannot be part of a plugin.
 fn generate_isl_bindings(out: &Path) -> Result<(), Box<dyn Error>> {
     let bindings = bindgen::builder()
         .header("src/isl/isl.h")
@@ -69,9 +69,7 @@ fn generate_isl_bindings(out: &Path) -> Result<(), Box<dyn Error>> {
     if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
         fs::write(file, text)?;
     }
-    println!("cargo:rustc-link-search=native=/usr/lib/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH")?);
-    println!("cargo:rustc-link-lib=static=isl");
-    println!("cargo:rustc-link-lib=static=gmp");
+    println!("cargo:rustc-link-lib=isl");
     Ok(())
 }
 

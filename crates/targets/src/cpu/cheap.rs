@@ -198,8 +198,15 @@ end:
         let text = format!("{SUMS}{doubtful}attributes #0 = {{ \"{CHEAP}\"=\"{SMALL}\" }}\n");
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
-        let options =
-            BlockOptions { unit: "0".into(), relocatable: false, cuda_arch: 70, level: 3, cpu: None, lines: false };
+        let options = BlockOptions {
+            unit: "0".into(),
+            relocatable: false,
+            cuda_arch: 70,
+            level: 3,
+            cpu: None,
+            lines: false,
+            loaded: false,
+        };
         super::super::codegen::optimise(&module, &options).expect("passes that run");
         let blocks = |name| module.get_function(name).expect("a function").count_basic_blocks();
         assert_eq!((blocks("usual"), blocks("doubtful") > 1), (1, true));
