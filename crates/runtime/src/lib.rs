@@ -10,6 +10,8 @@
 //! - `device/cuda`: NVIDIA's driver library, loaded at run time;
 //! - `device/hip`: AMD's HIP, loaded at run time.
 //!
+//! The functions of CUDA's driver (`driver/`) are the same in its numbers and structures.
+//!
 //! A further device is one folder and one row of the table in `device/choice.rs`. What is not here is a link error or
 //! `cudaErrorNotSupported`, never a pretended success.
 //!
@@ -22,6 +24,7 @@
 //! | `REGRAIN_CPU_STREAM_BYTES` | from how many bytes on what a launch stores goes past the caches (default: three quarters of the last cache) |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |
 //! | `REGRAIN_LAUNCH_TRACE` | a file for a trace of launches, copies and fills on the CPU, as Perfetto and Chrome show it |
+//! | `CUDA_LOG_FILE` | `stdout`, `stderr` or a file: why a module was not loaded on the CPU |
 //! | `REGRAIN_CPU_ARCH` | the compute capability that the CPU reports (`sm_80`), default what the program was compiled for |
 
 #![allow(clippy::missing_safety_doc, reason = "the contracts of the exported C functions are CUDA's own")]
