@@ -1,131 +1,18 @@
-//! Contexts. A device has one state here, so contexts are handles with a device, flags and an order on each thread's
-//! stack: memory, streams and
-//! modules are those of the device, in whichever context they were made.
+//! Contexts: made, destroyed, pushed and popped, and the primary one of each device.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::frame::{driver_api, started};
-use crate::device::choice::device;
+use super::known::{
+    FIRST_HANDLE, STACK, check_current, contexts, current, current_handle, device_of, entered, primary_of,
+};
 use crate::error::{self, CudaError, Result, check};
 use crate::macros::put;
 
 type Handle = *mut c_void;
 
-/// What is known of a context.
-struct Context {
-    device: i32,
-    flags: u32,
-    is_primary: bool,
-}
-
-/// A device's primary context: its handle, how often it is retained, and its flags.
-#[derive(Clone, Copy)]
-struct Primary {
-    handle: usize,
-    users: u32,
-    flags: u32,
-}
-
-#[derive(Default)]
-struct Contexts {
-    live: HashMap<usize, Context>,
-    primary: HashMap<i32, Primary>,
-    made: usize,
-}
-
-/// Handles are never reused, so that a stale one is recognised.
-const FIRST_HANDLE: usize = 0x4354_0010;
 /// What a context's version is; later ones are the same.
 const API_VERSION: u32 = 3020;
-
-static INITIALISED: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
-}
-
-fn contexts() -> MutexGuard<'static, Contexts> {
-    static CONTEXTS: OnceLock<Mutex<Contexts>> = OnceLock::new();
-    CONTEXTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// `cuInit` was called.
-pub fn initialise() {
-    INITIALISED.store(true, Ordering::Relaxed);
-}
-
-/// Whether the program has called `cuInit`, or the runtime, which does it by itself.
-pub fn is_started() -> bool {
-    INITIALISED.load(Ordering::Relaxed) || error::runtime_is_used()
-}
-
-impl Contexts {
-    fn make(&mut self, device: i32, flags: u32, is_primary: bool) -> usize {
-        let handle = FIRST_HANDLE + 16 * self.made;
-        self.made += 1;
-        self.live.insert(handle, Context { device, flags, is_primary });
-        handle
-    }
-
-    fn primary(&mut self, device: i32) -> Primary {
-        if let Some(known) = self.primary.get(&device) {
-            return *known;
-        }
-        let made = Primary { handle: self.make(device, 0, true), users: 0, flags: 0 };
-        self.primary.insert(device, made);
-        made
-    }
-
-    fn get(&self, handle: Handle) -> Result<&Context> {
-        self.live.get(&(handle as usize)).ok_or(CudaError::INVALID_CONTEXT)
-    }
-}
-
-/// The calling thread's context, 0 for none. A program that uses the runtime has the device's primary context
-/// everywhere.
-fn current() -> usize {
-    let top = STACK.with_borrow(|stack| stack.last().copied());
-    let from_runtime = || {
-        let device = device().ok().filter(|_| error::runtime_is_used())?.current().ok()?;
-        Some(contexts().primary(device).handle)
-    };
-    top.or_else(from_runtime).unwrap_or(0)
-}
-
-/// An error unless the calling thread has a context that is still there.
-pub fn check_current() -> Result {
-    match current() {
-        0 => Err(CudaError::INVALID_CONTEXT),
-        handle if contexts().live.contains_key(&handle) => Ok(()),
-        _ => Err(CudaError::CONTEXT_IS_DESTROYED),
-    }
-}
-
-/// The calling thread's context as the program knows it; null for none.
-pub fn current_handle() -> Handle {
-    current() as Handle
-}
-
-/// The device of a context.
-pub fn device_of(context: Handle) -> Result<i32> {
-    contexts().get(context).map(|found| found.device)
-}
-
-/// The primary context of a device.
-pub fn primary_of(device: i32) -> Handle {
-    contexts().primary(device).handle as Handle
-}
-
-/// Makes the device of the context on top the thread's.
-fn entered() -> Result {
-    let Some(top) = STACK.with_borrow(|stack| stack.last().copied()) else { return Ok(()) };
-    let of_top = contexts().live.get(&top).map(|found| found.device);
-    of_top.map_or(Ok(()), |index| device()?.set_current(index))
-}
 
 fn create(context: *mut Handle, flags: u32, index: i32) -> Result {
     check(!context.is_null() && flags & !0xff == 0)?;

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::contexts;
 use super::frame::{current, driver_api};
+use super::known;
 use crate::device::cuda::layout::{ARRAY, DEVICE, HOST, Memcpy2d, Memcpy3d, Side2d, Side3d, UNIFIED};
 use crate::device::seam::{Device, Fill, Order, Stream};
 use crate::error::{CudaError, Result, check};
@@ -138,8 +138,8 @@ unsafe fn copy_3d_peer(copy: *const Memcpy3d, order: Order) -> Result {
     unsafe {
         let region = region(copy)?;
         let Copy3d { src_array, src_pos, src_ptr, dst_array, dst_pos, dst_ptr, extent, .. } = copy_of(device, &region)?;
-        let src_device = contexts::device_of(region.from.context)?;
-        let dst_device = contexts::device_of(region.to.context)?;
+        let src_device = known::device_of(region.from.context)?;
+        let dst_device = known::device_of(region.to.context)?;
         let copy =
             Copy3dPeer { src_array, src_pos, src_ptr, src_device, dst_array, dst_pos, dst_ptr, dst_device, extent };
         device.copy_3d_peer(&copy, order)
@@ -207,13 +207,13 @@ driver_api! {
     fn cuMemcpyPeer / cuMemcpyPeer_ptds [on] (
         to: Pointer, to_context: *mut c_void, from: Pointer, from_context: *mut c_void, count: usize
     ) {
-        let (to_device, from_device) = (contexts::device_of(to_context)?, contexts::device_of(from_context)?);
+        let (to_device, from_device) = (known::device_of(to_context)?, known::device_of(from_context)?);
         current()?.copy_peer((to as *mut c_void, to_device), (from as *const c_void, from_device), count, on.now())
     }
     fn cuMemcpyPeerAsync / cuMemcpyPeerAsync_ptsz [on] (
         to: Pointer, to_context: *mut c_void, from: Pointer, from_context: *mut c_void, count: usize, stream: Stream
     ) {
-        let (to_device, from_device) = (contexts::device_of(to_context)?, contexts::device_of(from_context)?);
+        let (to_device, from_device) = (known::device_of(to_context)?, known::device_of(from_context)?);
         let order = on.later(stream);
         current()?.copy_peer((to as *mut c_void, to_device), (from as *const c_void, from_device), count, order)
     }

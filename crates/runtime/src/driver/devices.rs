@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::contexts;
 use super::frame::{driver_api, started};
+use super::known;
 use crate::api::devices as runtime;
 use crate::device::choice::device;
 use crate::error::{CudaError, Result, check, quietly};
@@ -63,7 +63,7 @@ driver_api! {
     fn cuInit(flags: u32) {
         check(flags == 0)?;
         device()?;
-        contexts::initialise();
+        known::initialise();
         Ok(())
     }
     fn cuDriverGetVersion(version: *mut i32) { put(version, device()?.driver_version()?) }
@@ -121,11 +121,11 @@ driver_api! {
         asked!(runtime::cudaDeviceGetP2PAttribute(value, which, from, to))
     }
     fn cuCtxEnablePeerAccess(peer: *mut c_void, flags: u32) {
-        let peer = contexts::device_of(peer)?;
+        let peer = known::device_of(peer)?;
         asked!(runtime::cudaDeviceEnablePeerAccess(peer, flags))
     }
     fn cuCtxDisablePeerAccess(peer: *mut c_void) {
-        let peer = contexts::device_of(peer)?;
+        let peer = known::device_of(peer)?;
         asked!(runtime::cudaDeviceDisablePeerAccess(peer))
     }
     fn cuDeviceGetExecAffinitySupport(supported: *mut i32, _kind: u32, index: i32) {

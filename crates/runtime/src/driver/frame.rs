@@ -8,20 +8,11 @@ use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{contexts, unsupported};
+use super::{known, unsupported};
 use crate::device::choice;
 use crate::device::cuda::{self, driver_function};
 use crate::device::seam::Device;
 use crate::error::{CudaError, Result};
-
-/// An exported function by its name.
-pub struct Entry {
-    pub name: &'static str,
-    pub address: *const c_void,
-}
-
-// SAFETY: the address of a function.
-unsafe impl Sync for Entry {}
 
 /// A function of NVIDIA's library, once it is looked up.
 pub struct Real(AtomicPtr<c_void>);
@@ -55,7 +46,7 @@ impl Real {
 macro_rules! driver_api {
     (@ [$($done:ident)*]) => {
         /// What is exported here.
-        pub static ENTRIES: &[$crate::driver::frame::Entry] = &[$($crate::driver::frame::Entry {
+        pub static ENTRIES: &[$crate::driver::entry::Entry] = &[$($crate::driver::entry::Entry {
             name: stringify!($done),
             address: $done as *const std::ffi::c_void,
         }),*];
@@ -85,7 +76,7 @@ macro_rules! one_function {
         #[allow(unused_unsafe, reason = "some bodies touch no pointer")]
         unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
             static REAL: $crate::driver::frame::Real = $crate::driver::frame::Real::new();
-            const NAME: &std::ffi::CStr = $crate::driver::frame::c_name(concat!(stringify!($name), "\0"));
+            const NAME: &std::ffi::CStr = $crate::driver::entry::c_name(concat!(stringify!($name), "\0"));
             if let Some(real) = REAL.get(NAME) {
                 // SAFETY: NVIDIA's function of this name has this signature; the caller keeps its contract.
                 return unsafe {
@@ -99,14 +90,6 @@ macro_rules! one_function {
     };
 }
 pub(crate) use one_function;
-
-/// A name that ends with NUL.
-pub const fn c_name(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => c"",
-    }
-}
 
 /// Runs the body of a function: its error in the driver's numbers. A panic is `CUDA_ERROR_UNKNOWN`.
 pub fn run(body: impl FnOnce() -> Result) -> u32 {
@@ -130,11 +113,11 @@ pub fn result(error: CudaError) -> u32 {
 
 /// The device, once the program has called `cuInit` or a function of the runtime.
 pub fn started() -> Result<&'static dyn Device> {
-    if contexts::is_started() { choice::device() } else { Err(CudaError::INITIALIZATION) }
+    if known::is_started() { choice::device() } else { Err(CudaError::INITIALIZATION) }
 }
 
 /// The device of the calling thread's context.
 pub fn current() -> Result<&'static dyn Device> {
     let device = started()?;
-    contexts::check_current().map(|()| device)
+    known::check_current().map(|()| device)
 }

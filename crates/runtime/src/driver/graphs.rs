@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::contexts;
 use super::copies::{copy_of, region};
 use super::frame::{current, driver_api};
+use super::known;
 use super::modules::function;
 use crate::abi::Dim3;
 use crate::api::graphs::{self as runtime, handles};
@@ -51,7 +51,7 @@ unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
 
 /// Nothing where `context` is one that is there.
 fn check_context(context: *mut c_void) -> Result {
-    if context.is_null() { Ok(()) } else { contexts::device_of(context).map(drop) }
+    if context.is_null() { Ok(()) } else { known::device_of(context).map(drop) }
 }
 
 driver_api! {

@@ -12,7 +12,7 @@ use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 
 /// All that is exported, in lists.
-fn lists() -> [&'static [super::frame::Entry]; 16] {
+fn lists() -> [&'static [super::entry::Entry]; 16] {
     [
         contexts::ENTRIES,
         copies::ENTRIES,

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::contexts;
 use super::frame::{current, driver_api, started};
+use super::known;
 use crate::api::memory as runtime;
 use crate::device::seam::{Device, Space, Stream};
 use crate::error::{CudaError, Result, check, quietly};
@@ -47,7 +47,7 @@ unsafe fn attribute(device: &dyn Device, data: *mut c_void, asked: u32, pointer:
     // SAFETY: by contract.
     unsafe {
         match asked {
-            which::CONTEXT => put(data.cast(), contexts::primary_of(known.ordinal)),
+            which::CONTEXT => put(data.cast(), known::primary_of(known.ordinal)),
             which::MEMORY_TYPE => put(data.cast(), if known.kind == HOST { HOST } else { DEVICE }),
             which::DEVICE_POINTER => put(data.cast(), known.device),
             which::HOST_POINTER if known.host.is_null() => Err(CudaError::INVALID_VALUE),

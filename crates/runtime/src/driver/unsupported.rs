@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::frame::{Entry, c_name};
+use super::entry::{Entry, c_name};
 use crate::device::cuda::driver_function;
 use crate::error::CudaError;
 
