@@ -20,7 +20,7 @@ static void launches() {
   IS(launch(2, args), cudaErrorInvalidDeviceFunction); IS(launch(3, args), cudaErrorInvalidDeviceFunction);
   cudaFuncAttributes f; OK(cudaFuncGetAttributes(&f, stubs));
   CHECK(f.maxThreadsPerBlock == 1024 && f.maxDynamicSharedSizeBytes == 49152 && f.preferredShmemCarveout == -1
-      && f.ptxVersion == 70 && f.binaryVersion == 70);
+      && f.ptxVersion == 80 && f.binaryVersion == 80);
   // As in CUDA, more shared memory than 48 KiB is asked for first; HIP is not asked.
   IS(cudaLaunchKernel(stubs, 1, 1, args.list, 60000, nullptr), cudaErrorInvalidValue);
   OK(cudaFuncSetAttribute(stubs, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536));
@@ -37,7 +37,7 @@ static void launches() {
 // Warps are CUDA's also where waves have 64 lanes; numbers of attributes are CUDA's.
 static void figures() {
   cudaDeviceProp p; OK(cudaGetDeviceProperties(&p, 0));
-  CHECK(!std::strcmp(p.name, "Stand-in AMD GPU 0") && p.major == 7 && p.minor == 0 && p.warpSize == 32);
+  CHECK(!std::strcmp(p.name, "Stand-in AMD GPU 0") && p.major == 8 && p.minor == 0 && p.warpSize == 32);
   CHECK(p.multiProcessorCount == 104 && p.maxGridSize[1] == 65535 && p.maxGridSize[2] == 65535 && p.maxThreadsDim[2] == 64 && p.totalConstMem == 65536
       && p.l2CacheSize == 190);
   CHECK(p.sharedMemPerBlock == 49152 && p.sharedMemPerBlockOptin == 65536 && p.sharedMemPerMultiprocessor == 65536);
@@ -46,7 +46,7 @@ static void figures() {
   OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0)); CHECK(value == 1024);
   OK(cudaDeviceGetAttribute(&value, cudaDevAttrClusterLaunch, 0)); CHECK(value == 0);
   IS(cudaDeviceGetAttribute(&value, cudaDeviceAttr(2000), 0), cudaErrorInvalidValue);
-  OK(cudaDriverGetVersion(&version)); CHECK(version == 12090);
+  OK(cudaDriverGetVersion(&version)); CHECK(version == 13000);
   OK(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrPerformanceRank, 0, 0));
   IS(cudaDeviceGetP2PAttribute(&value, cudaDeviceP2PAttr(0), 0, 0), cudaErrorInvalidValue);
   size_t size;
