@@ -431,6 +431,26 @@ def Regrain_WarpReduceOp : Regrain_Op<"warp_reduce", [Regrain_Fence]> {
   let hasVerifier = 1;
 }
 
+def Regrain_WarpCallOp : Regrain_Op<"warp_call", [AttrSizedOperandSegments, Regrain_Fence]> {
+  let summary = "All lanes of a warp compute something together";
+  let description = [{
+    A function of the target's library that takes `values` of all lanes and gives each lane its
+    results, as matrix instructions do. It accesses no memory. All lanes of the warp take part; values
+    and results are words of one size.
+
+    ```mlir
+    %d:2 = regrain.warp_call @f(%a, %b) lanes(%x, %y, %z) : (i32, i32) -> (i32, i32)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$function, Variadic<AnyTypeOf<[I32, I64]>>:$values,
+                       Variadic<Index>:$ivs);
+  let results = (outs Variadic<AnyTypeOf<[I32, I64]>>:$results);
+  let assemblyFormat = [{
+    $function `(` $values `)` `lanes` `(` $ivs `)` attr-dict `:` functional-type($values, $results)
+  }];
+  let hasVerifier = 1;
+}
+
 def Regrain_ActiveMaskOp : Regrain_Op<"active_mask", [Regrain_Fence]> {
   let summary = "The lanes of this warp that execute together now";
   let description = [{

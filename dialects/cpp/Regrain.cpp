@@ -154,6 +154,16 @@ LogicalResult VoteOp::verify() {
 LogicalResult ShuffleOp::verify() { return verifyIvs(*this, getIvs()); }
 LogicalResult MatchOp::verify() { return verifyIvs(*this, getIvs()); }
 LogicalResult WarpReduceOp::verify() { return verifyIvs(*this, getIvs()); }
+LogicalResult WarpCallOp::verify() {
+  if (getValues().empty() || getResults().empty())
+    return emitOpError("has no values or no results, expected at least 1 of each");
+  Type word = getResult(0).getType();
+  for (TypeRange types : {TypeRange(getValues()), TypeRange(getResults())})
+    for (Type type : types)
+      if (type != word)
+        return emitOpError("has a word of type ") << type << ", expected " << word << " as its first result";
+  return verifyIvs(*this, getIvs());
+}
 LogicalResult ActiveMaskOp::verify() { return verifyIvs(*this, getIvs()); }
 LogicalResult WarpBarrierOp::verify() { return verifyIvs(*this, getIvs()); }
 LogicalResult LaneIdOp::verify() { return verifyIvs(*this, getIvs()); }

@@ -7,8 +7,8 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{
     ActiveMask, Alternatives, Barrier, BarrierReduce, DynamicShared, GpuWrapper, LaneId, Match, MatchKind, ReduceKind,
-    Shared, Shuffle, ShuffleKind, TakeBlocks, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce, WarpReduceKind,
-    is_synchronising, thread_loop, yield_results,
+    Shared, Shuffle, ShuffleKind, TakeBlocks, Vote, VoteKind, WarpBarrier, WarpCall, WarpId, WarpReduce,
+    WarpReduceKind, is_synchronising, thread_loop, yield_results,
 };
 use regrain_dialects::{LaunchBounds, attributes};
 
@@ -86,12 +86,25 @@ fn synchronisation_reads_back() {
     assert_eq!((matched.kind(), matched.value()), (MatchKind::All, mask));
     let sum = WarpReduce::create(b, WarpReduceKind::Xor, mask, mask, &ivs);
     assert_eq!(sum.kind(), WarpReduceKind::Xor);
+    let together = WarpCall::create(b, "f", &[mask, mask], 3, &ivs);
+    assert_eq!((together.function(), together.values(), together.ivs()), ("f", vec![mask; 2], ivs.clone()));
+    assert_eq!(together.op().num_results(), 3);
     let wait = WarpBarrier::create(b, mask, &ivs);
     assert_eq!((wait.mask(), wait.ivs().len()), (mask, 3));
     let active = ActiveMask::create(b, &ivs);
     let (lane, warp) = (LaneId::create(b, &ivs), WarpId::create(b, &ivs));
     assert!(root.verify(), "{root}");
-    for op in [named.op(), reduce.op(), shuffle.op(), vote.op(), matched.op(), sum.op(), wait.op(), active.op()] {
+    for op in [
+        named.op(),
+        reduce.op(),
+        shuffle.op(),
+        vote.op(),
+        matched.op(),
+        sum.op(),
+        together.op(),
+        wait.op(),
+        active.op(),
+    ] {
         assert_eq!(thread_loop(op), wrapper.block_loop(), "{op:?}");
         assert!(!op.is_memory_effect_free(), "{op:?}");
     }

@@ -40,6 +40,7 @@ const SHARED: u16 = 3;
 /// Beginnings of the names of functions, intrinsics above all, that tie a function to its thread, warp, block or grid.
 const THREAD_INTRINSICS: &[&str] = &[
     "__regrain_grid_barrier",
+    "__regrain_warp.",
     "llvm.nvvm.barrier",
     "llvm.nvvm.bar.",
     "llvm.nvvm.read.ptx.sreg.",

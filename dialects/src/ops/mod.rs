@@ -107,8 +107,8 @@ mod warp;
 pub use launch::{Alternatives, DynamicShared, GpuWrapper, Shared, TakeBlocks, Yield, yield_results};
 pub use sync::{Barrier, BarrierReduce, ReduceKind};
 pub use warp::{
-    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,
-    WarpReduceKind,
+    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpCall, WarpId,
+    WarpReduce, WarpReduceKind,
 };
 
 /// Whether an operation is one of this dialect's.
@@ -121,7 +121,7 @@ const BARRIERS: &[&str] = &[Barrier::NAME, BarrierReduce::NAME];
 
 /// Operations by which the lanes of a warp wait for one another or exchange values.
 pub const WARP: &[&str] =
-    &[Shuffle::NAME, Vote::NAME, Match::NAME, WarpReduce::NAME, ActiveMask::NAME, WarpBarrier::NAME];
+    &[Shuffle::NAME, Vote::NAME, Match::NAME, WarpReduce::NAME, WarpCall::NAME, ActiveMask::NAME, WarpBarrier::NAME];
 
 /// Whether all threads of a block wait here.
 pub fn is_barrier(op: Op<'_>) -> bool {
@@ -159,6 +159,7 @@ pub fn thread_loop(op: Op<'_>) -> Option<Op<'_>> {
         Vote::NAME => Vote::cast(op)?.parallel_loop(),
         Match::NAME => Match::cast(op)?.parallel_loop(),
         WarpReduce::NAME => WarpReduce::cast(op)?.parallel_loop(),
+        WarpCall::NAME => WarpCall::cast(op)?.parallel_loop(),
         ActiveMask::NAME => ActiveMask::cast(op)?.parallel_loop(),
         WarpBarrier::NAME => WarpBarrier::cast(op)?.parallel_loop(),
         LaneId::NAME => LaneId::cast(op)?.parallel_loop(),

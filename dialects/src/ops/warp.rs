@@ -1,6 +1,6 @@
 //! Operations of a warp.
 
-use super::loop_of;
+use super::{loop_of, segment};
 use mlir_bridge::ir::{Attr, Builder, Op, Value};
 
 kind!(
@@ -151,6 +151,41 @@ impl<'c> WarpReduce<'c> {
 
     pub fn mask(self) -> Value<'c> {
         self.0.operand(1)
+    }
+}
+
+view!(
+    /// `regrain.warp_call`.
+    WarpCall, "regrain.warp_call"
+);
+
+impl<'c> WarpCall<'c> {
+    /// A call of `function` with `values` of each lane, which gives each `results` words of their type.
+    pub fn create(b: Builder<'c>, function: &str, values: &[Value<'c>], results: usize, ivs: &[Value<'c>]) -> Self {
+        let ctx = b.ctx();
+        let sizes = [values.len() as i32, ivs.len() as i32];
+        let spec = b.op(Self::NAME).operands(values).operands(ivs);
+        let spec = spec.attr("operandSegmentSizes", ctx.i32_array_attr(&sizes));
+        Self(spec.attr("function", ctx.symbol_attr(function)).results(&vec![values[0].ty(); results]).build())
+    }
+
+    /// The name of the function.
+    pub fn function(self) -> &'c str {
+        self.0.attr("function").and_then(Attr::as_symbol).unwrap_or_default()
+    }
+
+    /// What a lane gives.
+    pub fn values(self) -> Vec<Value<'c>> {
+        segment(self.0, 0)
+    }
+
+    pub fn ivs(self) -> Vec<Value<'c>> {
+        segment(self.0, 1)
+    }
+
+    /// The parallel loop whose warps these are.
+    pub fn parallel_loop(self) -> Option<Op<'c>> {
+        loop_of(&self.ivs())
     }
 }
 

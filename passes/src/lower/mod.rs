@@ -6,6 +6,7 @@ use regrain_dialects::attributes::TAKEN_BY_ROW;
 mod before;
 mod exact_functions;
 mod stack;
+mod warp_functions;
 
 /// What LLVM is told of a loop, where the conversion from `scf` takes it along.
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";

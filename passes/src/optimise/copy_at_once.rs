@@ -19,6 +19,7 @@ use mlir_bridge::{
 };
 use regrain_dialects::ops::{GpuWrapper, Shared};
 use regrain_targets::device_language::async_copies::{AsyncCopy, AsyncStep, step};
+use regrain_targets::device_language::library::SHARED_POINTER;
 
 use crate::analysis::{facts::width, objects::root};
 
@@ -44,8 +45,23 @@ fn run(_pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
                 None => (),
             }
         }
+        wrapper.op().find_named("llvm.call").into_iter().filter(|op| is_shared_pointer(*op)).for_each(whole_address);
     }
     Ok(())
+}
+
+fn is_shared_pointer(call: Op<'_>) -> bool {
+    call.attr("callee").and_then(|callee| callee.as_symbol()) == Some(SHARED_POINTER)
+}
+
+/// The pointer that a number of 32 bits was made of, instead of one that is put together of it.
+fn whole_address(call: Op<'_>) {
+    let (b, number) = (Builder::before(call), call.operand(0));
+    let Some(made) = pointer(b, number, DEPTH) else { return };
+    let wanted = call.result(0).ty();
+    let made = if made.ty() == wanted { made } else { b.value("llvm.addrspacecast", &[made], wanted) };
+    call.replace_with(&[made]);
+    drop_dead(number);
 }
 
 /// Makes the loads and stores of a copy.

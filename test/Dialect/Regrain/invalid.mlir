@@ -269,3 +269,27 @@ func.func @grid_barrier_with_id(%n: index, %id: i32) {
   }
   return
 }
+
+// -----
+
+func.func @warp_call_words(%n: index, %i: i32, %w: i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%x) = (%c0) to (%n) step (%c1) {
+    // expected-error @+1 {{'regrain.warp_call' op has a word of type 'i64', expected 'i32' as its first result}}
+    %t = regrain.warp_call @f(%i, %w) lanes(%x) : (i32, i64) -> i32
+  }
+  return
+}
+
+// -----
+
+func.func @warp_call_of_nothing(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%x) = (%c0) to (%n) step (%c1) {
+    // expected-error @+1 {{'regrain.warp_call' op has no values or no results, expected at least 1 of each}}
+    %t = regrain.warp_call @f() lanes(%x) : () -> i32
+  }
+  return
+}

@@ -81,6 +81,8 @@ func.func @warps(%n: index, %v: f32, %w: i64, %i: i32, %mask: i32, %p: i1) {
     %m, %e = regrain.match any %w mask %mask (%x) : i64
     // CHECK: regrain.warp_reduce umax %[[I]] mask %[[MASK]](%[[X]])
     %u = regrain.warp_reduce umax %i mask %mask (%x)
+    // CHECK: regrain.warp_call @f(%[[I]], %[[MASK]]) lanes(%[[X]]) : (i32, i32) -> (i32, i32)
+    %t:2 = regrain.warp_call @f(%i, %mask) lanes(%x) : (i32, i32) -> (i32, i32)
     // CHECK: regrain.active_mask(%[[X]])
     %am = regrain.active_mask(%x)
     // CHECK: regrain.warp_barrier %[[MASK]](%[[X]])

@@ -94,7 +94,7 @@ fn lanes_of(symbol: &str) -> Option<u32> {
 
 /// The library's function for an LLVM intrinsic that returns a scalar or nothing.
 pub fn intrinsic_symbol(intrinsic: &str) -> String {
-    format!("__regrain_{}", intrinsic.replace('.', "_"))
+    format!("__regrain_{}", intrinsic.trim_start_matches("__regrain_").replace('.', "_"))
 }
 
 /// The library's function for an LLVM intrinsic that returns a struct: the address of the result comes first.

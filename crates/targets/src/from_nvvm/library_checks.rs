@@ -14,10 +14,10 @@ use super::library::intrinsic_symbol;
 
 /// Intrinsics that all libraries leave out, by prefix (after `llvm.nvvm.`), and why.
 const LEFT_OUT: &[(&str, &str)] = &[
-    ("wmma.", "matrix fragments are not implemented"),
-    ("mma.", "matrix fragments are not implemented"),
-    ("ldmatrix.", "matrix fragments are not implemented"),
-    ("stmatrix.", "matrix fragments are not implemented"),
+    ("wmma.", "made of what warps compute together"),
+    ("mma.", "made of what warps compute together"),
+    ("ldmatrix.", "made of what warps compute together"),
+    ("stmatrix.", "made of what warps compute together"),
     ("wgmma.", "sm_90 matrix instructions"),
     ("tcgen05.", "sm_100 tensor memory"),
     ("tensormap.", "sm_90 tensor maps"),

@@ -26,7 +26,7 @@ use mlir_bridge::llvm;
 
 use super::library::{intrinsic_symbol, struct_intrinsic_symbol};
 use super::{Destination, inline_ptx};
-use crate::nvvm::{KERNEL_CONVENTION, SHARED};
+use crate::nvvm::{KERNEL_CONVENTION, SHARED, matrices};
 use crate::{Error, machines};
 
 /// Makes `module` IR of the destination, over its device library, which is not linked yet. Symbols keep their names.
@@ -44,7 +44,7 @@ pub fn retarget<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) -> R
     place_shared(module, destination);
     for function in module.get_functions().collect::<Vec<_>>() {
         replace_intrinsic(module, function, destination, &|name| {
-            name.starts_with("llvm.nvvm.").then(|| intrinsic_symbol(name))
+            (name.starts_with("llvm.nvvm.") || matrices::is_together(name)).then(|| intrinsic_symbol(name))
         })?;
     }
     let machine = destination.machine()?;

@@ -22,7 +22,7 @@ use inkwell::types::FunctionType;
 use inkwell::values::{CallSiteValue, FunctionValue, InstructionValue};
 use mlir_bridge::llvm;
 
-use super::inline_ptx::unsupported_statements;
+use super::inline_ptx::{is_lowered_matrix, unsupported_statements};
 use super::lacks::lack;
 use super::library::{intrinsic_symbol, struct_intrinsic_symbol};
 use super::{DeviceLibrary, place};
@@ -65,6 +65,7 @@ pub(crate) fn stand_in<'ctx>(
         }
         let symbol = intrinsic_symbol(&name);
         let has = library.has(&symbol) || library.has(&struct_intrinsic_symbol(&name));
+        let has = has || is_lowered_matrix(intrinsic, library);
         let Some(what) = lack(&symbol).filter(|_| !has) else { continue };
         for call in llvm::users(intrinsic.as_global_value()) {
             put(call, &format!("{symbol}.lacks"), format!("{target} has no {what} ('{name}')"))?;

@@ -5,6 +5,9 @@ const LIBDEVICE: &str = "__nv_";
 /// Beginnings of the names of what accesses textures and surfaces where a target has no instructions for it.
 const OBJECTS: &[&str] = &["__regrain_texture_", "__regrain_surface_"];
 
+/// The function that puts the pointer together of a 32-bit address of shared memory.
+pub const SHARED_POINTER: &str = "__regrain_shared_pointer";
+
 /// What kind of work a function or an intrinsic does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -39,12 +42,14 @@ pub fn is_known_external(name: &str) -> bool {
             | "__assertfail"
             | "__assert_fail"
             | "__regrain_lacks"
+            | SHARED_POINTER
             | "memcpy"
             | "memset"
             | "memmove"
     ) || is_pure(name)
         || name.starts_with("llvm.")
         || is_for_the_rest(name)
+        || super::matrices::is_together(name)
 }
 
 /// Whether a function of the device library is for what the code around its calls leaves over.

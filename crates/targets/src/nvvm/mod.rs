@@ -10,6 +10,7 @@ pub mod bounds;
 pub mod grid_barriers;
 pub mod intrinsics;
 pub mod library;
+pub mod matrices;
 mod operations;
 pub mod thread_ops;
 pub mod warp_ops;

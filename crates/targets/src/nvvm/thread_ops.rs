@@ -94,7 +94,10 @@ pub fn classify(op: Op<'_>) -> Option<ThreadOp> {
     match name {
         "nvvm.barrier0" => Some(ThreadOp::Barrier),
         "llvm.call_intrinsic" => intrinsic_op(op, op.attr("intrin")?.as_str()?.strip_prefix("llvm.nvvm.")?),
-        "llvm.call" => (op.attr("callee")?.as_symbol()? == super::grid_barriers::WAIT).then_some(ThreadOp::GridBarrier),
+        "llvm.call" => match op.attr("callee")?.as_symbol()? {
+            super::grid_barriers::WAIT => Some(ThreadOp::GridBarrier),
+            callee => super::matrices::is_together(callee).then_some(ThreadOp::Warp),
+        },
         "llvm.inline_asm" => assembly_op(op.attr("asm_string")?.as_str()?.trim()),
         _ if name.starts_with("nvvm.") => nvvm_op(name),
         _ => None,

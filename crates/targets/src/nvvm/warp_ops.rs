@@ -5,17 +5,20 @@
 //!
 //! Intrinsics without such an operation (matrix fragments and the like) stay calls.
 
-use mlir_bridge::ir::{Builder, Op, Value};
+use mlir_bridge::ir::{Attr, Builder, Op, Value};
 
 use regrain_dialects::ops::{
-    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpId, WarpReduce,
-    WarpReduceKind,
+    ActiveMask, LaneId, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpCall, WarpId,
+    WarpReduce, WarpReduceKind,
 };
 
 use super::thread_ops::{assembly_shuffle, assembly_shuffle_add, is_assembly_bit_match};
 
 /// Replaces one warp operation; false when it stays as it is.
 pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
+    if op.is("llvm.call") {
+        return replace_call(op, ivs);
+    }
     let Some(text) = op.attr("asm_string").and_then(|text| text.as_str()) else {
         return replace_intrinsic(op, ivs);
     };
@@ -26,6 +29,21 @@ pub fn replace<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
         return replace_bit_match(op, ivs);
     }
     replace_shuffle_add(op, ivs, text)
+}
+
+/// What the lanes compute together; its results are the fields of a structure.
+fn replace_call<'c>(op: Op<'c>, ivs: &[Value<'c>]) -> bool {
+    let Some(function) = op.attr("callee").and_then(Attr::as_symbol) else { return false };
+    let Some(fields) = op.result(0).ty().llvm_struct_fields() else { return false };
+    let made = WarpCall::create(Builder::before(op), function, &op.operands(), fields.len(), ivs).op();
+    for user in op.result(0).users() {
+        let position = user.attr("position").and_then(Attr::as_i64_array).unwrap_or_default();
+        if let ("llvm.extractvalue", [number]) = (user.name(), &position[..]) {
+            user.replace_with(&[made.result(*number as usize)]);
+        }
+    }
+    finish(op, &made.results(), true);
+    true
 }
 
 /// The lanes of the warp that have the same bit of a word as this one.

@@ -6,6 +6,7 @@ use regrain_dialects::ops::{
     Barrier, BarrierReduce, GpuWrapper, Shared, TakeBlocks, is_barrier, is_grid_barrier, is_shared_memory,
     is_synchronising,
 };
+use regrain_targets::device_language::library::SHARED_POINTER;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
 use super::grid;
@@ -153,6 +154,7 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
     let is_shared = |value: &Value<'_>| value.ty().ptr_space() == Some(3);
     match op.name() {
         "llvm.call" | "llvm.invoke" if !functions.may_call(op) => Err(Refusal::Calls),
+        "llvm.call" if is_address(op) => Err(Refusal::SharedAddress),
         "llvm.alloca" if op.operand(0).defining_op().and_then(Op::constant_int).is_none() => Err(Refusal::DynamicStack),
         "llvm.ptrtoint" if op.operands().iter().any(is_shared) => Err(Refusal::SharedAddress),
         "llvm.inline_asm" => {
@@ -161,6 +163,11 @@ fn plain<'c>(op: Op<'c>, functions: &mut Functions<'c>) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a call puts a pointer to shared memory together.
+fn is_address(call: Op<'_>) -> bool {
+    call.attr("callee").and_then(|callee| callee.as_symbol()) == Some(SHARED_POINTER)
 }
 
 /// Whether all threads of the block meet in each round of a loop: then no thread is in the loop alone, and what it waits for

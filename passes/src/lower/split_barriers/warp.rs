@@ -14,14 +14,15 @@
 
 use mlir_bridge::ir::{Builder, Op, Value};
 use regrain_dialects::ops::{
-    ActiveMask, BarrierReduce, Match, MatchKind, ReduceKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpReduce,
-    WarpReduceKind,
+    ActiveMask, BarrierReduce, Match, MatchKind, ReduceKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpCall,
+    WarpReduce, WarpReduceKind,
 };
 
 use super::{
     emit::{Emitted, Emitter},
     memory::Cells,
 };
+use crate::lower::warp_functions;
 
 const LANES: i64 = 32;
 
@@ -92,6 +93,7 @@ impl<'c> Emitter<'c, '_> {
             Vote::NAME => self.vote(Vote::of(op)),
             Match::NAME => self.match_lanes(Match::of(op)),
             WarpReduce::NAME => self.warp_reduce(WarpReduce::of(op)),
+            WarpCall::NAME => self.warp_call(WarpCall::of(op)),
             ActiveMask::NAME => self.active_mask(op),
             name => Err(format!("{name} is not known")),
         }
@@ -310,5 +312,49 @@ impl<'c> Emitter<'c, '_> {
             r.b.arith(name, sum, value)
         });
         self.results(reduction.op(), &[total])
+    }
+
+    /// The place of a thread's word in an area that holds `words` words of each lane side by side, warp after warp.
+    fn word_place(&mut self, words: usize, number: usize) -> Value<'c> {
+        let thread = self.thread();
+        let b = self.inside();
+        let number64 = |value: i64| b.const_int(b.ctx().int(64), value);
+        let warp = b.arith("muli", b.arith("shrui", thread, number64(5)), number64(words as i64 * LANES));
+        let lane = b.arith("andi", thread, number64(LANES - 1));
+        b.arith("addi", b.arith("addi", warp, lane), number64(number as i64 * LANES))
+    }
+
+    /// Each thread lays down its values, each warp calls the function, each thread takes its results.
+    fn warp_call(&mut self, call: WarpCall<'c>) -> Emitted<()> {
+        let (values, results) = (call.values(), call.op().results());
+        let (word, i64) = (results[0].ty(), self.i64());
+        let pre = self.preamble();
+        let whole = pre.arith("addi", self.count64, pre.const_int(i64, LANES - 1));
+        let warps = pre.arith("shrui", whole, pre.const_int(i64, 5));
+        let area = |this: &Self, words: usize| {
+            this.new_array(word, pre.arith("muli", warps, pre.const_int(i64, words as i64 * LANES)))
+        };
+        let (given, made) = (area(self, values.len()), area(self, results.len()));
+        let ready = values.iter().map(|value| self.resolve(*value)).collect::<Emitted<Vec<_>>>()?;
+        for (number, value) in ready.into_iter().enumerate() {
+            let place = self.word_place(values.len(), number);
+            given.store(self.inside(), place, value);
+        }
+        self.close();
+        let b = self.cursor;
+        let each = b.scf_for(b.const_int(i64, 0), warps, b.const_int(i64, 1), &[]);
+        let inner = Builder::at_end(each.body(), b.loc);
+        let of_warp = |base, words: usize| {
+            let first = inner.arith("muli", each.body().arg(0), inner.const_int(i64, words as i64 * LANES));
+            inner.llvm_element_at(base, word, first)
+        };
+        warp_functions::call(inner, call, of_warp(made.base, results.len()), of_warp(given.base, values.len()));
+        inner.scf_yield(&[]);
+        let mut taken = Vec::new();
+        for number in 0..results.len() {
+            let place = self.word_place(results.len(), number);
+            taken.push(made.load(self.inside(), place));
+        }
+        self.results(call.op(), &taken)
     }
 }

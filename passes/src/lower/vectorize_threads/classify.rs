@@ -1,7 +1,7 @@
 //! What an operation is to a row of threads.
 
 use mlir_bridge::ir::{Op, Type, Value};
-use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpReduce, is_shared_memory};
+use regrain_dialects::ops::{ActiveMask, Match, Shuffle, Vote, WarpBarrier, WarpCall, WarpReduce, is_shared_memory};
 use regrain_targets::device_language::{library, thread_ops::orders_or_sleeps};
 
 use crate::{
@@ -173,7 +173,7 @@ pub fn kind(op: Op<'_>) -> Kind {
         "llvm.bitcast" if element_casts(op).is_some() => Kind::Aggregate,
         "llvm.intr.assume" => Kind::Nothing,
         WarpBarrier::NAME => Kind::Nothing,
-        Shuffle::NAME | Vote::NAME | Match::NAME | WarpReduce::NAME | ActiveMask::NAME => Kind::Warp,
+        Shuffle::NAME | Vote::NAME | Match::NAME | WarpReduce::NAME | WarpCall::NAME | ActiveMask::NAME => Kind::Warp,
         "llvm.call" if computes(op) && scalars() && op.num_results() == 1 => Kind::Math,
         "llvm.call_intrinsic" if scalars() && has_vector_form(op) => Kind::Math,
         "llvm.call" if callee(op) == Some(WAIT) => Kind::Once,

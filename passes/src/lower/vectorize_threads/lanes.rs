@@ -223,7 +223,7 @@ impl<'c> Emitter<'c, '_> {
         spec.attr("alignment", ctx.i64_attr(64)).build();
     }
 
-    fn load_lanes(&self, ty: Type<'c>, slot: Value<'c>) -> Value<'c> {
+    pub fn load_lanes(&self, ty: Type<'c>, slot: Value<'c>) -> Value<'c> {
         let ctx = self.b.ctx();
         let cell = cell_type(ctx, ty);
         let spec = self.b.op("llvm.load").operands(&[slot]).attr("ordering", ctx.i64_attr(0));

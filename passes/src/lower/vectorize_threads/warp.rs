@@ -10,19 +10,26 @@
 //! so that the optimiser, once it has unrolled the loop over offsets, is left with one permutation for each. The meaning is that of
 //! `split_barriers/warp.rs`: a lane that is masked off or not named gives 0, one out of range gives the reader its own.
 
-use mlir_bridge::ir::{Op, Value};
+use mlir_bridge::ir::{Builder, Op, Value};
 use regrain_dialects::ops::{
-    ActiveMask, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpReduce, WarpReduceKind,
+    ActiveMask, Match, MatchKind, Shuffle, ShuffleKind, Vote, VoteKind, WarpBarrier, WarpCall, WarpReduce,
+    WarpReduceKind,
 };
 
+use regrain_targets::device_language::matrices;
+
 use super::{
+    classify::is_ordinary,
     emit::{Emitted, Emitter, Row},
     machine::WARP,
     shapes::Shape,
 };
 use crate::{
-    analysis::facts::{constant, width},
-    lower::stack::cell_type,
+    analysis::{
+        addresses::Offsets,
+        facts::{constant, width},
+    },
+    lower::{stack::cell_type, warp_functions},
 };
 
 /// Distances over which programs shuffle.
@@ -74,6 +81,10 @@ impl<'c> Emitter<'c, '_> {
             Vote::NAME => self.vote(Vote::of(op)),
             Match::NAME => self.match_lanes(Match::of(op)),
             WarpReduce::NAME => self.warp_reduce(WarpReduce::of(op)),
+            WarpCall::NAME => {
+                self.warp_call(WarpCall::of(op));
+                Ok(())
+            }
             ActiveMask::NAME => {
                 let bits = self.bits(self.mask_vector());
                 self.set(op.result(0), Row::Scalar(bits));
@@ -81,6 +92,68 @@ impl<'c> Emitter<'c, '_> {
             }
             name => Err(format!("{name} is not known")),
         }
+    }
+
+    /// All lanes lay their values side by side, and find there what the function made of them.
+    fn warp_call(&mut self, call: WarpCall<'c>) {
+        let (values, results) = (call.values(), call.op().results());
+        let (word, ctx) = (results[0].ty(), self.b.ctx());
+        self.slots.release();
+        let mut area = |words: usize| self.slots.take(ctx.llvm_array(word, words as u32), self.lanes);
+        let (made, given) = (area(results.len()), area(values.len()));
+        let place = |b: Builder<'c>, area, number: usize| {
+            let first = b.const_int(ctx.int(64), number as i64 * WARP as i64);
+            b.llvm_element_at(area, word, first)
+        };
+        match self.loaded_by_lane(call) {
+            Some(address) => {
+                let parts = values.len() as i64;
+                // Each lane's words are a vector.
+                for lane in 0..i64::from(self.lanes) * results.len() as i64 / parts {
+                    let from = self.of_lane(address, self.b.const_i32(lane as i32));
+                    let loaded = self.b.llvm_load(from, ctx.vector(word, parts as u32), Some(4));
+                    let at = self.b.llvm_element_at(made, word, self.b.const_int(ctx.int(64), lane * parts));
+                    self.b.llvm_store(loaded, at, Some(16));
+                }
+            }
+            None => {
+                for (number, value) in values.iter().enumerate() {
+                    let at = place(self.b, given, number);
+                    self.store_vector(self.lane_vector(*value), word, at);
+                }
+                warp_functions::call(self.b, call, made, given);
+            }
+        }
+        for (number, result) in results.iter().enumerate() {
+            let vector = self.load_lanes(word, place(self.b, made, number));
+            self.set(*result, Row::Vectors(vec![vector]));
+        }
+    }
+
+    /// The address of the first of four words that each lane has loaded side by side, just before a call that leaves them in this order.
+    fn loaded_by_lane(&self, call: WarpCall<'c>) -> Option<Value<'c>> {
+        if self.mask.is_some() || !matrices::is_by_lane(call.function()) {
+            return None;
+        }
+        let load = |value: Value<'c>| value.defining_op().filter(|op| op.is("llvm.load") && is_ordinary(*op));
+        let mut loads = call.values().into_iter().map(load).collect::<Option<Vec<_>>>()?;
+        let address = loads.first()?.operand(0);
+        let offsets = Offsets::default();
+        let first = offsets.address(address);
+        let start = first.offset?;
+        for (number, load) in (0..).zip(&loads) {
+            let place = offsets.address(load.operand(0));
+            (place.root == first.root && place.offset?.distance(&start) == Some(4 * number)).then_some(())?;
+        }
+        let before = call.op().block()?.ops().into_iter().take_while(|op| *op != call.op());
+        for op in before.collect::<Vec<_>>().into_iter().rev() {
+            loads.retain(|load| *load != op);
+            if loads.is_empty() {
+                return Some(address);
+            }
+            (op.num_regions() == 0 && (op.is("llvm.load") || op.is_memory_effect_free())).then_some(())?;
+        }
+        None
     }
 
     fn lanes_i32(&self) -> Value<'c> {

@@ -2,6 +2,8 @@
 
 llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<2 x array<64 x struct<"float2", (f32, f32)>>>
 
+llvm.func @__regrain_shared_pointer(i32) -> !llvm.ptr
+
 // CHECK-LABEL: func.func @kinds
 func.func @kinds(%from: !llvm.ptr, %bits: i64, %flag: i32, %read: i32, %n: index, %bytes: i64, %stream: !llvm.ptr) {
   %c1 = arith.constant 1 : index
@@ -44,6 +46,17 @@ func.func @kinds(%from: !llvm.ptr, %bits: i64, %flag: i32, %read: i32, %n: index
         // CHECK: llvm.load {{.*}} -> i8
         // CHECK: llvm.store {{.*}} : i8
         llvm.inline_asm has_side_effects "cp.async.ca.shared.global [$0], [$1], 4, $2;", "r,l,r" %number, %from, %read : (i32, !llvm.ptr, i32) -> ()
+
+        // The pointer that an address of 32 bits was made of.
+        // CHECK: %[[WHOLE:.*]] = llvm.getelementptr
+        // CHECK-NEXT: llvm.load %[[WHOLE]] : !llvm.ptr -> i64
+        // CHECK: llvm.call @__regrain_shared_pointer(%{{.*}}) : (i32) -> !llvm.ptr
+        // CHECK-NOT: @__regrain_shared_pointer
+        %whole = llvm.call @__regrain_shared_pointer(%behind) : (i32) -> !llvm.ptr
+        %word = llvm.load %whole : !llvm.ptr -> i64
+        llvm.store %word, %from : i64, !llvm.ptr
+        %unknown = llvm.call @__regrain_shared_pointer(%flag) : (i32) -> !llvm.ptr
+        llvm.store %word, %unknown : i64, !llvm.ptr
 
         // CHECK-NOT: wait_group
         // CHECK-NOT: commit_group

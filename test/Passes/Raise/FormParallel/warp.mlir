@@ -24,8 +24,12 @@
 // CHECK: regrain.warp_reduce max
 // CHECK: regrain.warp_barrier %[[M]](
 // CHECK: regrain.active_mask(
+// CHECK: %[[T:.*]]:2 = regrain.warp_call @__regrain_warp.f(%[[V]]) lanes(%[[X]], %[[Y]], %[[Z]]) : (i32) -> (i32, i32)
+// CHECK: llvm.store volatile %[[T]]#1
 // CHECK-NOT: llvm.call_intrinsic
 // CHECK-NOT: llvm.inline_asm
+// CHECK-NOT: llvm.call @
+llvm.func @__regrain_warp.f(i32) -> !llvm.struct<(i32, i32)>
 llvm.func ptx_kernelcc @warp(%p: !llvm.ptr) {
   %m = llvm.mlir.constant(-1 : i32) : i32
   %c16 = llvm.mlir.constant(16 : i32) : i32
@@ -58,5 +62,8 @@ llvm.func ptx_kernelcc @warp(%p: !llvm.ptr) {
   llvm.call_intrinsic "llvm.nvvm.bar.warp.sync"(%m) : (i32) -> ()
   %active = llvm.call_intrinsic "llvm.nvvm.activemask"() : () -> i32
   llvm.store volatile %active, %p : i32, !llvm.ptr
+  %both = llvm.call @__regrain_warp.f(%v) : (i32) -> !llvm.struct<(i32, i32)>
+  %second = llvm.extractvalue %both[1] : !llvm.struct<(i32, i32)>
+  llvm.store volatile %second, %p : i32, !llvm.ptr
   llvm.return
 }

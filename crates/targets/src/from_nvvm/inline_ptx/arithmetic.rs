@@ -11,7 +11,7 @@
 //! The statements' functions are the same as ever ([`super::lower`]), so both forms compute the same. They are finished in a module of
 //! their own; one that is no straight code after that, accesses memory in an order of its own (`volatile`, `relaxed`, ...), or calls
 //! what has no vector form stays a statement, as does one that says that it writes memory, which is a barrier to the compiler, or does nothing.
-//! What reads or writes a texture or surface may branch, and call what the library keeps apart.
+//! Matrix instructions become what the parallel form knows of warps ([`matrix`]). What reads or writes a texture or surface may branch, and call what the library keeps apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,9 +23,9 @@ use inkwell::types::AnyTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
-use super::{Statement, collect, lower, read, texture};
+use super::{Statement, collect, lower, matrix, matrix_intrinsics, read, texture};
 use crate::from_nvvm::DeviceLibrary;
-use crate::nvvm::library::has_vector_form;
+use crate::nvvm::library::{SHARED_POINTER, has_vector_form};
 use crate::{Error, machines};
 
 /// What finishes the functions of statements.
@@ -43,7 +43,8 @@ pub(crate) fn open<'ctx>(
     cuda_arch: u32,
 ) -> Result<(), Error> {
     let signatures = library.signatures()?;
-    let statements: Vec<_> = collect(module).into_iter().filter(may_compute).collect();
+    let mut statements: Vec<_> = collect(module).into_iter().filter(may_compute).collect();
+    statements.extend(matrix_intrinsics(module));
     let mut functions = BTreeMap::new();
     let mut declarations = BTreeMap::new();
     for statement in &statements {
@@ -64,16 +65,25 @@ pub(crate) fn open<'ctx>(
     let definitions = library.load(context)?;
     definitions.set_triple(&module.get_triple());
     definitions.set_data_layout(&module.get_data_layout());
-    let stays = |function: &FunctionValue<'ctx>| has_rows(*function) || is_kept_apart(*function);
+    // A pass knows what shared memory an address is of.
+    let is_address = |function: &FunctionValue<'ctx>| function.get_name().to_bytes() == SHARED_POINTER.as_bytes();
+    let stays =
+        |function: &FunctionValue<'ctx>| has_rows(*function) || is_kept_apart(*function) || is_address(function);
     definitions.get_functions().filter(stays).for_each(llvm::forget_body);
     apart.link_in_module(definitions).map_err(|e| internal(e.to_string()))?;
     machines::run_passes(&apart, FINISH, &machine)?;
     let named: BTreeSet<_> = statements.iter().map(|statement| statement.name.as_str()).collect();
     let fetches = statements.iter().filter(|statement| texture::is_fetch(&statement.text));
     let fetching: BTreeSet<_> = fetches.map(|statement| statement.name.as_str()).collect();
+    let products = statements.iter().filter(|statement| matrix::is_matrix(&statement.text));
+    let multiplying: BTreeSet<_> = products.map(|statement| statement.name.as_str()).collect();
     for function in apart.get_functions() {
         let name = function.get_name().to_string_lossy().into_owned();
-        let is_plain = || only_computes(function) || fetching.contains(name.as_str()) && only_fetches(function);
+        let is_plain = || {
+            multiplying.contains(name.as_str())
+                || only_computes(function)
+                || fetching.contains(name.as_str()) && only_fetches(function)
+        };
         if named.contains(name.as_str()) && !is_plain() {
             function.set_linkage(Linkage::Internal);
         }
@@ -114,7 +124,7 @@ fn is_kept_apart(function: FunctionValue<'_>) -> bool {
 }
 
 fn may_compute(statement: &Statement<'_>) -> bool {
-    !statement.constraints.contains("~{memory}")
+    matrix::is_matrix(&statement.text) || !statement.constraints.contains("~{memory}")
 }
 
 /// Whether a function is straight code that computes a result or stores something.

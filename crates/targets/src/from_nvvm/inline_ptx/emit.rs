@@ -63,6 +63,8 @@ pub(super) struct Emitter<'l> {
     temporaries: u32,
     registers: HashMap<String, u32>,
     places: Vec<Place>,
+    /// The arguments that are pointers, with their type and name, by the operand's number.
+    pointers: HashMap<usize, (String, String)>,
     declarations: BTreeMap<String, String>,
     /// The current block already ends in a branch.
     ended: bool,
@@ -89,6 +91,7 @@ pub(super) fn function(
         temporaries: 0,
         registers: program.registers.iter().cloned().collect(),
         places: Vec::new(),
+        pointers: HashMap::new(),
         declarations: BTreeMap::new(),
         ended: false,
     };
@@ -116,7 +119,7 @@ pub(super) fn function(
 }
 
 impl Emitter<'_> {
-    fn alloca(&mut self, name: &str, width: u32) {
+    pub(super) fn alloca(&mut self, name: &str, width: u32) {
         let _ = writeln!(self.allocas, "  %\"{name}\" = alloca i{width}");
     }
 
@@ -132,6 +135,9 @@ impl Emitter<'_> {
                 }
                 Outer::Argument(ty, index) => {
                     parameters.push(format!("{} %p{index}", ty.text));
+                    if ty.text.starts_with("ptr") {
+                        self.pointers.insert(number, (ty.text.clone(), format!("%p{index}")));
+                    }
                     let value = self.as_integer(&ty.text, &format!("%p{index}"), ty.width);
                     self.places.push(Place::Value(value, ty.width));
                 }
@@ -377,9 +383,21 @@ impl Emitter<'_> {
         Ok(self.value(&text))
     }
 
+    /// The generic pointer that an operand was given as.
+    pub(super) fn given_pointer(&mut self, operand: &Operand) -> Option<String> {
+        let Operand::Outer(number) = operand else { return None };
+        let (ty, name) = self.pointers.get(number)?.clone();
+        Some(if ty == "ptr" { name } else { self.value(&format!("addrspacecast {ty} {name} to ptr")) })
+    }
+
+    /// Declares what instructions call.
+    pub(super) fn declare(&mut self, name: &str, declaration: &str) {
+        self.declarations.insert(name.to_string(), declaration.to_string());
+    }
+
     /// Adds an instruction that needs the given declaration.
     pub(super) fn declared(&mut self, name: &str, declaration: &str, text: &str) -> String {
-        self.declarations.insert(name.to_string(), declaration.to_string());
+        self.declare(name, declaration);
         self.value(text)
     }
 

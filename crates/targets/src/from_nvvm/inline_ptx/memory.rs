@@ -9,6 +9,7 @@
 use super::dispatch::{Modifiers, Type};
 use super::emit::{Emitter, NOT_KNOWN, Reason};
 use super::parse::{Instruction, Operand};
+use crate::nvvm::library::SHARED_POINTER;
 
 /// Bits of the widest access that is made at once: an aligned vector register of any machine that this runs on. LLVM has no atomic
 /// operations of this width for all of them.
@@ -43,10 +44,20 @@ impl Emitter<'_> {
         Ok(self.value(&format!("getelementptr i8, ptr {pointer}, i64 {offset}")))
     }
 
+    /// The same where a pointer that is given stays what it is, so that passes see what it points to.
+    pub(super) fn row_pointer(&mut self, modifiers: &Modifiers<'_>, address: &Operand) -> Result<String, Reason> {
+        let Operand::Address(base, offset) = address else { return Err("an address expected".into()) };
+        match self.given_pointer(base) {
+            Some(pointer) if *offset == 0 => Ok(pointer),
+            Some(pointer) => Ok(self.value(&format!("getelementptr i8, ptr {pointer}, i64 {offset}"))),
+            None => self.pointer(modifiers, address),
+        }
+    }
+
     /// The flat pointer for a shared address: its low 32 bits say all.
     pub(super) fn shared_pointer(&mut self, address: &Operand) -> Result<String, Reason> {
         let bits = self.read(address, 32)?;
-        self.call("__regrain_shared_pointer", &[("i32", bits)])
+        self.call(SHARED_POINTER, &[("i32", bits)])
     }
 
     /// The order in which others see an access, in LLVM's word for it; none where it does not matter.

@@ -22,6 +22,7 @@ mod emit;
 mod float;
 mod integer;
 mod library;
+mod matrix;
 mod memory;
 pub(crate) mod parse;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, Operand};
 use mlir_bridge::llvm;
 
@@ -54,7 +56,8 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
     if !jumps.is_empty() {
         return Err(jumps);
     }
-    let statements = collect(module);
+    let mut statements = collect(module);
+    statements.extend(matrix_intrinsics(module));
     if statements.is_empty() {
         return Ok(());
     }
@@ -70,6 +73,8 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
                 functions.insert(statement.name.clone(), lowered.function);
                 declarations.extend(lowered.declarations);
             }
+            // What the target has not is said later, if it is called.
+            Err(_) if statement.intrinsic.is_some() => (),
             Err(refusal) => missing.push(unsupported(&statement.call, &refusal.to_string())),
         }
     }
@@ -82,6 +87,9 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
         return Err(vec![unsupported(&statements[0].call, &format!("internal error: {message}"))]);
     }
     for statement in statements {
+        if !functions.contains_key(&statement.name) {
+            continue;
+        }
         let Some(function) = module.get_function(&statement.name) else {
             return Err(vec![unsupported(&statement.call, &format!("internal error: no '{}'", statement.name))]);
         };
@@ -91,6 +99,7 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
         if let Ok(call) = CallSiteValue::try_from(statement.call) {
             call.remove_enum_attribute(AttributeLoc::Function, Attribute::get_named_enum_kind_id("memory"));
         }
+        statement.intrinsic.into_iter().for_each(llvm::remove_unused);
     }
     Ok(())
 }
@@ -145,6 +154,48 @@ struct Statement<'ctx> {
     parameters: Vec<String>,
     immediates: Immediates,
     name: String,
+    /// The intrinsic that is called, where it is none of the program's.
+    intrinsic: Option<FunctionValue<'ctx>>,
+}
+
+impl<'ctx> Statement<'ctx> {
+    /// The statement of a call, from its text and constraints.
+    fn of(call: InstructionValue<'ctx>, (text, constraints): (String, String)) -> Option<Self> {
+        let ty = CallSiteValue::try_from(call).ok()?.get_called_fn_type();
+        let printed = |s: String| s.trim_matches('"').to_string();
+        let result = ty.get_return_type().map(|ty| printed(ty.print_to_string().to_string()));
+        let parameters: Vec<String> =
+            ty.get_param_types().iter().map(|p| printed(p.print_to_string().to_string())).collect();
+        let immediates = immediates(call, &constraints);
+        let mut hasher = DefaultHasher::new();
+        (&text, &constraints, &result, &parameters, &immediates).hash(&mut hasher);
+        let name = format!("__regrain_asm.{:016x}", hasher.finish());
+        Some(Self { call, text, constraints, result, parameters, immediates, name, intrinsic: None })
+    }
+}
+
+/// The calls of intrinsics that are matrix instructions, as the statements that they stand for.
+fn matrix_intrinsics<'ctx>(module: &Module<'ctx>) -> Vec<Statement<'ctx>> {
+    module.get_functions().flat_map(matrix_statements).collect()
+}
+
+/// The same of one intrinsic.
+fn matrix_statements(intrinsic: FunctionValue<'_>) -> Vec<Statement<'_>> {
+    let ty = intrinsic.get_type();
+    let results = match ty.get_return_type() {
+        Some(BasicTypeEnum::StructType(fields)) => fields.count_fields() as usize,
+        result => usize::from(result.is_some()),
+    };
+    let name = intrinsic.get_name().to_string_lossy().into_owned();
+    let Some(text) = matrix::as_statement(&name, results, ty.count_param_types() as usize) else { return Vec::new() };
+    let calls = llvm::users(intrinsic.as_global_value()).into_iter();
+    let statement = |call| Some(Statement { intrinsic: Some(intrinsic), ..Statement::of(call, text.clone())? });
+    calls.filter(|user| user.get_opcode() == InstructionOpcode::Call).filter_map(statement).collect()
+}
+
+/// Whether an intrinsic is a matrix instruction that the library can do.
+pub(super) fn is_lowered_matrix(intrinsic: FunctionValue<'_>, library: &Library) -> bool {
+    matrix_statements(intrinsic).first().is_some_and(|statement| lower(library, statement).is_ok())
 }
 
 fn collect<'ctx>(module: &Module<'ctx>) -> Vec<Statement<'ctx>> {
@@ -152,19 +203,7 @@ fn collect<'ctx>(module: &Module<'ctx>) -> Vec<Statement<'ctx>> {
     let calls = blocks.flat_map(|block| block.get_instructions().collect::<Vec<_>>());
     calls
         .filter(|i| i.get_opcode() == InstructionOpcode::Call && llvm::calls_inline_asm(*i))
-        .filter_map(|call| {
-            let (text, constraints) = llvm::inline_asm(call)?;
-            let ty = CallSiteValue::try_from(call).ok()?.get_called_fn_type();
-            let printed = |s: String| s.trim_matches('"').to_string();
-            let result = ty.get_return_type().map(|ty| printed(ty.print_to_string().to_string()));
-            let parameters: Vec<String> =
-                ty.get_param_types().iter().map(|p| printed(p.print_to_string().to_string())).collect();
-            let immediates = immediates(call, &constraints);
-            let mut hasher = DefaultHasher::new();
-            (&text, &constraints, &result, &parameters, &immediates).hash(&mut hasher);
-            let name = format!("__regrain_asm.{:016x}", hasher.finish());
-            Some(Statement { call, text, constraints, result, parameters, immediates, name })
-        })
+        .filter_map(|call| Statement::of(call, llvm::inline_asm(call)?))
         .collect()
 }
 
