@@ -6,54 +6,54 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(step, (int n, int *a), {
   for (int i = 1; i < n; i += 2)
     a[i] = a[i - 1] * 3 + i;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(longs, (long n, long *a), {
   for (long i = 3; i <= n - 2; i += 3)
     a[i + 1] = a[i] ^ (i << 3);
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(sizes_without_sign, (size_t n, short *a, const signed char *b), {
   for (size_t i = 0; i < n; i++)
     a[i] = (short)(a[i] * 3 + b[i]);
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: an index in it may wrap around
 TWINS(unsigned_indices, (unsigned n, unsigned *a), {
   for (unsigned i = 0; i < n; i++)
     for (unsigned j = 0; j < n; j++)
       a[i * n + j] = a[i * n + j] * 2654435761u + (i << 4) - j / 3u;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+4]]:{{.*}}loop runs in parallel
 TWINS(extremes, (int n, int m, int *a), {
   int low = n > m ? n : m;
   int high = n + m < 60 ? n + m : 60;
   for (int i = low; i < high; i++)
     a[i] = a[i] - 5;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(rows, (int n, int m, double *a, double *b), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++)
       a[i * m + j] = b[(n - 1 - i) * m + j] * 2.0;
 })
-// Rows that overlap: the check of the subscript fails for each size but 1 and less, and the loop runs as it was.
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// Rows that overlap: what is left of the sizes, where the subscript is within its row, is a single row.
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: its iterations depend on one another
 TWINS(overlapping_rows, (int n, int m, double *a), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < 2 * m; j++)
       a[i * m + j] = a[i * m + j] * 0.5 + i;
 })
 // The second may be a part of the first.
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(perhaps_the_same, (int n, int *a, int *b), {
   for (int i = 0; i < n; i++)
     a[i] = b[i] + 1;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(conditions, (int n, int k, float *a, float *b), {
   for (int i = 0; i < n; i++) {
     if (i > 3 && i != k)
@@ -64,12 +64,12 @@ TWINS(conditions, (int n, int k, float *a, float *b), {
       b[i] = a[i];
   }
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: how often it goes round is not known before
 TWINS(half, (int n, int *a), {
   for (int i = 0; i < n / 2; i++)
     a[2 * i + 1] = a[2 * i] - n / 2;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(swap, (int n, int *restrict a, int *restrict b), {
   for (int i = 0; i < n; i++) {
     int kept = a[i];
@@ -81,7 +81,7 @@ static double table[40][50];
 static int marks[90];
 static double table_twin[40][50];
 static int marks_twin[90];
-// CHECK-COUNT-2: loop runs in parallel
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 static __attribute__((noinline)) void variables(int n, int m) {
   for (int i = 0; i < n; i++)
     for (int j = 1; j < m; j++) {
@@ -100,17 +100,17 @@ static __attribute__((noinline, optnone)) void variables_twin(int n, int m) {
   for (int i = 0; i < n; i++)
     marks_twin[i] = (int)table_twin[i][7];
 }
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop stays sequential: a subscript in it is not affine
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: a subscript in it is not affine
 TWINS(indirect, (int n, int *restrict a, const int *restrict at), {
   for (int i = 0; i < n; i++)
     a[at[i] & 15] = i;
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop stays sequential: it calls a function
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: it calls a function
 TWINS(calls, (int n, int *a), {
   for (int i = 0; i < n; i++)
     a[i] = abs(rand());
 })
-// CHECK: bounds.c:[[#@LINE+1]]:{{.*}}loop stays sequential: a value that it computes is used behind it
+// CHECK-DAG: bounds.c:[[#@LINE+3]]:{{.*}}loop stays sequential: a value that it computes is used behind it
 TWINS(last, (int n, int *a), {
   int i;
   for (i = 0; i < n; i++)

@@ -7,7 +7,7 @@
 #include "Inputs/twins.h"
 #include <math.h>
 
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(trisolv, (int n, double L[n][n], double *restrict x, double *restrict b), {
   for (int i = 0; i < n; i++) {
     x[i] = b[i];
@@ -16,7 +16,7 @@ TWINS(trisolv, (int n, double L[n][n], double *restrict x, double *restrict b), 
     x[i] = x[i] / L[i][i];
   }
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(lu, (int n, double A[n][n]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < i; j++) {
@@ -29,7 +29,7 @@ TWINS(lu, (int n, double A[n][n]), {
         A[i][j] -= A[i][k] * A[k][j];
   }
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(cholesky, (int n, double A[n][n]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < i; j++) {
@@ -42,14 +42,14 @@ TWINS(cholesky, (int n, double A[n][n]), {
     A[i][i] = sqrt(A[i][i]);
   }
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(floyd, (int n, int P[n][n]), {
   for (int k = 0; k < n; k++)
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++)
         P[i][j] = P[i][j] < P[i][k] + P[k][j] ? P[i][j] : P[i][k] + P[k][j];
 })
-// CHECK-COUNT-3: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(covariance, (int m, int n, double f, double data[n][m], double cov[m][m], double *restrict mean), {
   for (int j = 0; j < m; j++) {
     mean[j] = 0.0;
@@ -69,7 +69,7 @@ TWINS(covariance, (int m, int n, double f, double data[n][m], double cov[m][m], 
       cov[j][i] = cov[i][j];
     }
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(deviation, (int m, int n, float f, float data[n][m], float *restrict mean, float *restrict dev), {
   for (int j = 0; j < m; j++) {
     float s = 0.0f;
@@ -79,7 +79,7 @@ TWINS(deviation, (int m, int n, float f, float data[n][m], float *restrict mean,
     dev[j] = s <= 0.1f ? 1.0f : s;
   }
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop runs in parallel
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(lcs, (int n, int T[n][n], const int *restrict a, const int *restrict b), {
   for (int i = 1; i < n; i++)
     for (int j = 1; j < n; j++) {
@@ -90,12 +90,12 @@ TWINS(lcs, (int n, int T[n][n], const int *restrict a, const int *restrict b), {
     }
 })
 // Nothing of this may run in parallel, and it does not.
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop stays sequential: its iterations depend on one another
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop stays sequential: its iterations depend on one another
 TWINS(prefix, (int n, float *a), {
   for (int i = 1; i < n; i++)
     a[i] += a[i - 1];
 })
-// CHECK: factorisations.c:[[#@LINE+1]]:{{.*}}loop stays sequential: its iterations depend on one another
+// CHECK-DAG: factorisations.c:[[#@LINE+2]]:{{.*}}loop stays sequential: its iterations depend on one another
 TWINS(total, (int n, float *restrict a, float *restrict b), {
   for (int i = 0; i < n; i++)
     *b += a[i];

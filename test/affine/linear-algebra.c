@@ -4,10 +4,9 @@
 // RUN:     -Rpass-missed=regrain-parallelize %s -o %t 2> %t.said && %t
 // RUN: FileCheck %s < %t.said
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
-// CHECK-NOT: stays sequential: {{.*}}-missed
 #include "Inputs/twins.h"
 
-// CHECK: linear-algebra.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(gemm, (int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < m; j++)
@@ -17,7 +16,7 @@ TWINS(gemm, (int n, int m, int p, double alpha, double beta, double C[n][m], dou
         C[i][j] += alpha * A[i][k] * B[k][j];
   }
 })
-// CHECK-COUNT-2: loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(mm2, (int n, double T[n][n], double A[n][n], double B[n][n], double D[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -33,7 +32,7 @@ TWINS(mm2, (int n, double T[n][n], double A[n][n], double B[n][n], double D[n][n
       D[i][j] = sum;
     }
 })
-// CHECK: linear-algebra.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 2 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 2 kernels
 TWINS(atax, (int m, int n, double A[m][n], double *restrict x, double *restrict y, double *restrict t), {
   for (int i = 0; i < m; i++) {
     t[i] = 0;
@@ -43,7 +42,7 @@ TWINS(atax, (int m, int n, double A[m][n], double *restrict x, double *restrict 
       y[j] = y[j] + A[i][j] * t[i];
   }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(bicg, (int m, int n, double A[n][m], double *s, double *q, double *p, double *r), {
   for (int i = 0; i < n; i++) {
     q[i] = 0.0;
@@ -53,7 +52,7 @@ TWINS(bicg, (int m, int n, double A[n][m], double *s, double *q, double *p, doub
     }
   }
 })
-// CHECK-COUNT-2: loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(mvt, (int n, double *x, double *y, double *u, double *v, double A[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
@@ -62,7 +61,7 @@ TWINS(mvt, (int n, double *x, double *y, double *u, double *v, double A[n][n]), 
     for (int j = 0; j < n; j++)
       y[i] = y[i] + A[j][i] * v[j];
 })
-// CHECK: loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(gesummv, (int n, float alpha, float beta, float A[n][n], float B[n][n], float *x, float *y), {
   for (int i = 0; i < n; i++) {
     float s = 0;
@@ -74,7 +73,7 @@ TWINS(gesummv, (int n, float alpha, float beta, float A[n][n], float B[n][n], fl
     y[i] = alpha * s + beta * t;
   }
 })
-// CHECK: loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(syrk, (int n, int m, double alpha, double beta, double C[n][n], double A[n][m]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++)
@@ -84,7 +83,7 @@ TWINS(syrk, (int n, int m, double alpha, double beta, double C[n][n], double A[n
         C[i][j] += alpha * A[i][k] * A[j][k];
   }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(trmm, (int m, int n, double alpha, double A[m][m], double B[m][n]), {
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++) {
@@ -93,7 +92,7 @@ TWINS(trmm, (int m, int n, double alpha, double A[m][m], double B[m][n]), {
       B[i][j] = alpha * B[i][j];
     }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(doitgen, (int r, int q, int p, double A[r][q][p], double C[p][p], double S[r][q][p]), {
   for (int a = 0; a < r; a++)
     for (int b = 0; b < q; b++) {
@@ -106,7 +105,7 @@ TWINS(doitgen, (int r, int q, int p, double A[r][q][p], double C[p][p], double S
         A[a][b][c] = S[a][b][c];
     }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(gemver, (int n, double alpha, double A[n][n], double *u, double *v, double *x, double *y), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)

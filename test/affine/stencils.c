@@ -6,7 +6,7 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
-// CHECK: stencils.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 2 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 2 kernels
 TWINS(jacobi1, (int t, int n, float *a, float *b), {
   for (int s = 0; s < t; s++) {
     for (int i = 1; i < n - 1; i++)
@@ -15,7 +15,7 @@ TWINS(jacobi1, (int t, int n, float *a, float *b), {
       a[i] = 0.33333f * (b[i - 1] + b[i] + b[i + 1]);
   }
 })
-// CHECK: stencils.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 2 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 2 kernels
 TWINS(jacobi2, (int t, int n, double A[n][n], double B[n][n]), {
   for (int s = 0; s < t; s++) {
     for (int i = 1; i < n - 1; i++)
@@ -26,7 +26,7 @@ TWINS(jacobi2, (int t, int n, double A[n][n], double B[n][n]), {
         A[i][j] = B[i][j];
   }
 })
-// CHECK: stencils.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(seidel, (int t, int n, double A[n][n]), {
   for (int s = 0; s < t; s++)
     for (int i = 1; i < n - 1; i++)
@@ -34,7 +34,7 @@ TWINS(seidel, (int t, int n, double A[n][n]), {
         A[i][j] = (A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1] + A[i][j - 1] + A[i][j] + A[i][j + 1] +
                    A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1]) / 9.0;
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(heat3, (int t, int n, double A[n][n][n], double B[n][n][n]), {
   for (int s = 0; s < t; s++) {
     for (int i = 1; i < n - 1; i++)
@@ -48,7 +48,7 @@ TWINS(heat3, (int t, int n, double A[n][n][n], double B[n][n][n]), {
           A[i][j][k] = B[i][j][k] - 0.5 * B[i][j - 1][k];
   }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(fdtd, (int t, int nx, int ny, float ex[nx][ny], float ey[nx][ny], float hz[nx][ny], float *f), {
   for (int s = 0; s < t; s++) {
     for (int j = 0; j < ny; j++)
@@ -64,7 +64,7 @@ TWINS(fdtd, (int t, int nx, int ny, float ex[nx][ny], float ey[nx][ny], float hz
         hz[i][j] = hz[i][j] - 0.7f * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j]);
   }
 })
-// CHECK: loop runs in parallel
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop stays sequential
 TWINS(adi, (int n, double u[n][n], double v[n][n], double p[n][n]), {
   for (int i = 1; i < n - 1; i++) {
     v[0][i] = 1.0;
@@ -77,7 +77,7 @@ TWINS(adi, (int n, double u[n][n], double v[n][n], double p[n][n]), {
       v[j][i] = p[i][j] * v[j + 1][i] + v[j][i];
   }
 })
-// CHECK: stencils.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 TWINS(sor, (int n, double A[n][n]), {
   for (int i = 1; i < n; i++)
     for (int j = 1; j < n; j++)

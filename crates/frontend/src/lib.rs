@@ -16,6 +16,7 @@ pub mod dispatch;
 mod edits;
 pub mod empty_braces;
 mod error;
+pub mod generated;
 pub mod host;
 mod identity;
 pub mod launch_tokens;

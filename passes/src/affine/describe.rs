@@ -23,7 +23,7 @@ pub const PASS: PassInfo = PassInfo {
     name: "regrain-describe-affine",
     summary: "say what affine loop nests are to isl",
     anchor: Anchor::Any,
-    options: &[SCHEDULE],
+    options: &[SCHEDULE, STEPS],
     dialects: lift::DIALECTS,
     run,
 };
@@ -31,26 +31,28 @@ pub const PASS: PassInfo = PassInfo {
 const SCHEDULE: PassOption =
     PassOption { name: "schedule", default: "false", description: "say what would be done in parallel, too" };
 
+const STEPS: PassOption =
+    PassOption { name: "steps", default: "1000000", description: "the steps that isl may take for a function" };
+
 fn run(pass: &PassRun<'_>, root: Op<'_>) -> PassResult {
     let schedules = pass.option_bool(SCHEDULE.name)?;
+    let steps = u64::try_from(pass.option_int(STEPS.name)?).map_err(|_| "expected a number of steps")?;
     let is_made = |op: &Op<'_>| op.is("llvm.func") && !op.region(0).is_empty();
     for function in root.find_named("llvm.func").into_iter().filter(is_made) {
         match describe(function) {
-            Ok(description) => say(function, &description, schedules),
+            Ok(description) => say(function, &description, schedules.then_some(steps)),
             Err(reason) => function.remark(format!("not affine: {reason}")),
         }
     }
     Ok(())
 }
 
-fn say(function: Op<'_>, description: &Description<'_>, schedules: bool) {
+fn say(function: Op<'_>, description: &Description<'_>, schedules: Option<u64>) {
     for line in description.lines() {
         function.remark(line);
     }
-    if !schedules {
-        return;
-    }
-    match plan(&Context::new(crate::affine::BUDGET), description) {
+    let Some(steps) = schedules else { return };
+    match plan(&Context::new(steps), description) {
         Ok(plan) => plan.tree.lines().for_each(|line| function.remark(format!("schedule: {line}"))),
         Err(reason) => function.remark(format!("not parallel: {reason}")),
     }

@@ -21,7 +21,7 @@ use statements::{Cut, Statement};
 pub static PASSES: &[mlir_bridge::pass::PassInfo] = &[describe::PASS];
 
 /// The steps that isl may take for one nest.
-pub const BUDGET: u64 = 20_000_000;
+pub const BUDGET: u64 = 1_000_000;
 
 mlir_bridge::reasons! {
     /// Why a nest stays sequential.

@@ -182,7 +182,7 @@ impl Nest<'_, '_> {
             lines.line("if (!shares)");
             lines.line("  return 0;");
         }
-        lines.line("bool fine = true, started = false;");
+        lines.line("bool fine = true, started = false, copied = false;");
         for (number, array) in self.description.arrays.iter().enumerate() {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
             self.copy_in(number, ty, &mut lines);
@@ -193,6 +193,7 @@ impl Nest<'_, '_> {
         lines.close();
         for (number, footprint) in footprints.iter().enumerate() {
             if footprint.writes {
+                lines.line(&format!("copied = copied || (fine && memory_A{number});"));
                 lines.line(&format!("if (fine && memory_A{number})"));
                 lines.line(&format!(
                     "  fine = cudaMemcpy(host_A{number} + first_A{number}, memory_A{number}, (end_A{number} - first_A{number}) * \
@@ -203,7 +204,7 @@ impl Nest<'_, '_> {
         for number in 0..footprints.len() {
             lines.line(&format!("cudaFree(memory_A{number});"));
         }
-        lines.line("if (!fine && started)");
+        lines.line("if (!fine && (shares ? started : copied))");
         lines.line("  abort(); // Part of it is done: neither way leads to what the program means.");
         lines.line("return fine;");
         lines.close();

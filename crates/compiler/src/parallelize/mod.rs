@@ -25,6 +25,7 @@ use mlir_bridge::ir::Op;
 use mlir_bridge::regions::{Kept, Place, Region, outline, strip_debug_info};
 use mlir_bridge::{isl, module_op};
 use regrain_frontend::TranslationUnit;
+use regrain_frontend::generated::CUDA_RUNTIME;
 use regrain_passes::affine::accesses::Base;
 use regrain_passes::affine::plan::plan;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
@@ -41,9 +42,6 @@ use crate::words::Words;
 
 /// The operations that a launch is to have, so that it takes longer than to call for it.
 pub const LEAST_WORK: u64 = 20_000;
-
-/// The runtime's header for generated code.
-const HEADER: &str = include_str!("cuda_runtime.h");
 
 /// Compiles a sequential source, with launches in place of what may run in parallel.
 ///
@@ -271,7 +269,8 @@ fn generated(source: &Source<'_>, text: &str) -> Result<TranslationUnit> {
     let folder = source.scratch("generated");
     std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
     let header = folder.join("cuda_runtime.h");
-    for (file, text) in [(&header, HEADER), (&folder.join("math.h"), ""), (&folder.join("stdlib.h"), ""), (&path, text)]
+    for (file, text) in
+        [(&header, CUDA_RUNTIME), (&folder.join("math.h"), ""), (&folder.join("stdlib.h"), ""), (&path, text)]
     {
         std::fs::write(file, text).map_err(Error::io("write", file))?;
     }

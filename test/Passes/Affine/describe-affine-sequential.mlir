@@ -1,0 +1,33 @@
+// RUN: %regrain-opt --regrain-describe-affine=schedule=true %s 2>&1 | FileCheck %s
+// RUN: %regrain-opt --regrain-describe-affine="schedule=true steps=10" %s 2>&1 | FileCheck %s --check-prefix=SHORT
+
+// Why affine functions stay sequential.
+// CHECK: not parallel: its iterations depend on one another
+// SHORT: not parallel: its dependences and schedule take too long to compute
+llvm.func @do_not_sum(%a: !llvm.ptr, %n: i64) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  scf.for %i = %zero to %n step %one : i64 {
+    %p = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+    %q = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, i64
+    %x = llvm.load %p : !llvm.ptr -> i64
+    llvm.store %x, %q : i64, !llvm.ptr
+  }
+  llvm.return
+}
+
+// The last row does not end where the next begins, for no size.
+// CHECK: not parallel: what would have to hold of its sizes never does
+llvm.func @do_not_go_over_rows(%a: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %many = llvm.mlir.constant(9 : i64) : i64
+  scf.for %i = %zero to %many step %one : i64 {
+    scf.for %j = %zero to %many step %one : i64 {
+      %row = llvm.getelementptr %a[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !llvm.array<4 x i64>
+      %p = llvm.getelementptr %row[%j] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+      llvm.store %j, %p : i64, !llvm.ptr
+    }
+  }
+  llvm.return
+}
