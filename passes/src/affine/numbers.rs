@@ -339,7 +339,8 @@ fn extreme<'c>(value: Value<'c>) -> Option<(&'static str, Value<'c>, Value<'c>)>
     let test = op.operand(0).defining_op().filter(|test| matches!(test.name(), "llvm.icmp" | "arith.cmpi"))?;
     let (left, right) = (op.operand(1), op.operand(2));
     let is_straight = test.operand(0) == left && test.operand(1) == right;
-    if !is_straight && !(test.operand(0) == right && test.operand(1) == left) {
+    let is_crossed = test.operand(0) == right && test.operand(1) == left;
+    if !is_straight && !is_crossed {
         return None;
     }
     let kind = match (test.attr("predicate")?.as_int()?, is_straight) {

@@ -187,7 +187,8 @@ impl<'c, 'n> Cut<'c, 'n> {
     /// The operations of a block that have to be done, those together that belong to one statement.
     fn clusters(&mut self, block: Block<'c>) -> Vec<Vec<Op<'c>>> {
         let is_done = |cut: &mut Self, op: &Op<'c>| {
-            !op.is_terminator() && !(op.num_results() > 0 && op.results().into_iter().all(|value| cut.is_fixed(value)))
+            let is_number = op.num_results() > 0 && op.results().into_iter().all(|value| cut.is_fixed(value));
+            !op.is_terminator() && !is_number
         };
         let ops: Vec<Op<'c>> = block.ops().into_iter().filter(|op| is_done(self, op)).collect();
         let places: HashMap<Op<'c>, usize> = ops.iter().copied().zip(0..).collect();

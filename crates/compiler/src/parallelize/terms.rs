@@ -70,7 +70,7 @@ impl Lines {
 
     /// Opens a block.
     pub fn open(&mut self, line: &str) {
-        self.line(&format!("{line} {{").trim_start().to_owned());
+        self.line(format!("{line} {{").trim_start());
         self.depth += 1;
     }
 
