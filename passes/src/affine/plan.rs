@@ -117,6 +117,9 @@ pub fn plan(context: &Context, description: &Description<'_>) -> Result<Plan, Re
     let Mapping { launches, grids, .. } = mapping;
     let footprints = sets.footprints(description)?;
     let work = sets.work(description)?;
+    if has_large_numbers(&schedule.tree()) {
+        return Err(Reason::Budget);
+    }
     Ok(Plan { tree: schedule.tree(), holds: sets.holds.clone(), host, footprints, work, launches, grids })
 }
 
@@ -157,7 +160,8 @@ impl Sets {
             }
         }
         let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
-        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&known)?;
+        // Without the ranges of types: isl would take their ends for coefficients of schedules.
+        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&right)?;
         let within = |list: Vec<String>| UnionMap::parse(context, &text(list))?.intersect_domain(&domain);
         let (reads, writes, times) = (within(reads)?, within(writes)?, within(times)?);
         Ok(Self { known, holds, reads, writes, times, domain })
@@ -209,6 +213,13 @@ impl Sets {
         }
         Ok(work)
     }
+}
+
+/// Whether a schedule has numbers of which sums and products may leave 64 bits.
+fn has_large_numbers(tree: &str) -> bool {
+    let bands = tree.lines().filter(|line| line.contains("schedule:"));
+    let numbers = bands.flat_map(|band| band.split(|letter: char| !letter.is_ascii_digit()));
+    numbers.filter_map(|number| number.parse::<i128>().ok()).any(|number| number > 1 << 20)
 }
 
 /// The parameters for which all that is assumed holds.
@@ -322,7 +333,7 @@ impl Mapping<'_> {
         let times = band.band_times()?;
         let name = format!("h{}", around.len());
         let range = ranges(&domain.apply(&times)?.to_set()?, self.known, |_| name.clone())?;
-        let hull = node.domain()?.intersect_params(self.known)?.apply(&times)?.to_set()?;
+        let hull = node.domain()?.apply(&times)?.to_set()?;
         let hull = ranges(&hull, self.known, |_| name.clone())?;
         let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
         let domain = now.apply(&times.reverse()?)?.intersect(domain)?;
@@ -346,7 +357,7 @@ impl Mapping<'_> {
         if let Some((times, everywhere)) = times {
             let name = |at: usize| format!("t{at}");
             threads = ranges(&domain.apply(times)?.to_set()?, self.known, name)?;
-            let all = everywhere.intersect_params(self.known)?.apply(times)?.to_set()?;
+            let all = everywhere.apply(times)?.to_set()?;
             self.grids.push(Weight { ranges: ranges(&all, self.known, name)?, cost: 1 });
             let names: Vec<String> = (0..threads.len()).map(name).collect();
             let names = names.join(", ");

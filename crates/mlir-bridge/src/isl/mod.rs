@@ -80,6 +80,8 @@ impl Context {
             raw::isl_options_set_on_error(context, raw::ISL_ON_ERROR_CONTINUE as i32);
             // A dimension that carries no dependence comes first where there is one; else one that carries all it can.
             raw::isl_options_set_schedule_outer_coincidence(context, 1);
+            // Larger ones are no schedules that anyone wants, and what is computed of them may leave 64 bits.
+            raw::isl_options_set_schedule_max_coefficient(context, 64);
             raw::isl_ctx_set_max_operations(context, operations);
             Owned(context)
         };
