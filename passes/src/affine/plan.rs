@@ -5,7 +5,8 @@
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
 use mlir_bridge::isl::{
-    Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of, condition, term,
+    self, Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of, condition,
+    term,
 };
 
 use crate::affine::{Description, Reason};
@@ -90,6 +91,9 @@ pub struct Plan {
     pub grids: Vec<Weight>,
 }
 
+/// The seconds that isl may take for a nest, which take as long as thousands of its usual ones.
+const LONGEST: u64 = 2;
+
 /// So many dimensions a grid has.
 const MOST_DIMENSIONS: usize = 3;
 
@@ -104,6 +108,13 @@ impl From<Error> for Reason {
 /// # Errors
 /// Nothing may, or it takes too long to find out.
 pub fn plan(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
+    if !isl::ends(LONGEST, || drop(planned(context, description))) {
+        return Err(Reason::Budget);
+    }
+    planned(context, description)
+}
+
+fn planned(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
     let Sets { known, domain, reads, writes, times, .. } = &sets;
     let dependences = Dependences::between(reads, writes, times)?;

@@ -4,10 +4,12 @@
 //! [`Context`]'s budget is spent too; nothing here panics or ends the process.
 
 mod code;
+mod probe;
 mod schedule;
 mod sets;
 
 pub use code::{Code, Kind, Term, code_of, condition, term};
+pub use probe::ends;
 pub use schedule::{Dependences, Node, Schedule, Step};
 pub use sets::{Set, UnionMap, UnionSet};
 
