@@ -123,15 +123,16 @@ fn planned(context: &Context, description: &Description<'_>) -> Result<Plan, Rea
     if !is_parallel(&root)? {
         return Err(Reason::Sequential);
     }
+    let tree = schedule.tree();
+    if has_large_numbers(&tree) {
+        return Err(Reason::Budget);
+    }
     let mut mapping = Mapping { known, launches: Vec::new(), grids: Vec::new() };
     let host = mapping.node(&root, domain, &[])?;
     let Mapping { launches, grids, .. } = mapping;
     let footprints = sets.footprints(description)?;
     let work = sets.work(description)?;
-    if has_large_numbers(&schedule.tree()) {
-        return Err(Reason::Budget);
-    }
-    Ok(Plan { tree: schedule.tree(), holds: sets.holds.clone(), host, footprints, work, launches, grids })
+    Ok(Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids })
 }
 
 /// A description as isl has it.

@@ -125,21 +125,24 @@ define internal void @__regrain_dev_of_both() { ret void }
 define internal void @__regrain_dev_deep() { ret void }
 "#;
 
+    fn options(level: u8) -> BlockOptions {
+        BlockOptions {
+            unit: "0".into(),
+            relocatable: false,
+            cuda_arch: 70,
+            level,
+            cpu: None,
+            lines: false,
+            loaded: false,
+        }
+    }
+
     /// With a block function for all shapes, where one is said to be `general`: how it is needed.
     fn marked(seldom: &[&str], general: Option<Demand>) -> Vec<String> {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
-        let options = BlockOptions {
-            unit: "0".into(),
-            relocatable: false,
-            cuda_arch: 70,
-            level: 2,
-            cpu: None,
-            lines: false,
-            loaded: false,
-        };
-        let kernels = Kernel::collect(&module, &options).expect("kernels");
+        let kernels = Kernel::collect(&module, &options(2)).expect("kernels");
         let block = |symbol: &str, shape, demand| BlockFunction {
             kernel: "k".into(),
             symbol: symbol.into(),
@@ -198,16 +201,7 @@ end:
         let text = format!("{SUMS}{doubtful}attributes #0 = {{ \"{CHEAP}\"=\"{SMALL}\" }}\n");
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
-        let options = BlockOptions {
-            unit: "0".into(),
-            relocatable: false,
-            cuda_arch: 70,
-            level: 3,
-            cpu: None,
-            lines: false,
-            loaded: false,
-        };
-        super::super::codegen::optimise(&module, &options).expect("passes that run");
+        super::super::codegen::optimise(&module, &options(3)).expect("passes that run");
         let blocks = |name| module.get_function(name).expect("a function").count_basic_blocks();
         assert_eq!((blocks("usual"), blocks("doubtful") > 1), (1, true));
     }
