@@ -53,6 +53,7 @@ def Regrain_Dialect : Dialect {
     | `regrain.block_shape` | `array<i64: x, y, z>` | the only block shape that it is for (also on a version) |
     | `regrain.seldom` | unit | no launch is expected to need it (also on a version) |
     | `regrain.doubtful` | unit | another one is for the launches that are expected, by a guess (also on a version) |
+    | `regrain.sole` | unit | no launch of another shape is expected, and none is made for all shapes (also on a version) |
     | `regrain.content` | 32 hexadecimal digits | hash of what the kernel does |
     | `regrain.space` | text | the grains that are tried for its launch |
     | `regrain.omitted` | array of arrays of three texts | the grains that are not among its alternatives: grain, `declined` or `pruned`, reason |
@@ -62,7 +63,7 @@ def Regrain_Dialect : Dialect {
 
     | attribute | value | meaning |
     |---|---|---|
-    | `regrain.block_of` | text | the kernel; `regrain.block_shape`, `regrain.seldom`, `regrain.doubtful`, and of a version `regrain.static_shared` and `regrain.max_threads`, are its |
+    | `regrain.block_of` | text | the kernel; `regrain.block_shape`, `regrain.seldom`, `regrain.doubtful`, `regrain.sole`, and of a version `regrain.static_shared` and `regrain.max_threads`, are its |
     | `regrain.parameter_sizes` | array of i64 | of a version, the bytes of each parameter |
 
     On the declaration (`llvm.func`) of a kernel:

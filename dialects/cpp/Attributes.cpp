@@ -79,6 +79,7 @@ constexpr Row rows[] = {
      {"regrain.launch", "regrain.dispatch", "regrain.version_of", "regrain.block_of"}},
     {"regrain.doubtful", OnFunction, Holds::Nothing,
      {"regrain.launch", "regrain.dispatch", "regrain.version_of", "regrain.block_of"}},
+    {"regrain.sole", OnFunction, Holds::Nothing, {"regrain.block_shape"}},
     {"regrain.content", OnFunction, Holds::Hash, {"regrain.launch", "regrain.dispatch"}},
     {"regrain.space", OnFunction, Holds::Text},
     {"regrain.omitted", OnFunction, Holds::Texts, {"regrain.launch", "regrain.dispatch"}},

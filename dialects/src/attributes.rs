@@ -15,6 +15,8 @@ pub const BLOCK_SHAPE: &str = "regrain.block_shape";
 pub const SELDOM: &str = "regrain.seldom";
 /// In the same places: launches that need it are less likely than those that another one is for, by a guess.
 pub const DOUBTFUL: &str = "regrain.doubtful";
+/// In the same places: no launch is expected that needs another one, and there is none for all shapes.
+pub const SOLE: &str = "regrain.sole";
 /// On a host function: hash of what its kernel does, in hexadecimal.
 pub const CONTENT: &str = "regrain.content";
 /// On a host function: which grains are tried for its launch, in place of the request's.
@@ -105,6 +107,7 @@ pub const ALL: &[&str] = &[
     BLOCK_SHAPE,
     SELDOM,
     DOUBTFUL,
+    SOLE,
     CONTENT,
     SPACE,
     OMITTED,

@@ -249,6 +249,8 @@ pub enum Demand {
     Doubtful,
     /// No launch is expected to need it.
     Seldom,
+    /// No launch is expected to need another one.
+    Sole,
 }
 
 /// A function `void (void **args)` that runs the whole block that the thread state names.

@@ -61,7 +61,7 @@ use regrain_dialects::{
     LaunchBounds,
     attributes::{
         self, BLOCK_OF, BLOCK_SHAPE, DOUBTFUL, INTERLEAVED, KERNEL_ARG, MAX_THREADS, NOT_SPLIT, OWN, PARAMETER_SIZES,
-        REUSED, SELDOM, STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
+        REUSED, SELDOM, SOLE, STATIC_SHARED, TAKEN_BY_ROW, UNCHANGING,
     },
     ops::{DynamicShared, GpuWrapper, Shared},
 };
@@ -150,12 +150,13 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How) -> P
         let wrappers = wrappers_of(launch);
         let demand = if shaped.contains(name) { demand(launch) } else { Demand::Usual };
         let is_seldom = demand == Demand::Seldom;
+        let short = matches!(demand, Demand::Doubtful | Demand::Seldom);
         if let Some(wrapper) = wrappers.first().copied()
             && !wrappers.iter().any(|wrapper| wrapper.has_attr(NOT_SPLIT))
         {
             let symbol = format!("{BLOCK_PREFIX}{}", label(name, shape));
             timing::measure(timing::KERNELS, &symbol, || {
-                let of_block = How { runs: how.runs && demand == Demand::Usual, ..how };
+                let of_block = How { runs: how.runs && !short, ..how };
                 make_block((module, operations), launch, wrapper, (&symbol, of_block), |function| {
                     // Operations of warps were left whole for rows.
                     let whole = !is_seldom || function.contains(vectorize_threads::is_of_warp);
@@ -164,7 +165,6 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How) -> P
                     }
                     columns::serialise(function);
                     side_by_side::join(module, function, how.machine.register_bits);
-                    let short = demand != Demand::Usual;
                     vectorize_threads::vectorise(function, Machine { short, ..how.machine })
                 })
             })
@@ -201,7 +201,7 @@ pub fn take_blocks(module: Op<'_>) -> Vec<BlockFunction> {
             demand: demand(function),
             version,
         });
-        for name in [BLOCK_OF, BLOCK_SHAPE, SELDOM, DOUBTFUL, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
+        for name in [BLOCK_OF, BLOCK_SHAPE, SELDOM, DOUBTFUL, SOLE, PARAMETER_SIZES, STATIC_SHARED, MAX_THREADS] {
             function.remove_attr(name);
         }
     }
@@ -213,6 +213,7 @@ fn demand(function: Op<'_>) -> Demand {
     match () {
         () if function.has_attr(SELDOM) => Demand::Seldom,
         () if function.has_attr(DOUBTFUL) => Demand::Doubtful,
+        () if function.has_attr(SOLE) => Demand::Sole,
         () => Demand::Usual,
     }
 }
@@ -228,6 +229,7 @@ fn describe(function: Op<'_>, block: &BlockFunction) {
         Demand::Usual => (),
         Demand::Doubtful => function.set_attr(DOUBTFUL, ctx.unit_attr()),
         Demand::Seldom => function.set_attr(SELDOM, ctx.unit_attr()),
+        Demand::Sole => function.set_attr(SOLE, ctx.unit_attr()),
     }
     if let Some(facts) = &block.version {
         let sizes: Vec<i64> = facts.parameter_sizes.iter().map(|size| size.cast_signed()).collect();

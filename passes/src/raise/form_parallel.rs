@@ -17,11 +17,14 @@
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
 //! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known, in rows of `widths` or in one; where such a kernel never reads how many
-//! threads a block has, that for all shapes is `regrain.seldom`. One that never reads it and asks for y of a thread, of no known width, is taken to be launched in rows of a warp:
-//! there the one for all shapes is `regrain.doubtful`.
+//! threads a block has, that for all shapes is `regrain.seldom`. One that numbers its threads, as `32 * y + x` does, says the width of its rows itself. One that says nothing and
+//! asks for y of a thread is taken to be launched in rows of a warp: there the one for all shapes is `regrain.doubtful`. Where such kernels have more than `budget`
+//! operations together, those whose one shape is known have no other (`regrain.sole`).
 //!
 //! A kernel that has no parallel form (`analysis/functions.rs` lists the reasons) stays as it is, with a remark and the
 //! attribute `regrain.not_raised`.
+
+mod largest;
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,8 +33,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use regrain_dialects::LaunchBounds;
-use regrain_dialects::attributes::{COMDAT, DOUBTFUL, LINKAGE, NOT_RAISED, SELDOM};
+use regrain_dialects::attributes::{COMDAT, LINKAGE, NOT_RAISED, SELDOM, SOLE};
 use regrain_dialects::ops::{Barrier, BarrierReduce, DynamicShared, ReduceKind, Shared, is_barrier, is_synchronising};
 use regrain_targets::device_language;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
@@ -42,6 +44,8 @@ use crate::{
     analysis::functions::{Functions, address_space, is_dynamic_shared, is_kernel},
     launch::launch_function::{self, LaunchFunction},
 };
+
+use largest::Largest;
 
 /// Dialects whose operations the pass makes.
 pub const DIALECTS: &[&str] = &["regrain", "llvm", "scf", "arith"];
@@ -72,6 +76,11 @@ pub const PASS: PassInfo = PassInfo {
             default: "false",
             description: "kernels with operations of warps and no such shape are specialised for the most threads that they may have",
         },
+        PassOption {
+            name: "budget",
+            default: "10000",
+            description: "the operations of kernels that are so specialised, up to which each is made for all shapes too",
+        },
     ],
     dialects: DIALECTS,
     run,
@@ -92,8 +101,28 @@ fn run(pass: &PassRun<'_>, module: Op<'_>) -> PassResult {
     let shapes = parse_shapes(pass.option("shapes"))?;
     let only = pass.option("only").split(';').collect();
     let widths = parse_widths(pass.option("widths"))?;
-    form_kernels(module, &shapes, &only, pass.option_bool("bounds")?.then_some(&widths));
+    let budget = usize::try_from(pass.option_int("budget")?).unwrap_or(0);
+    let bounds = pass.option_bool("bounds")?.then_some(Bounds { widths, budget });
+    form_kernels(module, &shapes, &only, bounds);
     Ok(())
+}
+
+/// How kernels are specialised for what their launch bounds allow.
+pub struct Bounds {
+    /// What x of blocks is, by kernel.
+    widths: Widths,
+    /// The operations of such kernels that are still made for all shapes too.
+    budget: usize,
+}
+
+impl Bounds {
+    /// Whether launches are made of a function that no launch is expected to need.
+    fn afford(&mut self, function: Op<'_>) -> bool {
+        let size = function.find_all(|_| true).len();
+        let afforded = size <= self.budget;
+        self.budget = self.budget.saturating_sub(size);
+        afforded
+    }
 }
 
 /// Parses the option `shapes`.
@@ -137,7 +166,7 @@ pub fn form_kernels(
     module: Op<'_>,
     shapes: &Shapes,
     only: &HashSet<&str>,
-    bounds: Option<&Widths>,
+    mut bounds: Option<Bounds>,
 ) -> Vec<KernelOutcome> {
     let mut functions = Functions::new(module);
     let kernels: Vec<_> = module.body().ops().into_iter().filter(|op| is_kernel(*op)).collect();
@@ -149,7 +178,7 @@ pub fn form_kernels(
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
                 let general = constant.is_empty() || !only.contains(name.as_str());
-                let bounds = bounds.filter(|_| constant.is_empty());
+                let bounds = bounds.as_mut().filter(|_| constant.is_empty());
                 form(module, &functions, kernel, (constant, general), bounds).err()
             }
         };
@@ -168,67 +197,39 @@ fn form<'c>(
     functions: &Functions<'c>,
     kernel: Op<'c>,
     (constant, general): (&[[u32; 3]], bool),
-    bounds: Option<&Widths>,
+    mut bounds: Option<&mut Bounds>,
 ) -> Result<(), String> {
     let mut shapes: Vec<_> = general.then_some(None).into_iter().chain(constant.iter().copied().map(Some)).collect();
     if !general {
         device_language::bounds::take(kernel).put(kernel);
     }
-    let mut made = 0;
+    let unit = module.ctx().unit_attr();
+    let (mut made, mut sole) = (0, false);
     while let Some(shape) = shapes.get(made).copied() {
         let launch = launch_function::create(module, kernel, shape)?;
         fill(functions, kernel, &launch);
+        if sole {
+            launch.func.set_attr(SOLE, unit);
+        }
         if shape.is_none() {
             device_language::bounds::take(kernel).put(kernel);
         }
         let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
-        if let Some(widths) = bounds.filter(|_| shape.is_none() && of_warps())
-            && let Some(largest) = Largest::of(kernel, widths)
+        if let Some(bounds) = bounds.as_deref_mut().filter(|_| shape.is_none() && of_warps())
+            && let Some(largest) = Largest::of(kernel, &bounds.widths)
         {
-            if let Some(demand) = largest.demand_of_others {
-                launch.func.set_attr(demand, module.ctx().unit_attr());
-            }
             shapes.push(Some(largest.shape));
+            sole = largest.demand_of_others == Some(SELDOM) && !bounds.afford(launch.func);
+            match largest.demand_of_others {
+                _ if sole => launch.func.erase(),
+                Some(demand) => launch.func.set_attr(demand, unit),
+                None => (),
+            }
         }
         made += 1;
     }
     leave_declaration(kernel);
     Ok(())
-}
-
-/// Threads of a warp.
-const WARP: u32 = 32;
-
-/// The block of as many threads as `__launch_bounds__` allows: templates state with it how many they are launched with.
-struct Largest {
-    shape: [u32; 3],
-    /// What stands on the launch function for all shapes, if that is needed less.
-    demand_of_others: Option<&'static str>,
-}
-
-impl Largest {
-    /// In rows of the width that is known, in one row where y of a thread is never asked for, else in rows of a warp: whoever uses warps and y means
-    /// one warp for each y, if the kernel is written for one number of threads.
-    fn of(kernel: Op<'_>, widths: &Widths) -> Option<Self> {
-        let is_at = |axis| asks(kernel, move |op| matches!(op, ThreadOp::ThreadId(at) if *at == axis));
-        let most = LaunchBounds::of(kernel).most_threads()?;
-        let most = u32::try_from(most).ok().filter(|most| *most > 0 && !is_at(Axis::Z))?;
-        // It states a bound and is written for that many.
-        let of_one_number = !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_)));
-        let (width, demand) = match widths.get(kernel.symbol_name()?) {
-            Some(width) => (*width, SELDOM),
-            None if !is_at(Axis::Y) => (most, SELDOM),
-            None if of_one_number => (WARP, DOUBTFUL),
-            None => return None,
-        };
-        let shape = most.is_multiple_of(width).then(|| [width, most / width, 1])?;
-        Some(Self { shape, demand_of_others: of_one_number.then_some(demand) })
-    }
-}
-
-/// Whether the kernel has a thread's operation of this kind.
-fn asks(kernel: Op<'_>, is_kind: impl Fn(&ThreadOp) -> bool) -> bool {
-    kernel.contains(|op| classify(op).is_some_and(|op| is_kind(&op)))
 }
 
 /// Puts a copy of the kernel's body into the block loop and ties it to the loops.

@@ -20,6 +20,8 @@ llvm.mlir.global external @handle() {addr_space = 0 : i32, regrain.handle = @ver
 llvm.func @omitting() attributes {regrain.launch = @k, regrain.omitted = [["b2x1x1", "declined", "its barriers are not uniform"], ["t4x1x1", "pruned", "3 bytes of spills"]]}
 // CHECK: llvm.func @block() attributes {regrain.block_of = "k", regrain.block_shape = array<i64: 16, 16, 1>, regrain.max_threads = array<i64: 256>, regrain.parameter_sizes = array<i64: 8, 4>, regrain.seldom, regrain.static_shared = 64 : i64}
 llvm.func @block() attributes {regrain.block_of = "k", regrain.block_shape = array<i64: 16, 16, 1>, regrain.parameter_sizes = array<i64: 8, 4>, regrain.seldom, regrain.static_shared = 64, regrain.max_threads = array<i64: 256>}
+// CHECK: llvm.func @only() attributes {regrain.block_shape = array<i64: 16, 16, 1>, regrain.launch = @k, regrain.sole}
+llvm.func @only() attributes {regrain.launch = @k, regrain.block_shape = array<i64: 16, 16, 1>, regrain.sole}
 
 // CHECK-LABEL: func.func @host
 func.func @host(%n: index, %p: !llvm.ptr, %one: i32) {

@@ -1,7 +1,7 @@
 //! Forms of kernels that seldom run, if ever, are compiled as fast as can be, so that the time goes to what runs.
 //!
-//! These are the coroutine form of a kernel that has a block function for all shapes, or one for the shape of each launch that is seen (it is
-//! the oracle then); the block function for all shapes, where each launch is expected to have one of its own; and what only such functions call.
+//! These are the coroutine form of a kernel that has a block function for all shapes, or one for the shape of each launch that is seen or expected
+//! (it is the oracle then); the block function for all shapes, where each launch is expected to have one of its own; and what only such functions call.
 //! Where that is expected by a guess, the block function for all shapes is optimised for size, without the passes that take longest. The marks
 //! are read by the pass `regrain-compile-cheaply` (`mlir-bridge/cpp/cheap.cpp`). Results are the same bits, as they are at all levels.
 
@@ -34,9 +34,10 @@ pub(super) struct Forms<'f, 'ctx> {
 pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
     let mut seldom = HashSet::new();
     let general = || forms.blocks.iter().filter(|block| block.shape.is_none());
+    let has_block = |name| forms.blocks.iter().any(|block| block.kernel == name && is_for_all(block));
     for kernel in forms.kernels {
         let (name, functions) = kernel.thread_functions(module);
-        if forms.seldom.contains(name) || general().any(|block| block.kernel == name) {
+        if forms.seldom.contains(name) || has_block(name) {
             seldom.extend(functions.into_iter().flatten());
         }
     }
@@ -53,6 +54,11 @@ pub(super) fn mark<'ctx>(module: &Module<'ctx>, forms: &Forms<'_, 'ctx>) {
     for function in seldom.into_iter().chain(helpers.into_iter().filter(|helper| !needed.contains(helper))) {
         function.add_attribute(AttributeLoc::Function, mark);
     }
+}
+
+/// Whether a block function is for all launches, as far as is known.
+fn is_for_all(block: &BlockFunction) -> bool {
+    block.shape.is_none() || block.demand == Demand::Sole
 }
 
 /// A function of the program that is only ever called from what is seen here.
@@ -137,8 +143,8 @@ define internal void @__regrain_dev_deep() { ret void }
         }
     }
 
-    /// With a block function for all shapes, where one is said to be `general`: how it is needed.
-    fn marked(seldom: &[&str], general: Option<Demand>) -> Vec<String> {
+    /// How the block function of k for its own shape is needed, and the one for all shapes, if there is one.
+    fn marked(seldom: &[&str], own: Demand, general: Option<Demand>) -> Vec<String> {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(DEVICE.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
@@ -150,7 +156,7 @@ define internal void @__regrain_dev_deep() { ret void }
             demand,
             version: None,
         };
-        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]), Demand::Usual)];
+        let mut blocks = vec![block("block_k_64", Some([64, 1, 1]), own)];
         blocks.extend(general.map(|demand| block("block_k", None, demand)));
         let seldom = seldom.iter().map(|name| (*name).to_owned()).collect();
         mark(&module, &Forms { kernels: &kernels, blocks: &blocks, seldom: &seldom });
@@ -165,15 +171,19 @@ define internal void @__regrain_dev_deep() { ret void }
 
     #[test]
     fn threads_are_seldom_run_where_there_is_a_function_for_all_shapes() {
-        assert_eq!(marked(&[], Some(Demand::Usual)), ["k", "of_threads"]);
-        assert_eq!(marked(&["k"], None), ["k", "of_threads"]);
-        assert!(marked(&[], None).is_empty());
+        assert_eq!(marked(&[], Demand::Usual, Some(Demand::Usual)), ["k", "of_threads"]);
+        assert_eq!(marked(&["k"], Demand::Usual, None), ["k", "of_threads"]);
+        assert_eq!(marked(&[], Demand::Sole, None), ["k", "of_threads"]);
+        assert!(marked(&[], Demand::Usual, None).is_empty());
     }
 
     #[test]
     fn the_function_for_all_shapes_is_seldom_run_where_each_launch_has_its_own() {
-        assert_eq!(marked(&[], Some(Demand::Seldom)), ["k", "block_k", "of_threads", "of_block", "deep"]);
-        assert_eq!(marked(&[], Some(Demand::Doubtful)), ["k", "block_k", "of_threads"]);
+        assert_eq!(
+            marked(&[], Demand::Usual, Some(Demand::Seldom)),
+            ["k", "block_k", "of_threads", "of_block", "deep"]
+        );
+        assert_eq!(marked(&[], Demand::Usual, Some(Demand::Doubtful)), ["k", "block_k", "of_threads"]);
     }
 
     /// Sums of four elements, in a loop that a function for size keeps.
