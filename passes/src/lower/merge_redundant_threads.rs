@@ -13,26 +13,24 @@
 //! ```
 //! Threads that differ in one number only, of which no address, no stored value and no decision about a store depends, store the same
 //! to the same places. Threads of a phase may run in any order, in step too; in step, each sees what a single one would see,
-//! so the memory that a single one leaves is what a program must expect of all of them.
+//! so the memory that a single one leaves is what a program must expect of all of them. A program that adds to what it finds in such a place
+//! has a data race; threads in step are what it meets on a GPU, so what it was written for.
 //!
-//! Declined: atomic and volatile accesses, calls but of mathematical functions, operations of warps, barriers that count. Also a place
-//! that is read in the phase that writes it through the same pointer, unless the thread has written it itself before: there, threads one
-//! after the other, as the coroutine form runs them, would not leave what threads in step leave.
+//! Declined: atomic and volatile accesses, calls but of mathematical functions, operations of warps, barriers that count.
 //!
 //! The pass looks at whole kernels; [`merge`] serves for single thread loops too, once they are made.
 
 use mlir_bridge::{
-    ir::{Block, Builder, Op, Value},
+    ir::{Builder, Op, Value},
     pass::{Anchor, PassInfo, PassResult, PassRun},
 };
 use regrain_dialects::ops::{Barrier, GpuWrapper, is_grid_barrier, is_regrain};
 
 use crate::analysis::{
-    accesses::{Access, Effects, MemoryAnalysis, Who},
     constants::constant,
     loops::Counting,
-    objects::{Kind as Object, escapes, object_of, same_object},
-    phases::{Phases, is_plain},
+    objects::escapes,
+    phases::is_plain,
     synchronisation::STRUCTURES,
     uniformity::{Trust, Uniformity, computes},
 };
@@ -72,8 +70,8 @@ pub fn merge(parallel: Op<'_>) -> Vec<usize> {
         effects.iter().all(|op| is_same(&uniform, parallel, *op))
     };
     let found: Vec<_> = (0..dimensions.len()).filter(open).filter(redundant).collect();
-    if found.is_empty() || !reads_are_apart(parallel) {
-        return Vec::new();
+    if found.is_empty() {
+        return found;
     }
     let one = Builder::before(parallel).const_index(1);
     for number in &found {
@@ -126,63 +124,4 @@ fn kind(op: Op<'_>) -> Kind {
 fn is_same<'c>(uniform: &Uniformity<'c>, parallel: Op<'c>, op: Op<'c>) -> bool {
     let operands: Vec<Value<'c>> = if Barrier::is(op) { Vec::new() } else { op.operands() };
     uniform.all_uniform(&operands) && uniform.is_met_together(op, parallel)
-}
-
-/// Whether no place is read that the phase writes through the same pointer, but what the thread itself has written before.
-fn reads_are_apart(parallel: Op<'_>) -> bool {
-    let memory = MemoryAnalysis::new(parallel);
-    let phases = Some(Phases::new(parallel, &memory)).filter(Phases::are_known);
-    let mut all = Effects::default();
-    parallel.body().ops().into_iter().for_each(|op| all.join(&memory.effects(op)));
-    // A thread's own memory no other sees.
-    let open = all.reads().filter(|read| object_of(read.address.root) != Some(Object::Local));
-    for read in open {
-        if is_apart(&memory, read, &all) || is_written_before(&memory, parallel, read) {
-            continue;
-        }
-        let Some(phases) = &phases else { return false };
-        let mut around = phases.before(read.op);
-        around.join(&phases.after(read.op));
-        if !is_apart(&memory, read, &around) {
-            return false;
-        }
-    }
-    true
-}
-
-fn is_apart<'c>(memory: &MemoryAnalysis<'c>, read: &Access<'c>, around: &Effects<'c>) -> bool {
-    !around.writes().any(|write| {
-        same_object(read.address.root, write.address.root)
-            && (memory.may_meet(write, read, Who::Same) || memory.may_meet(write, read, Who::Other))
-    })
-}
-
-/// Whether a store in the same phase gives the place its content each time before it is read.
-fn is_written_before<'c>(memory: &MemoryAnalysis<'c>, parallel: Op<'c>, read: &Access<'c>) -> bool {
-    let mut at = Some(read.op);
-    while let Some(op) = at.filter(|op| *op != parallel) {
-        let mut before = op.prev();
-        while let Some(op) = before {
-            if op.contains(Barrier::is) {
-                return false;
-            }
-            let effects = memory.effects(op);
-            let fills = |write: &Access<'c>| op.is("llvm.store") && is_same_place(write, read);
-            if effects.writes().any(fills) {
-                return true;
-            }
-            before = op.prev();
-        }
-        // Rounds of a loop with a barrier in it are of several phases.
-        if op.block().and_then(Block::parent_op).is_some_and(|owner| owner != parallel && owner.contains(Barrier::is)) {
-            return false;
-        }
-        at = op.parent();
-    }
-    false
-}
-
-fn is_same_place(a: &Access<'_>, b: &Access<'_>) -> bool {
-    let (Some(left), Some(right)) = (&a.address.offset, &b.address.offset) else { return false };
-    same_object(a.address.root, b.address.root) && a.size.is_some() && a.size == b.size && left.equals(right)
 }

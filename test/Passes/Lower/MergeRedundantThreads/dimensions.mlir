@@ -272,10 +272,11 @@ func.func @do_not_merge_warps(%g: index, %bx: index, %by: index, %p: !llvm.ptr, 
   func.return
 }
 
-// One after the other they add to what the one before left.
-// CHECK-LABEL: func.func @do_not_merge_what_reads_its_own_result
-// CHECK: scf.parallel {{.*}} to (%arg1, %arg2, %c1) step
-func.func @do_not_merge_what_reads_its_own_result(%g: index, %bx: index, %by: index, %p: !llvm.ptr, %q: !llvm.ptr, %n: i64) {
+// In step all add to what they found, so the sum is added once.
+// CHECK-LABEL: func.func @adds_to_what_it_finds
+// CHECK: scf.parallel {{.*}} to (%{{.*}}, %c1, %c1) step
+// CHECK: scf.parallel {{.*}} to (%arg1, %c1{{.*}}, %c1) step
+func.func @adds_to_what_it_finds(%g: index, %bx: index, %by: index, %p: !llvm.ptr, %q: !llvm.ptr, %n: i64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%bx, %by, %c1) {
@@ -296,10 +297,11 @@ func.func @do_not_merge_what_reads_its_own_result(%g: index, %bx: index, %by: in
   func.return
 }
 
-// The first store is of another phase: behind the barrier the place is read before it is written.
-// CHECK-LABEL: func.func @do_not_merge_what_another_phase_wrote
-// CHECK: scf.parallel {{.*}} to (%arg1, %arg2, %c1) step
-func.func @do_not_merge_what_another_phase_wrote(%g: index, %bx: index, %by: index, %p: !llvm.ptr, %q: !llvm.ptr, %n: i64) {
+// So it is behind a barrier.
+// CHECK-LABEL: func.func @adds_to_what_another_phase_wrote
+// CHECK: scf.parallel {{.*}} to (%{{.*}}, %c1, %c1) step
+// CHECK: scf.parallel {{.*}} to (%arg1, %c1{{.*}}, %c1) step
+func.func @adds_to_what_another_phase_wrote(%g: index, %bx: index, %by: index, %p: !llvm.ptr, %q: !llvm.ptr, %n: i64) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %e = regrain.gpu_wrapper @k grid(%g, %c1, %c1) block(%bx, %by, %c1) {
