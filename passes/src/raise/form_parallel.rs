@@ -17,7 +17,7 @@
 //!
 //! With option `shapes`, `k=16x16x1;k=256x1x1`, further launch functions get constant block sizes; with `bounds` one gets the most threads that
 //! the kernel's launch bounds allow, where it has operations of warps, whose rows must be known, in rows of `widths` or in one; where such a kernel never reads how many
-//! threads a block has, that for all shapes is `regrain.seldom`. One that numbers its threads, as `32 * y + x` does, says the width of its rows itself. One that says nothing and
+//! threads a block has, that for all shapes is `regrain.seldom`; so it is where one of `shapes` has as many threads. One that numbers its threads, as `32 * y + x` does, says the width of its rows itself. One that says nothing and
 //! asks for y of a thread is taken to be launched in rows of a warp: there the one for all shapes is `regrain.doubtful`. Where such kernels have more than `budget`
 //! operations together, those whose one shape is known have no other (`regrain.sole`).
 //!
@@ -116,6 +116,21 @@ pub struct Bounds {
 }
 
 impl Bounds {
+    /// What launch bounds say beside the shapes that are known: one more shape, and what stands on the launch function for all others.
+    fn tell(
+        &self,
+        kernel: Op<'_>,
+        launch: &LaunchFunction<'_>,
+        known: &[[u32; 3]],
+    ) -> (Option<[u32; 3]>, Option<&'static str>) {
+        if !known.is_empty() {
+            return (None, Largest::is_among(known, kernel).then_some(SELDOM));
+        }
+        let of_warps = launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
+        let largest = of_warps.then(|| Largest::of(kernel, &self.widths)).flatten();
+        largest.map_or((None, None), |largest| (Some(largest.shape), largest.demand_of_others))
+    }
+
     /// Whether launches are made of a function that no launch is expected to need.
     fn afford(&mut self, function: Op<'_>) -> bool {
         let size = function.find_all(|_| true).len();
@@ -178,8 +193,7 @@ pub fn form_kernels(
             None => {
                 let constant = shapes.get(&name).map_or(&[][..], Vec::as_slice);
                 let general = constant.is_empty() || !only.contains(name.as_str());
-                let bounds = bounds.as_mut().filter(|_| constant.is_empty());
-                form(module, &functions, kernel, (constant, general), bounds).err()
+                form(module, &functions, kernel, (constant, general), bounds.as_mut()).err()
             }
         };
         if let Some(reason) = &reason {
@@ -214,13 +228,11 @@ fn form<'c>(
         if shape.is_none() {
             device_language::bounds::take(kernel).put(kernel);
         }
-        let of_warps = || launch.block_loop.contains(|op| is_synchronising(op) && !is_barrier(op));
-        if let Some(bounds) = bounds.as_deref_mut().filter(|_| shape.is_none() && of_warps())
-            && let Some(largest) = Largest::of(kernel, &bounds.widths)
-        {
-            shapes.push(Some(largest.shape));
-            sole = largest.demand_of_others == Some(SELDOM) && !bounds.afford(launch.func);
-            match largest.demand_of_others {
+        if let Some(bounds) = bounds.as_deref_mut().filter(|_| shape.is_none()) {
+            let (largest, demand) = bounds.tell(kernel, &launch, constant);
+            shapes.extend(largest.map(Some));
+            sole = demand == Some(SELDOM) && !bounds.afford(launch.func);
+            match demand {
                 _ if sole => launch.func.erase(),
                 Some(demand) => launch.func.set_attr(demand, unit),
                 None => (),

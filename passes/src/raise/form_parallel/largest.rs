@@ -27,8 +27,7 @@ impl Largest {
         let is_at = |axis| asks(kernel, |op| is_thread(op, axis));
         let most = LaunchBounds::of(kernel).most_threads()?;
         let most = u32::try_from(most).ok().filter(|most| *most > 0 && !is_at(Axis::Z))?;
-        // It states a bound and is written for that many.
-        let of_one_number = !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_)));
+        let of_one_number = is_of_one_number(kernel);
         let (width, demand) = match widths.get(kernel.symbol_name()?).copied().or_else(|| numbered_by(kernel)) {
             Some(width) => (width, SELDOM),
             None if !is_at(Axis::Y) => (most, SELDOM),
@@ -38,6 +37,18 @@ impl Largest {
         let shape = most.is_multiple_of(width).then(|| [width, most / width, 1])?;
         Some(Self { shape, demand_of_others: of_one_number.then_some(demand) })
     }
+
+    /// Whether one of the shapes is the block that the kernel is written for.
+    pub(super) fn is_among(shapes: &[[u32; 3]], kernel: Op<'_>) -> bool {
+        let threads = |shape: &[u32; 3]| shape.iter().map(|size| i64::from(*size)).product::<i64>();
+        let most = LaunchBounds::of(kernel).most_threads();
+        is_of_one_number(kernel) && shapes.iter().any(|shape| Some(threads(shape)) == most)
+    }
+}
+
+/// Whether the kernel, if it states a bound, is written for that many threads.
+fn is_of_one_number(kernel: Op<'_>) -> bool {
+    !asks(kernel, |op| matches!(op, ThreadOp::BlockDim(_)))
 }
 
 /// Whether the kernel has a thread's operation of this kind.

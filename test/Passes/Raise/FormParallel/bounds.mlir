@@ -1,5 +1,6 @@
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true' | FileCheck %s
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=64x1x1' | FileCheck %s --check-prefix=SEEN
+// RUN: %regrain-opt %s --regrain-form-parallel='bounds=true shapes=bounded=256x1x1;asking=256x1x1' | FileCheck %s --check-prefix=WHOLE
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=64' | FileCheck %s --check-prefix=WIDE
 // RUN: %regrain-opt %s --regrain-form-parallel='bounds=true budget=40' | FileCheck %s --check-prefix=FEW
 // RUN: not %regrain-opt %s --regrain-form-parallel='bounds=true widths=rows=0' 2>&1 | FileCheck %s --check-prefix=BAD
@@ -11,8 +12,18 @@
 // CHECK-SAME: regrain.seldom
 // CHECK-LABEL: llvm.func @__regrain_launch.bounded.b256x1x1(
 // CHECK-NOT: regrain.seldom
+// SEEN-LABEL: llvm.func @__regrain_launch.bounded(
+// SEEN-NOT: regrain.seldom
 // SEEN: llvm.func @__regrain_launch.bounded.b64x1x1(
 // SEEN-NOT: @__regrain_launch.bounded.b256
+
+// Where that is what launches are seen to have, no other shape is expected, unless the kernel asks for it.
+// WHOLE-LABEL: llvm.func @__regrain_launch.bounded(
+// WHOLE-SAME: regrain.seldom
+// WHOLE-LABEL: llvm.func @__regrain_launch.bounded.b256x1x1(
+// WHOLE-LABEL: llvm.func @__regrain_launch.asking(
+// WHOLE-NOT: regrain.seldom
+// WHOLE-LABEL: llvm.func @__regrain_launch.asking.b256x1x1(
 
 // A kernel that is launched with known shapes only has no launch function for all; one of which no shape is known has.
 // ONLY-NOT: @__regrain_launch.bounded(
