@@ -80,6 +80,23 @@ const CROSSING: u64 = 256;
 /// Rows of fewer threads do not pay.
 pub const FEWEST: u32 = 4;
 
+/// So many vector registers hold rows of single precision with what is computed in double precision in between: two registers for each such number.
+const MANY: u32 = 32;
+
+/// Whether an operation gives a number in double precision.
+fn computes_wide(op: Op<'_>) -> bool {
+    op.results().iter().any(|result| result.ty().float_width() == Some(64))
+}
+
+/// Whether an operation brings numbers in double precision from memory or to it.
+fn moves_wide(op: Op<'_>) -> bool {
+    match op.name() {
+        "llvm.store" => op.operand(0).ty().float_width() == Some(64),
+        "llvm.load" | "llvm.atomicrmw" => computes_wide(op),
+        _ => false,
+    }
+}
+
 impl<'c> Nest<'c> {
     /// The rows that a thread loop can have.
     ///
@@ -103,7 +120,7 @@ impl<'c> Nest<'c> {
             let nest = Self { parallel, lanes: WARP, width, factor, most, of_warps: true, machine, writes_back: false };
             return Ok(nest);
         }
-        let wide = parallel.contains(|op| op.results().iter().any(|result| result.ty().float_width() == Some(64)));
+        let wide = parallel.contains(|op| if machine.registers < MANY { computes_wide(op) } else { moves_wide(op) });
         let wanted = machine.register_bits / if wide { 64 } else { 32 };
         let fitting = width.or(most).map_or(wanted, |most| wanted.min(1 << (63 - most.max(1).leading_zeros())));
         if fitting < FEWEST {
