@@ -33,8 +33,8 @@ func.func @serial(%p: !llvm.ptr, %g: index) -> i32 {
 }
 
 // Between single precision in memory, double precision takes two registers where there are enough, else rows are half as long.
-// RUN: %regrain-opt %s --regrain-vectorize-threads='register-bits=256 registers=32' | FileCheck %s --check-prefixes=MANY,BOTH
-// RUN: %regrain-opt %s --regrain-vectorize-threads='register-bits=256 registers=16' | FileCheck %s --check-prefixes=FEW,BOTH
+// RUN: %regrain-opt %s --regrain-vectorize-threads='register-bits=256 registers=32 cost-model=false' | FileCheck %s --check-prefixes=MANY,BOTH
+// RUN: %regrain-opt %s --regrain-vectorize-threads='register-bits=256 registers=16 cost-model=false' | FileCheck %s --check-prefixes=FEW,BOTH
 // BOTH-LABEL: func.func @between
 // MANY: arith.extf {{.*}} vector<8xf32> to vector<8xf64>
 // FEW: arith.extf {{.*}} vector<4xf32> to vector<4xf64>
