@@ -219,6 +219,7 @@ static void captured() {
   EXPECT(calls == 3);
   OK(cudaGraphInstantiate(&instance, outer, 0));
   OK(cudaGraphLaunch(instance, stream));
+  OK(cudaStreamSynchronize(stream));
   EXPECT(calls == 4 && data[N - 1] == 16);
 }
 

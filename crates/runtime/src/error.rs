@@ -48,8 +48,10 @@ impl CudaError {
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
     pub const HARDWARE_STACK_ERROR: Self = Self(714);
+    pub const NOT_READY: Self = Self(600);
     pub const LAUNCH_FAILURE: Self = Self(719);
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);
+    pub const NOT_PERMITTED: Self = Self(800);
     pub const NOT_SUPPORTED: Self = Self(801);
     pub const CAPTURE_UNSUPPORTED: Self = Self(900);
     pub const CAPTURE_INVALIDATED: Self = Self(901);
@@ -91,6 +93,13 @@ pub fn quietly(function: impl FnOnce() -> u32) -> Result {
     if code == 0 { Ok(()) } else { Err(CudaError(code)) }
 }
 
+/// What another thread might as well do: the last error stays what it is.
+pub fn apart(function: impl FnOnce()) {
+    let before = LAST.get();
+    function();
+    LAST.set(before);
+}
+
 /// Whether the program has called a function of the runtime's own.
 pub fn runtime_is_used() -> bool {
     USED.load(Ordering::Relaxed)
@@ -108,6 +117,8 @@ pub fn api(body: impl FnOnce() -> Result) -> u32 {
     }
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return 0,
+        // An answer, which CUDA does not count among the errors.
+        Ok(Err(CudaError::NOT_READY)) => return CudaError::NOT_READY.0,
         Ok(Err(error)) => error.0,
         Err(payload) => {
             let text = payload

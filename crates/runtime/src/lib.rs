@@ -4,9 +4,8 @@
 //! A program links `libregrain_rt.a` instead of NVIDIA's cudart. clang's own host code registers the compiler's images
 //! (`images/`); the functions of `api/` check arguments and call the device behind the seam (`device/seam.rs`):
 //!
-//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work is done synchronously: every call returns
-//!   when its work
-//!   is finished, which satisfies the order of every stream;
+//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work of the default streams is done when the call returns, that of
+//!   streams which the program makes in their order, beside one another;
 //! - `device/cuda`: NVIDIA's driver library, loaded at run time;
 //! - `device/hip`: AMD's HIP, loaded at run time.
 //!
@@ -21,6 +20,7 @@
 //! | `REGRAIN_CPU_THREADS` | OS threads that run blocks (default: all processors) |
 //! | `REGRAIN_CPU_MODE` | `coroutine`: always one coroutine per CUDA thread; `split` (default): the split form where there is one |
 //! | `REGRAIN_CPU_SEED` | blocks and threads in an order of chance, the same one for the same number: one OS thread, coroutines |
+//! | `REGRAIN_CPU_STREAMS` | `synchronous`: work of all streams is done when the call returns; `asynchronous` (default): see `device/cpu/later.rs` |
 //! | `REGRAIN_CPU_STREAM_BYTES` | from how many bytes on what a launch stores goes past the caches (default: three quarters of the last cache) |
 //! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |
 //! | `REGRAIN_LAUNCH_TRACE` | a file for a trace of launches, copies and fills on the CPU, as Perfetto and Chrome show it |

@@ -114,7 +114,7 @@ impl Launch<'_> {
 }
 
 pub type HostFunction = unsafe extern "C" fn(*mut c_void);
-type StreamCallback = unsafe extern "C" fn(Stream, u32, *mut c_void);
+pub type StreamCallback = unsafe extern "C" fn(Stream, u32, *mut c_void);
 
 fn no<T>() -> Result<T> {
     Err(CudaError::NOT_SUPPORTED)

@@ -119,7 +119,8 @@ unsafe fn load_file(handle: *mut Handle, path: *const c_char, options: &Options)
 }
 
 fn unload(handle: Handle) -> Result {
-    started()?;
+    // What is launched of it ends first.
+    started()?.flush();
     let mut table = table();
     let gone = table.modules.remove(&(handle as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
     for kernel in &gone.kernels {

@@ -1,26 +1,47 @@
-//! Events: points in time. Since all earlier work is done when an event is recorded, recording takes the time and
-//! the difference of two is the real time that the work between them took.
+//! Events: points in the work of a stream, and the times when that got there.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::failure::device_ok;
 use super::graphs::capture;
+use super::kept::Kept;
 use super::machine::Cpu;
-use super::streams;
-use crate::device::printf;
+use super::streams::{self, finish};
+use super::{later, runners};
 use crate::device::seam::{Events, Stream};
 use crate::error::{CudaError, Result};
 
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 
+/// A place in the work of a stream.
+pub struct Point {
+    reached: OnceLock<Instant>,
+    pub stream: Arc<streams::Stream>,
+}
+
+impl Point {
+    pub fn new(stream: Arc<streams::Stream>) -> Self {
+        Self { reached: OnceLock::new(), stream }
+    }
+
+    pub fn reach(&self) {
+        self.reached.get_or_init(Instant::now);
+    }
+
+    pub fn is_reached(&self) -> bool {
+        self.reached.get().is_some()
+    }
+}
+
 struct Event {
     flags: u32,
-    recorded: Option<Instant>,
+    /// Where it was recorded last.
+    point: Option<Arc<Point>>,
 }
 
 fn events() -> MutexGuard<'static, HashMap<usize, Event>> {
@@ -43,24 +64,61 @@ fn create(flags: u32) -> Result<*mut c_void> {
         return Err(CudaError::INVALID_VALUE);
     }
     let handle = NEXT.fetch_add(16, Ordering::Relaxed);
-    events().insert(handle, Event { flags, recorded: None });
+    events().insert(handle, Event { flags, point: None });
     Ok(handle as *mut c_void)
 }
 
-/// Records an event: all earlier work is done.
+/// Where an event was recorded last, unless that has been reached.
+pub fn ahead(event: *mut c_void) -> Result<Option<Arc<Point>>> {
+    let events = events();
+    let event = events.get(&(event as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    Ok(event.point.clone().filter(|point| !point.is_reached()))
+}
+
+fn set(event: *mut c_void, point: &Arc<Point>) -> Result {
+    let mut events = events();
+    let event = events.get_mut(&(event as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    event.point = Some(point.clone());
+    Ok(())
+}
+
+/// Records an event: all earlier work of the stream is done.
 pub fn record(event: *mut c_void, on: *mut c_void) -> Result {
     device_ok()?;
-    streams::check(on)?;
-    let now = Instant::now();
-    events().get_mut(&(event as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?.recorded = Some(now);
-    Ok(())
+    let point = Arc::new(Point::new(streams::get(on)?));
+    point.reach();
+    set(event, &point)
+}
+
+/// Records an event behind what the stream has to do.
+fn record_later(event: *mut c_void, on: *mut c_void) -> Result<Kept> {
+    let point = Arc::new(Point::new(streams::get(on)?));
+    set(event, &point)?;
+    Ok(Kept::Record(point))
+}
+
+/// Waits for an event.
+pub fn wait(event: *mut c_void) -> Result {
+    match ahead(event)? {
+        None => Ok(()),
+        Some(point) => runners::wait_for_point(&point),
+    }
 }
 
 fn synchronize(event: *mut c_void) -> Result {
     check(event)?;
     capture::refuse_event(event)?;
-    printf::flush();
-    device_ok()
+    wait(event)?;
+    finish()
+}
+
+fn query(event: *mut c_void) -> Result {
+    check(event)?;
+    capture::refuse_event(event)?;
+    match ahead(event)? {
+        None => finish(),
+        Some(_) => runners::not_ready(),
+    }
 }
 
 fn elapsed(start: *mut c_void, end: *mut c_void) -> Result<f32> {
@@ -70,7 +128,8 @@ fn elapsed(start: *mut c_void, end: *mut c_void) -> Result<f32> {
         if event.flags & DISABLE_TIMING != 0 {
             return Err(CudaError::INVALID_RESOURCE_HANDLE);
         }
-        event.recorded.ok_or(CudaError::INVALID_RESOURCE_HANDLE)
+        let point = event.point.as_ref().ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+        point.reached.get().copied().ok_or(CudaError::NOT_READY)
     };
     let (start, end) = (time(start)?, time(end)?);
     let forward = end.saturating_duration_since(start).as_secs_f64();
@@ -84,11 +143,16 @@ impl Events for Cpu {
     }
 
     fn record_event(&self, event: *mut c_void, stream: Stream, _flags: u32) -> Result {
-        capture::record_event(event, stream, || record(event, stream))
+        capture::record_event(event, stream, || {
+            device_ok()?;
+            check(event)?;
+            let choice = || record_later(event, stream).map(later::Choice::Later);
+            later::submit(stream, || Some(0), None, choice, |_| record(event, stream))
+        })
     }
 
     fn query_event(&self, event: *mut c_void) -> Result {
-        synchronize(event)
+        query(event)
     }
 
     fn synchronize_event(&self, event: *mut c_void) -> Result {

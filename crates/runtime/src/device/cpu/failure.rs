@@ -10,6 +10,25 @@ static PENDING: AtomicU32 = AtomicU32::new(0);
 /// Failure of a kernel that has been reported and stays.
 static STICKY: AtomicU32 = AtomicU32::new(0);
 
+/// What work that was kept for later could not do, and no call has reported yet. It does not stay.
+static LATE: AtomicU32 = AtomicU32::new(0);
+
+/// Records that work could not be done whose call has returned. The first failure wins.
+pub fn set_late(error: CudaError) {
+    let _ = LATE.compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// Surfaces such a failure once: called by what waits for work.
+pub fn take_late() -> Result {
+    if LATE.load(Ordering::Relaxed) == 0 {
+        return Ok(());
+    }
+    match LATE.swap(0, Ordering::SeqCst) {
+        0 => Ok(()),
+        code => Err(CudaError(code)),
+    }
+}
+
 /// Records that a kernel failed. The first failure wins.
 pub fn set_pending(error: CudaError) {
     let _ = PENDING.compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst);
@@ -36,5 +55,6 @@ pub fn sticky() -> Option<CudaError> {
 pub fn reset() {
     PENDING.store(0, Ordering::SeqCst);
     STICKY.store(0, Ordering::SeqCst);
+    LATE.store(0, Ordering::SeqCst);
     error::clear_last();
 }

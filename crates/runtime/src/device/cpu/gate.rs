@@ -127,7 +127,7 @@ impl Gate {
 }
 
 /// Looks for something for a while. Whether it came.
-fn look(time: Duration, mut found: impl FnMut() -> bool) -> bool {
+pub fn look(time: Duration, mut found: impl FnMut() -> bool) -> bool {
     if found() {
         return true;
     }

@@ -43,6 +43,8 @@ pub struct Allocation {
     pub kind: Kind,
     pub flags: u32,
     source: Source,
+    /// It is to be freed behind work that may use it.
+    leaves: bool,
 }
 
 /// Where memory comes from.
@@ -111,7 +113,7 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
         }
     };
     let (start, source) = made.ok_or(CudaError::MEMORY_ALLOCATION)?;
-    heap.live.insert(start, Allocation { start, size, kind, flags, source });
+    heap.live.insert(start, Allocation { start, size, kind, flags, source, leaves: false });
     heap.used += size;
     Ok(start as *mut c_void)
 }
@@ -148,19 +150,31 @@ impl Heap {
 
 /// Frees an allocation of one of `kinds`; null is fine.
 pub fn release(pointer: *mut c_void, kinds: &[Kind]) -> Result {
+    begin_release(pointer, kinds)?;
+    finish_release(pointer)
+}
+
+/// Checks what is to be freed: it is there until [`finish_release`], and cannot be freed once more.
+pub fn begin_release(pointer: *mut c_void, kinds: &[Kind]) -> Result {
     if pointer.is_null() {
         return Ok(());
     }
     let mut heap = heap();
-    let Some(found) = heap.live.get(&(pointer as usize)).copied().filter(|found| kinds.contains(&found.kind)) else {
-        return Err(CudaError::INVALID_VALUE);
-    };
-    if matches!(found.source, Source::Program) {
+    let found = heap.live.get_mut(&(pointer as usize)).ok_or(CudaError::INVALID_VALUE)?;
+    if !kinds.contains(&found.kind) || matches!(found.source, Source::Program) || found.leaves {
         return Err(CudaError::INVALID_VALUE);
     }
-    heap.used -= found.size;
-    heap.live.remove(&found.start);
-    heap.give_back(&found);
+    found.leaves = true;
+    Ok(())
+}
+
+/// Frees what is known to be freed.
+pub fn finish_release(pointer: *mut c_void) -> Result {
+    let mut heap = heap();
+    if let Some(found) = heap.live.remove(&(pointer as usize)) {
+        heap.used -= found.size;
+        heap.give_back(&found);
+    }
     Ok(())
 }
 
@@ -175,7 +189,7 @@ pub fn release_all() {
 
 /// Takes note of memory that was mapped, and is device memory as long as it is there.
 pub fn place(start: usize, size: usize) {
-    let mapped = Allocation { start, size, kind: Kind::Device, flags: 0, source: Source::Program };
+    let mapped = Allocation { start, size, kind: Kind::Device, flags: 0, source: Source::Program, leaves: false };
     heap().live.insert(start, mapped);
 }
 
@@ -190,7 +204,10 @@ pub fn register(pointer: *mut c_void, size: usize, flags: u32) -> Result {
         return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
     }
     let start = pointer as usize;
-    heap().live.insert(start, Allocation { start, size, kind: Kind::Registered, flags, source: Source::Program });
+    heap().live.insert(
+        start,
+        Allocation { start, size, kind: Kind::Registered, flags, source: Source::Program, leaves: false },
+    );
     Ok(())
 }
 

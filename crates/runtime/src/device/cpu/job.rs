@@ -19,6 +19,12 @@ use crate::error::CudaError;
 const LONGEST_LINE: u32 = 1 << 16;
 const LONGEST_ROW: u32 = 1 << 12;
 
+/// The number of another grid.
+pub fn next_grid() -> u32 {
+    static GRIDS: AtomicU32 = AtomicU32::new(1);
+    GRIDS.fetch_add(1, Ordering::Relaxed)
+}
+
 pub struct Job {
     pub kernel: &'static Kernel,
     pub grid: Dim3,
@@ -52,6 +58,8 @@ pub struct Job {
     pub workers: AtomicU32,
     pub relief: Mutex<Vec<JoinHandle<()>>>,
     pub has_failed: AtomicBool,
+    /// Whether a thread of it has come to what this target has not.
+    pub is_refused: AtomicBool,
 }
 
 // SAFETY: `args` is read-only for the duration of the launch, during which the launching thread waits.
@@ -60,6 +68,16 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
+    /// Makes a job that has ended ready for another run, all blocks of which are one worker's.
+    pub fn restart(&mut self) {
+        self.grid_id = next_grid();
+        *self.next.get_mut() = self.total;
+        *self.returns.get_mut() = 0;
+        self.returned.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.has_failed.get_mut() = false;
+        *self.is_refused.get_mut() = false;
+    }
+
     /// Whether blocks run in the thread form.
     pub fn coroutines(&self) -> bool {
         self.block_entry.is_none()
@@ -163,7 +181,7 @@ impl Job {
         if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(said) {
             self.say(message);
         }
-        self.kernel.refused.store(true, Ordering::SeqCst);
+        self.is_refused.store(true, Ordering::SeqCst);
         self.stop();
     }
 

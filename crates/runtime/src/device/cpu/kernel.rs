@@ -33,6 +33,8 @@ pub struct Kernel {
     pub carveout: AtomicI32,
     /// Its blocks have been seen in loops that may wait for one another.
     pub waits: AtomicBool,
+    /// Its threads have done what threads do that wait for others, or for the host.
+    pub may_wait: AtomicBool,
     /// Its block forms have run several blocks in one call.
     pub runs: AtomicBool,
     /// How many blocks go through these together, where they have said so.
@@ -41,8 +43,6 @@ pub struct Kernel {
     pub pace: Pace,
     pub help: Help,
     pub ways: Ways,
-    /// Whether a thread of the launch at hand has come to what this target has not.
-    pub refused: AtomicBool,
 }
 
 impl Kernel {
@@ -136,12 +136,12 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
+            may_wait: AtomicBool::new(false),
             runs: AtomicBool::new(false),
             together: AtomicU32::new(0),
             pace: Pace::default(),
             help: Help::default(),
             ways: Ways::default(),
-            refused: AtomicBool::new(false),
         })
     }
 }

@@ -9,9 +9,11 @@ use std::sync::atomic::Ordering;
 use super::failure::device_ok;
 use super::graphs::capture;
 use super::graphs::work::{Recorded, Work};
+use super::kept::Kept;
 use super::kernel::{Kernel, bind, kernel, storage};
+use super::later::{self, Choice};
 use super::machine::Cpu;
-use super::trace::{Event, traced};
+use super::trace::Event;
 use super::{launches, limits};
 use crate::abi::Dim3;
 use crate::device::seam::{Kernels, Launch};
@@ -141,9 +143,18 @@ impl Kernels for Cpu {
     }
 
     unsafe fn launch(&self, function: &'static Function, launch: &Launch) -> Result {
-        let now = || traced(launch.stream, || a_launch(function, launch), || launches::launch(function, launch));
         // SAFETY: by contract.
-        capture::recorded(launch.stream, || unsafe { Recorded::new(function, launch) }.map(Work::Kernel), now)
+        let keep = || unsafe { Recorded::new(function, launch) }.map(Work::Kernel);
+        let choice = || {
+            device_ok()?;
+            let work = keep()?;
+            Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work)) })
+        };
+        let cost = || launches::cost(kernel(function).ok()?, launch.grid, launch.block);
+        let says = || a_launch(function, launch);
+        capture::recorded(launch.stream, keep, || {
+            later::submit(launch.stream, cost, Some(&says), choice, |way| launches::launch(function, launch, way))
+        })
     }
 
     fn keeps_grain(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Kernel launches: checks with CUDA's own codes, and the choice of form.
 //!
-//! A launch runs the grid to its end before it returns. Stream order holds trivially. A failure of the kernel itself is
+//! A grid runs to its end here; whether a launch waits for that is up to its stream (`later`). A failure of the kernel itself is
 //! not the launch's result; it surfaces at the next call that uses the device, as on a GPU.
 
 use std::cell::Cell;
@@ -13,10 +13,11 @@ use regrain_tuning::tasks::blocks_per_task;
 use super::calling::nanoseconds;
 use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
-use super::job::Job;
+use super::job::{Job, next_grid};
 use super::kernel::{Kernel, kernel};
+use super::pool::Way;
 use super::shuffle::{self, Shuffle};
-use super::{caches, limits, output, pool, processors, streams};
+use super::{caches, limits, output, pool, processors};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -96,41 +97,72 @@ pub fn check_shape(kernel: &Kernel, grid: Dim3, block: Dim3, shared: usize) -> R
     Ok(())
 }
 
-/// Runs a grid to its end.
-pub fn launch(function: &'static Function, launch: &Launch) -> Result {
-    static GRIDS: AtomicU32 = AtomicU32::new(1);
-    let tasks = TASKS.try_with(Cell::take).ok();
+/// Whether a launch can be, and whether it is cooperative.
+pub fn check(kernel: &Kernel, launch: &Launch) -> Result<bool> {
     let cooperative = launch.is_cooperative()?;
-    device_ok()?;
-    streams::check(launch.stream)?;
-    let kernel = kernel(function)?;
     let Launch { grid, block, shared, .. } = *launch;
     check_shape(kernel, grid, block, shared)?;
-    let total = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
     if cooperative {
         let threads = block.x * block.y * block.z;
-        if total > u64::from(limits::max_blocks_per_sm(kernel, threads, shared)) * u64::from(limits::multiprocessors())
-        {
+        if total(grid) > u64::from(limits::max_blocks_per_sm(kernel, threads, shared) * limits::multiprocessors()) {
             return Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }
-    let block_entry = choose_block_entry(kernel, block);
-    if block_entry.is_none() && kernel.thread_entry.is_none() {
+    if choose_block_entry(kernel, block).is_none() && kernel.thread_entry.is_none() {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
+    Ok(cooperative)
+}
+
+pub fn total(grid: Dim3) -> u64 {
+    grid.array().into_iter().map(u64::from).fold(1, u64::saturating_mul)
+}
+
+/// Nanoseconds that a launch will keep one OS thread busy, if that is known: not of a kernel that may wait for what comes later.
+pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
+    let time = kernel.pace.of(total(grid), block.array().into_iter().fold(1, u32::saturating_mul));
+    time.filter(|_| !kernel.may_wait.load(Ordering::Relaxed))
+}
+
+/// Checks a launch and runs the grid to its end.
+pub fn launch(function: &'static Function, launch: &Launch, way: Way) -> Result {
+    let tasks = TASKS.try_with(Cell::take).ok();
+    device_ok()?;
+    let kernel = kernel(function)?;
+    let cooperative = check(kernel, launch)?;
+    run(kernel, launch, cooperative, tasks, way)
+}
+
+/// Runs a grid to its end.
+pub fn run(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: Option<u32>, way: Way) -> Result {
+    let Launch { grid, block, .. } = *launch;
+    let threads = total(grid).saturating_mul(u64::from(block.x) * u64::from(block.y) * u64::from(block.z));
+    let streams = caches::streams_from(threads);
+    let past = streams.is_some() && kernel.ways.next(threads);
+    let start = streams.is_some().then(Instant::now);
+    let streams = streams.filter(|_| past).unwrap_or(u32::MAX);
+    output::connect(kernel);
+    let refused = pool::run_grid(job(kernel, launch, cooperative, tasks, streams), way);
+    if let Some(start) = start {
+        kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
+    }
+    output::drain(kernel);
+    if refused { Err(CudaError::NOT_SUPPORTED) } else { Ok(()) }
+}
+
+/// A grid as the pool sees it.
+pub fn job(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: Option<u32>, streams: u32) -> Job {
+    let Launch { grid, block, shared, .. } = *launch;
+    let total = total(grid);
+    let block_entry = choose_block_entry(kernel, block);
     let workers = processors::threads() as u64;
     let take_turns = kernel.blocks_meet && block_entry.is_some();
     // How many OS threads meet at the barrier of the grid.
     let meeting = if take_turns { workers.min(total) } else { total };
-    let threads = total.saturating_mul(u64::from(block.x) * u64::from(block.y) * u64::from(block.z));
-    let streams = caches::streams_from(threads);
-    let past = streams.is_some() && kernel.ways.next(threads);
-    let start = streams.is_some().then(Instant::now);
-    let grid_id = GRIDS.fetch_add(1, Ordering::Relaxed);
+    let grid_id = next_grid();
     let resident =
         || limits::max_blocks_per_sm(kernel, block.x * block.y * block.z, shared) * limits::multiprocessors();
-    output::connect(kernel);
-    pool::run_grid(Job {
+    Job {
         grid,
         block,
         args: launch.args,
@@ -144,7 +176,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         total,
         chunk: if cooperative { 1 } else { blocks_per_task(tasks, total, workers) },
         chunk_is_asked: cooperative || tasks.is_some_and(|tasks| tasks != 0),
-        streams: streams.filter(|_| past).unwrap_or(u32::MAX),
+        streams,
         called: OnceLock::new(),
         next: AtomicU64::new(0),
         returned: Mutex::default(),
@@ -153,15 +185,7 @@ pub fn launch(function: &'static Function, launch: &Launch) -> Result {
         workers: AtomicU32::new(workers as u32),
         relief: Mutex::default(),
         has_failed: AtomicBool::new(false),
+        is_refused: AtomicBool::new(false),
         kernel,
-    });
-    if let Some(start) = start {
-        kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
-    }
-    output::drain(kernel);
-    if kernel.refused.load(Ordering::Relaxed) && kernel.refused.swap(false, Ordering::SeqCst) {
-        Err(CudaError::NOT_SUPPORTED)
-    } else {
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::graphs::capture;
 use super::limits::check_device;
-use super::{arrays, failure, heap, limits, pool, properties, streams, textures};
+use super::{arrays, failure, heap, limits, pool, properties, runners, streams, textures};
 use crate::compiled;
 use crate::device::printf;
 use crate::device::row::Row;
@@ -116,11 +116,15 @@ impl Machine for Cpu {
 
     fn synchronize(&self) -> Result {
         capture::refuse()?;
-        pool::drain();
+        match runners::is_idle() {
+            true => pool::drain(),
+            false => runners::wait_for_all()?,
+        }
         streams::finish()
     }
 
     fn reset(&self) -> Result {
+        runners::wait_for_all()?;
         printf::flush();
         arrays::forget_all();
         textures::forget_all();
@@ -134,6 +138,8 @@ impl Machine for Cpu {
     }
 
     fn flush(&self) {
+        // Nobody is left to be told.
+        let _ = runners::wait_for_all();
         printf::flush();
     }
 }

@@ -5,9 +5,11 @@ use std::ffi::c_void;
 use super::failure::device_ok;
 use super::graphs::capture;
 use super::heap::{self, Kind, PITCH, find};
+use super::kept::Kept;
+use super::later::{self, Choice};
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
-use super::{kernel, streams};
+use super::{kernel, runners, streams};
 use crate::device::seam::{Memory, Space, Stream};
 use crate::error::{CudaError, Result};
 use crate::types::{Location, PointerAttributes};
@@ -31,6 +33,18 @@ fn check_location(location: Location) -> Result {
     }
 }
 
+/// Whether memory may be freed now: it waits for the work of all streams, which may use it.
+fn done() -> Result {
+    ready()?;
+    runners::wait_for_all()
+}
+
+/// Frees memory behind the work of a stream.
+fn free_behind(pointer: *mut c_void) -> Result<Choice> {
+    heap::begin_release(pointer, &[Kind::Device])?;
+    Ok(Choice::Later(Kept::Free(pointer)))
+}
+
 impl Memory for Cpu {
     fn allocate(&self, size: usize, space: Space, flags: u32) -> Result<*mut c_void> {
         ready()?;
@@ -43,12 +57,12 @@ impl Memory for Cpu {
     }
 
     fn free(&self, pointer: *mut c_void) -> Result {
-        ready()?;
+        done()?;
         heap::release(pointer, &[Kind::Device, Kind::Managed])
     }
 
     fn free_host(&self, pointer: *mut c_void) -> Result {
-        ready()?;
+        done()?;
         heap::release(pointer, &[Kind::Host])
     }
 
@@ -63,7 +77,8 @@ impl Memory for Cpu {
         device_ok()?;
         streams::check(stream)?;
         capture::refuse_on(stream)?;
-        heap::release(pointer, &[Kind::Device])
+        let now = |_| heap::release(pointer, &[Kind::Device]);
+        later::submit(stream, || Some(0), None, || free_behind(pointer), now)
     }
 
     fn allocate_pitched(&self, width: usize, height: usize) -> Result<(*mut c_void, usize)> {
@@ -78,6 +93,7 @@ impl Memory for Cpu {
     }
 
     fn unregister(&self, pointer: *mut c_void) -> Result {
+        runners::wait_for_all()?;
         heap::unregister(pointer)
     }
 

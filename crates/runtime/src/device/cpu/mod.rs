@@ -1,11 +1,12 @@
-//! The CPU as a device: memory is the host's, work is done when the call that asks for it returns, and kernels run
-//! block by block over a pool of OS threads.
+//! The CPU as a device: memory is the host's, and kernels run block by block over a pool of OS threads, those of streams that a program makes
+//! beside one another.
 //!
 //! From the bottom: the table of kernels (`kernel`), what their launches showed (`pace`), a launch (`job`), the state of an OS thread that
 //! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
 //! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
 //! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
-//! grids (`pool`), memory (`slabs`, `heap`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
+//! grids (`pool`), memory (`slabs`, `heap`), streams (`streams`), what they have to do (`kept`, `queue`), who does it (`runners`) and whether it is
+//! done at once (`later`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
@@ -25,8 +26,11 @@ mod grid_barrier;
 mod heap;
 mod hints;
 mod job;
+
+mod kept;
 mod kernel;
 mod kernels;
+mod later;
 mod launches;
 mod lead;
 mod limits;
@@ -39,9 +43,11 @@ mod pool;
 mod pools;
 mod processors;
 mod properties;
+mod queue;
 mod relief;
 mod report;
 mod run;
+mod runners;
 mod scheduler;
 mod shuffle;
 mod slabs;

@@ -39,6 +39,12 @@ extern const uint32_t __regrain_cuda_version __attribute__((weak));
 
 uint32_t __regrain_compiled_version(void) { return &__regrain_cuda_version ? __regrain_cuda_version : 0; }
 
+/* What programs have that time their launches: those are to be done when they return. */
+extern int __regrain_profile_begin(void) __attribute__((weak));
+extern int __regrain_adapt_begin(void) __attribute__((weak));
+
+int __regrain_times_launches(void) { return __regrain_profile_begin || __regrain_adapt_begin; }
+
 /* The C++ library's demangler, where the program has one; the result is malloc'ed. */
 extern char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status) __attribute__((weak));
 

@@ -4,15 +4,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Time of one thread in 1/1024 nanoseconds, the mean of launches before with more weight on the last ones; 0 while nothing is known.
 #[derive(Default)]
-pub struct Pace(AtomicU64);
+pub struct Pace(AtomicU64, AtomicU32);
 
 const UNIT: u64 = 1024;
+/// Of how many launches that nobody need time one is timed.
+const TIMED: u32 = 16;
 
 impl Pace {
     /// Nanoseconds that `blocks` of `threads` threads take one after the other, if that is known.
     pub fn of(&self, blocks: u64, threads: u32) -> Option<u64> {
         let pace = self.0.load(Ordering::Relaxed);
         (pace != 0).then(|| pace.saturating_mul(blocks.saturating_mul(u64::from(threads))) / UNIT)
+    }
+
+    /// Whether a launch is to be timed for the sake of those behind it alone.
+    pub fn is_due(&self) -> bool {
+        let launches = self.1.load(Ordering::Relaxed).wrapping_add(1);
+        self.1.store(launches, Ordering::Relaxed);
+        launches.is_multiple_of(TIMED) || self.0.load(Ordering::Relaxed) == 0
     }
 
     /// Takes note of `blocks` of `threads` threads that took so many nanoseconds.

@@ -1,27 +1,31 @@
-//! The persistent thread pool. The launching thread takes part; one grid runs at a time. Cooperative launches run all
+//! The persistent thread pool. The launching thread takes part; the pool works at one grid at a time, and grids of other streams that run
+//! meanwhile have their launching threads alone. Cooperative launches run all
 //! blocks at once: in block forms that meet at the barrier of the grid they take turns (`turns`), else each has an OS thread.
 
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::Instant;
 
-use super::calling::{Credit, Delays, LONGEST_LOOK, Patience};
+use super::calling::{Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
 use super::fault;
 use super::gate::Gate;
 use super::job::Job;
 use super::lead::Lead;
 use super::processors::threads;
 use super::relief;
-use super::run::run;
+use super::run::{self, run};
 use super::state::Worker;
 use crate::error::CudaError;
 
 struct Pool {
     /// How many there are besides the launching one.
     others: AtomicU32,
-    /// Held while a grid runs.
+    /// Held while a grid runs that others may be called to.
     launch: Mutex<Credit>,
+    /// Whether that is one of the legacy default stream.
+    legacy: AtomicBool,
     gate: Gate,
     delays: Delays,
 }
@@ -36,6 +40,7 @@ fn pool() -> &'static Pool {
         let pool: &'static Pool = Box::leak(Box::new(Pool {
             others: AtomicU32::new(0),
             launch: Mutex::default(),
+            legacy: AtomicBool::new(false),
             gate: Gate::new(),
             delays: Delays::default(),
         }));
@@ -52,16 +57,21 @@ thread_local! {
     static WORKER: RefCell<Option<Box<Worker>>> = const { RefCell::new(None) };
 }
 
-/// Takes part in a job with this OS thread's worker. `take` gives it blocks.
-fn take_part(job: &Job, take: &mut dyn FnMut() -> Option<Range<u64>>) {
+/// Does something with this OS thread's worker, which runs nothing.
+fn with_worker(body: impl FnOnce(*mut Worker)) {
     fault::prepare_thread();
     // In static destructors of the program the thread's own worker may be gone already.
     let kept = WORKER.try_with(|slot| slot.borrow_mut().take()).ok().flatten();
     let mut worker = kept.unwrap_or_else(Worker::new);
+    body(&raw mut *worker);
+    let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
+}
+
+/// Takes part in a job with this OS thread's worker. `take` gives it blocks.
+fn take_part(job: &Job, take: &mut dyn FnMut() -> Option<Range<u64>>) {
     // SAFETY: the worker is this OS thread's own and runs nothing; the launch keeps the job valid until all workers are
     // done.
-    unsafe { run(&raw mut *worker, job, take) };
-    let _ = WORKER.try_with(|slot| *slot.borrow_mut() = Some(worker));
+    with_worker(|worker| unsafe { run(worker, job, take) });
 }
 
 /// Takes part in a job with a worker made for it: what an OS thread does that exists for this job alone.
@@ -92,30 +102,132 @@ fn serve(pool: &'static Pool) {
     }
 }
 
-/// Runs all blocks of a grid and returns when the last one has ended.
-pub fn run_grid(mut job: Job) {
-    let pool = pool();
-    let others = pool.others.load(Ordering::Relaxed);
-    let mut credit = lock(&pool.launch);
-    if job.grid_barrier.is_some() && !job.blocks_take_turns() {
-        run_cooperative(&job);
-        return;
+/// Which grids may run at the same time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// One of the legacy default stream, or of any where all work is done at once: one after the other.
+    Alone,
+    /// Beside those of other streams. Whether it is of the legacy stream.
+    Beside { legacy: bool },
+}
+
+/// Holds the pool for one grid.
+struct Held<'a> {
+    pool: &'a Pool,
+    credit: MutexGuard<'a, Credit>,
+}
+
+impl<'a> Held<'a> {
+    fn new(pool: &'a Pool, credit: MutexGuard<'a, Credit>, legacy: bool) -> Self {
+        pool.legacy.store(legacy, Ordering::Relaxed);
+        Self { pool, credit }
     }
-    if job.blocks_take_turns() {
-        run_in_turns(pool, &mut job, others);
-    } else if job.total <= job.chunk || job.shuffle.is_some() {
-        // One task needs nobody else, and an order of chance is one OS thread's.
-        take_part(&job, &mut || job.next_chunk());
-    } else if others == 0 {
-        job.fit_chunk(pool.delays.awake(), 1);
-        take_part(&job, &mut || job.next_chunk());
-    } else {
-        job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
-        let mut lead = Lead::new(&job, &pool.gate, &pool.delays, &mut credit, others);
-        take_part(&job, &mut || lead.next());
-        lead.finish();
+
+    /// The pool, unless another grid has it that may run beside this one.
+    fn take(pool: &'a Pool, way: Way) -> Option<Self> {
+        let legacy = way != Way::Beside { legacy: false };
+        match pool.launch.try_lock() {
+            Ok(credit) => Some(Self::new(pool, credit, legacy)),
+            Err(TryLockError::Poisoned(poisoned)) => Some(Self::new(pool, poisoned.into_inner(), legacy)),
+            Err(TryLockError::WouldBlock) => {
+                let waits = way == Way::Alone || legacy && pool.legacy.load(Ordering::Relaxed);
+                waits.then(|| Self::new(pool, lock(&pool.launch), legacy))
+            }
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.pool.legacy.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Runs all blocks of a grid and returns when the last one has ended: whether it met what this target has not.
+pub fn run_grid(mut job: Job, way: Way) -> bool {
+    let pool = pool();
+    let mut held = Held::take(pool, way);
+    match &mut held {
+        Some(held) => run_held(held, &mut job, way),
+        None => run_beside(pool, &mut job),
     }
     relief::join(&job);
+    drop(held);
+    job.is_refused.load(Ordering::Relaxed)
+}
+
+/// Runs small grids one after the other on this OS thread: whether one met what this target has not.
+pub fn run_row(jobs: &mut [&mut Job], way: Way) -> bool {
+    let held = Held::take(pool(), way);
+    // SAFETY: the worker is this OS thread's own and runs nothing; the jobs are valid as long as they are borrowed.
+    with_worker(|worker| unsafe { run::run_row(worker, jobs.iter_mut().map(|job| &mut **job)) });
+    drop(held);
+    jobs.iter().any(|job| job.is_refused.load(Ordering::Relaxed))
+}
+
+/// Whether a call of another OS thread pays for work of so many nanoseconds.
+pub fn pays(nanoseconds: u64) -> bool {
+    pool().delays.pays(nanoseconds, true)
+}
+
+/// Runs a grid on this OS thread; takes the time now and then where it decides whether a launch is kept for later.
+fn run_timed(job: &Job, way: Way) {
+    let start = (way != Way::Alone && job.kernel.pace.is_due()).then(Instant::now);
+    take_part(job, &mut || job.next_chunk());
+    if let Some(start) = start {
+        job.kernel.pace.learn(nanoseconds(start.elapsed()), job.total, job.threads());
+    }
+}
+
+fn run_held(held: &mut Held, job: &mut Job, way: Way) {
+    let pool = held.pool;
+    let others = pool.others.load(Ordering::Relaxed);
+    if job.grid_barrier.is_some() && !job.blocks_take_turns() {
+        run_cooperative(job);
+    } else if job.blocks_take_turns() {
+        run_in_turns(pool, job, others);
+    } else if job.total <= job.chunk || job.shuffle.is_some() {
+        // One task needs nobody else, and an order of chance is one OS thread's.
+        run_timed(job, way);
+    } else if others == 0 {
+        job.fit_chunk(pool.delays.awake(), 1);
+        run_timed(job, way);
+    } else {
+        job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
+        let mut lead = Lead::new(job, &pool.gate, &pool.delays, &mut held.credit, others);
+        take_part(job, &mut || lead.next());
+        lead.finish();
+    }
+}
+
+/// Runs a grid while the pool is at work at another one: alone, until that has ended and what is left is worth a call.
+fn run_beside(pool: &Pool, job: &mut Job) {
+    if job.blocks_take_turns() {
+        return run_in_turns(pool, job, 0);
+    } else if job.grid_barrier.is_some() {
+        return run_cooperative(job);
+    }
+    if job.total <= job.chunk {
+        return run_timed(job, Way::Beside { legacy: false });
+    }
+    let others = pool.others.load(Ordering::Relaxed);
+    job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
+    let (job, mut held) = (&*job, None);
+    take_part(job, &mut || {
+        let rest = job.total.saturating_sub(job.next.load(Ordering::Relaxed));
+        let is_much = || job.kernel.pace.of(rest, job.threads()).is_none_or(|time| pool.delays.pays(time, true));
+        if held.is_none() && others != 0 && rest > job.chunk && is_much() {
+            held = pool.launch.try_lock().ok();
+            if held.is_some() {
+                job.called.get_or_init(Instant::now);
+                pool.gate.open(job, others);
+            }
+        }
+        job.next_chunk()
+    });
+    if held.is_some() {
+        pool.gate.shut(LONGEST_LOOK);
+    }
 }
 
 /// Runs a cooperative grid whose blocks take turns: a share for each OS thread, all of which must come.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::job::Job;
 use super::limits;
+use super::runners;
 use super::state::Worker;
 
 /// How long a block waits before another OS thread goes on with the grid.
@@ -48,11 +49,15 @@ pub unsafe fn wait(worker: *mut Worker, patience: Patience) {
     // SAFETY: by contract.
     unsafe {
         match (*worker).waits_since {
-            None => (*worker).waits_since = Some(Instant::now()),
+            None => {
+                (*worker).waits_since = Some(Instant::now());
+                (*worker).job().kernel.may_wait.store(true, Ordering::Relaxed);
+            }
             Some(since) if since.elapsed() >= patience.time() => {
                 (*worker).waits_since = None;
                 (*worker).job().kernel.waits.store(true, Ordering::Relaxed);
                 call(worker);
+                runners::relieve();
             }
             Some(_) => (),
         }

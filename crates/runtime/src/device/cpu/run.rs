@@ -9,6 +9,7 @@
 //! any depth.
 
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use corosensei::{Coroutine, Yielder};
 
@@ -109,6 +110,61 @@ unsafe fn next_block(worker: *mut Worker, job: &Job, take: Take) -> Option<u64> 
 /// # Safety
 /// As [`run`].
 unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
+    // SAFETY: by contract.
+    unsafe { on_big_stack(worker, job, || run_blocks(worker, job, take)) };
+}
+
+/// Runs small grids in split form one after the other, each to its end; those behind one that fails not at all.
+///
+/// # Safety
+/// `worker` belongs to this OS thread and runs nothing; arguments and entries of the jobs are valid.
+pub unsafe fn run_row<'a>(worker: *mut Worker, jobs: impl Iterator<Item = &'a mut Job>) {
+    let mut jobs = jobs.peekable();
+    let Some(first) = jobs.peek() else { return };
+    let first: *const Job = &raw const **first;
+    // SAFETY: exclusive access by contract; no coroutine is alive yet. The first job lives as long as the others.
+    unsafe {
+        (*worker).mode = Mode::Whole;
+        on_big_stack(worker, &*first, || {
+            for job in jobs {
+                job.restart();
+                let job = &*job;
+                (*worker).prepare(job);
+                (*worker).chunk = 0..job.total;
+                run_blocks(worker, job, &mut || job.next_chunk());
+                if job.kernel.waits.load(Ordering::Relaxed) {
+                    relief::join(job);
+                }
+                if job.failed() {
+                    return;
+                }
+            }
+        });
+        (*worker).finish();
+    }
+}
+
+/// Runs blocks in split form, in a coroutine of theirs.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn run_blocks(worker: *mut Worker, job: &Job, take: Take) {
+    // SAFETY: by contract.
+    unsafe {
+        while let Some(block) = next_block(worker, job, take) {
+            set_block(worker, job, block);
+            let others = (*worker).chunk.end.saturating_sub((*worker).chunk.start);
+            // A block that waits may have given the others back meanwhile; then it ran alone.
+            (*worker).chunk.start += run_whole_blocks(worker, job, 1 + others) - 1;
+        }
+    }
+}
+
+/// Runs `body` in the worker's big coroutine, which `job` may leave from any depth.
+///
+/// # Safety
+/// `worker` belongs to this OS thread and runs nothing else.
+unsafe fn on_big_stack(worker: *mut Worker, job: &Job, body: impl FnOnce()) {
     // SAFETY: exclusive access; nothing else runs on this worker.
     let stack = unsafe {
         (*worker).big_stack.resize(BIG_STACK);
@@ -120,15 +176,8 @@ unsafe fn run_whole(worker: *mut Worker, job: &Job, take: Take) {
     };
     let body = move |yielder: &Yielder<(), ()>, ()| {
         // SAFETY: the worker outlives this coroutine and is used by this OS thread only.
-        unsafe {
-            (*worker).whole_yielder = yielder;
-            while let Some(block) = next_block(worker, job, take) {
-                set_block(worker, job, block);
-                let others = (*worker).chunk.end.saturating_sub((*worker).chunk.start);
-                // A block that waits may have given the others back meanwhile; then it ran alone.
-                (*worker).chunk.start += run_whole_blocks(worker, job, 1 + others) - 1;
-            }
-        }
+        unsafe { (*worker).whole_yielder = yielder };
+        body();
     };
     // SAFETY: the coroutine is finished or discarded before this function returns, so what it borrows outlives it.
     let mut coroutine: Coroutine<(), (), (), _> = unsafe { Coroutine::with_stack_unchecked(stack, body) };

@@ -6,9 +6,11 @@ use super::failure::device_ok;
 use super::graphs::capture;
 use super::graphs::work::Work;
 use super::heap::{self, Kind};
+use super::kept::{Kept, call};
+use super::later::{self, Choice};
 use super::machine::Cpu;
 use super::streams::{PRIORITIES, check, create, destroy, finish, get};
-use super::{events, pool};
+use super::{events, pool, runners};
 use crate::device::seam::{Stream, Streams};
 use crate::error::{CudaError, Result};
 
@@ -22,14 +24,19 @@ impl Streams for Cpu {
     }
 
     fn synchronize_stream(&self, stream: Stream) -> Result {
-        check(stream)?;
+        let target = get(stream)?;
         capture::refuse_on(stream)?;
-        pool::drain();
+        match runners::is_idle() {
+            true => pool::drain(),
+            false => runners::wait_for(&target)?,
+        }
         finish()
     }
 
     fn query_stream(&self, stream: Stream) -> Result {
-        self.synchronize_stream(stream)
+        let target = get(stream)?;
+        capture::refuse_on(stream)?;
+        if runners::is_done(&target) { finish() } else { runners::not_ready() }
     }
 
     fn stream_flags(&self, stream: Stream) -> Result<u32> {
@@ -53,7 +60,10 @@ impl Streams for Cpu {
     fn wait_event(&self, stream: Stream, event: *mut c_void, _flags: u32) -> Result {
         device_ok()?;
         check(stream)?;
-        capture::wait_event(stream, event, || events::check(event))
+        capture::wait_event(stream, event, || match events::ahead(event)? {
+            None => Ok(()),
+            Some(point) => runners::push(&get(stream)?, Kept::Wait(point), None),
+        })
     }
 
     fn attach(&self, stream: Stream, pointer: *mut c_void, _length: usize, flags: u32) -> Result {
@@ -82,7 +92,14 @@ impl Streams for Cpu {
         device_ok()?;
         check(stream)?;
         let work = Work::Host(function, data);
-        capture::recorded(stream, || Ok(work.clone()), || work.run(stream))
+        capture::recorded(
+            stream,
+            || Ok(work.clone()),
+            || {
+                let choice = || Ok(Choice::Later(Kept::Work(work.clone())));
+                later::submit(stream, || None, None, choice, |way| work.run(stream, way))
+            },
+        )
     }
 
     unsafe fn callback(
@@ -93,10 +110,17 @@ impl Streams for Cpu {
     ) -> Result {
         check(stream)?;
         capture::refuse_on(stream)?;
-        let status = device_ok().err().map_or(0, |error| error.0);
-        // SAFETY: by contract.
-        unsafe { callback(stream, status, data) };
-        Ok(())
+        let choice = || Ok(Choice::Later(Kept::Callback(callback, data)));
+        later::submit(
+            stream,
+            || None,
+            None,
+            choice,
+            |_| {
+                call(callback, stream, data);
+                Ok(())
+            },
+        )
     }
 
     fn priorities(&self) -> Result<(i32, i32)> {

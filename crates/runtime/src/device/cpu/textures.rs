@@ -8,7 +8,7 @@ use super::arrays::{self, Array};
 use super::failure::device_ok;
 use super::heap::device_range;
 use super::machine::Cpu;
-use super::mipmaps;
+use super::{mipmaps, runners};
 use crate::device::seam::{ObjectParts, Textures};
 use crate::device::texture_rules::{CLAMP, WRAP, address_modes, channels, check_settings, reads_integers, view_format};
 use crate::error::{CudaError, Result, check};
@@ -211,6 +211,7 @@ impl Textures for Cpu {
     }
 
     fn destroy_texture(&self, texture: u64) -> Result {
+        runners::wait_for_all()?;
         destroy(texture, true)
     }
 
@@ -230,6 +231,7 @@ impl Textures for Cpu {
     }
 
     fn destroy_surface(&self, surface: u64) -> Result {
+        runners::wait_for_all()?;
         destroy(surface, false)
     }
 
@@ -246,6 +248,7 @@ impl Textures for Cpu {
     }
 
     fn free_mipmap(&self, mipmap: *mut c_void) -> Result {
+        runners::wait_for_all()?;
         mipmaps::free(mipmap)
     }
 }

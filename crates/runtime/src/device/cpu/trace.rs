@@ -38,6 +38,11 @@ fn trace() -> Option<&'static Trace> {
         .as_ref()
 }
 
+/// Whether there is a trace.
+pub fn is_on() -> bool {
+    trace().is_some()
+}
+
 extern "C" fn close() {
     if let Some(trace) = trace() {
         let mut file = trace.file.lock().unwrap_or_else(PoisonError::into_inner);

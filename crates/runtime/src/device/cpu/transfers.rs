@@ -1,12 +1,16 @@
-//! Copies, fills and arrays: done when the call returns, whatever the stream.
+//! Copies, fills and arrays. Copies and fills of rows between the device and pinned memory may be kept for later; the others are done when the
+//! call returns, behind what their stream has to do.
 
 use std::ffi::c_void;
 
+use super::failure::device_ok;
 use super::graphs::capture;
 use super::graphs::work::Work;
+use super::kept::Kept;
+use super::later::{self, Choice};
 use super::machine::Cpu;
-use super::trace::{Event, traced};
-use super::{arrays, streams};
+use super::trace::Event;
+use super::{arrays, copies, heap, kernel, runners, streams};
 use crate::device::seam::{Arrays, Copies, Copy2d, Fill, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{
@@ -27,7 +31,7 @@ fn a_copy(kind: u32, bytes: usize) -> Event {
 /// Extents of copies with arrays count elements.
 fn a_copy_3d(kind: u32, extent: Extent, arrays: [*mut c_void; 2]) -> Event {
     if arrays.iter().all(|array| array.is_null()) {
-        a_copy(kind, volume(extent))
+        a_copy(kind, copies::volume(extent))
     } else {
         Event::new("copy", "copy with an array")
     }
@@ -42,18 +46,47 @@ fn a_fill(bytes: usize) -> Event {
     Event::new("fill", "fill").number("bytes", bytes as u64)
 }
 
-fn volume(extent: Extent) -> usize {
-    extent.width * extent.height * extent.depth
+/// Up to so many bytes of memory of the host that is not pinned are kept aside for a copy, as CUDA does.
+const MOST_STAGED: usize = 64 << 10;
+
+/// Whether memory is the host's own: a copy is through with it when the call returns.
+fn is_pageable(memory: *const c_void) -> bool {
+    heap::find(memory).is_none() && !kernel::in_variable(memory as usize, 1)
 }
 
-/// Does `work`, or keeps it for later where the stream records; what the call waits for cannot be kept.
-fn done(order: Order, work: &Work, says: impl FnOnce() -> Event) -> Result {
-    streams::check(order.stream)?;
-    if order.waits {
-        capture::refuse_on(order.stream)?;
+/// How `work` is to be kept for later, with all checks that it would meet.
+fn choice(work: &Work) -> Result<Choice> {
+    device_ok()?;
+    let later = || Ok(Choice::Later(Kept::Work(work.clone())));
+    match work {
+        Work::Copy { to, from, count, kind } if *count != 0 => {
+            copies::check_copy(*to, *count, *from, *count, *kind)?;
+            match (is_pageable(*to), is_pageable(*from)) {
+                (false, false) => later(),
+                (false, true) if *count <= MOST_STAGED => {
+                    // SAFETY: by the contract of who asks for the copy.
+                    let bytes = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), *count) };
+                    Ok(Choice::Later(Kept::Staged { to: *to, bytes: bytes.into() }))
+                }
+                _ => Ok(Choice::Wait),
+            }
+        }
+        Work::Copy2d(copy) if copies::check_2d(copy)? && !is_pageable(copy.to) && !is_pageable(copy.from) => later(),
+        Work::Fill2d(fill) if copies::check_fill(fill)? => later(),
+        _ => Ok(Choice::Wait),
     }
-    let now = || traced(order.stream, says, || work.run(order.stream));
-    capture::recorded(order.stream, || Ok(work.clone()), now)
+}
+
+/// Does `work` in the order of its stream, or keeps it where the stream records; what the call waits for cannot be kept.
+fn done(order: Order, work: &Work, says: impl Fn() -> Event) -> Result {
+    streams::check(order.stream)?;
+    let (stream, says): (_, &dyn Fn() -> Event) = (order.stream, &says);
+    if order.waits {
+        capture::refuse_on(stream)?;
+        return later::at_once(stream, Some(says), |way| work.run(stream, way));
+    }
+    let now = || later::submit(stream, || work.cost(), Some(says), || choice(work), |way| work.run(stream, way));
+    capture::recorded(stream, || Ok(work.clone()), now)
 }
 
 impl Copies for Cpu {
@@ -93,7 +126,7 @@ impl Copies for Cpu {
     }
 
     unsafe fn fill_3d(&self, to: PitchedPtr, value: u8, extent: Extent, order: Order) -> Result {
-        done(order, &Work::Fill3d(to, value, extent), || a_fill(volume(extent)))
+        done(order, &Work::Fill3d(to, value, extent), || a_fill(copies::volume(extent)))
     }
 
     unsafe fn fill_elements(&self, fill: &MemsetNode, order: Order) -> Result {
@@ -107,6 +140,7 @@ impl Arrays for Cpu {
     }
 
     fn free_array(&self, array: *mut c_void) -> Result {
+        runners::wait_for_all()?;
         arrays::free(array)
     }
 

@@ -14,6 +14,7 @@ use super::failure::device_ok;
 use super::heap;
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
+use super::runners;
 use crate::device::seam::VirtualMemory;
 use crate::error::{CudaError, Result, check};
 use crate::types::{Location, MemoryProperties};
@@ -249,6 +250,7 @@ impl VirtualMemory for Cpu {
     }
 
     fn unmap_memory(&self, start: usize, size: usize) -> Result {
+        runners::wait_for_all()?;
         let mut state = state();
         let found = state.around(start, size)?;
         let mut gone = Vec::new();

@@ -7,6 +7,8 @@ use super::capture;
 use super::graph::{Graph, Name, Plan, registry};
 use super::work::Work;
 use crate::device::cpu::failure::device_ok;
+use crate::device::cpu::kept::Kept;
+use crate::device::cpu::later::{self, Choice};
 use crate::device::cpu::machine::Cpu;
 use crate::device::cpu::streams;
 use crate::device::seam::{Capture, Graphs, Handle, NodeWork, Stream};
@@ -141,8 +143,7 @@ impl Graphs for Cpu {
         let work = unsafe { Work::new(work, plan)? };
         let mut registry = registry();
         let plan = registry.instances.get_mut(&(instance as Name)).ok_or(CudaError::INVALID_VALUE)?;
-        let steps = &mut Arc::make_mut(plan).steps;
-        let step = steps.iter_mut().find(|step| step.name == node as Name).ok_or(CudaError::INVALID_VALUE)?;
+        let step = Arc::make_mut(plan).step(node as Name).ok_or(CudaError::INVALID_VALUE)?;
         if step.work.kind() != work.kind() {
             return Err(CudaError::INVALID_VALUE);
         }
@@ -162,7 +163,15 @@ impl Graphs for Cpu {
         streams::check(stream)?;
         // Nothing is held while it runs: it may call functions of the program.
         let plan = registry().instances.get(&(instance as Name)).cloned().ok_or(CudaError::INVALID_VALUE)?;
-        let kept = plan.clone();
-        capture::recorded(stream, || Ok(Work::Graph(kept)), || plan.run(stream))
+        let work = Work::Graph(plan.clone());
+        capture::recorded(
+            stream,
+            || Ok(work.clone()),
+            || {
+                let choice =
+                    || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
+                later::submit(stream, || plan.cost(), None, choice, |way| plan.run(stream, way))
+            },
+        )
     }
 }

@@ -5,7 +5,9 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::replay::Prepared;
 use super::work::Work;
+use crate::device::cpu::pool::Way;
 use crate::device::seam::Stream;
 use crate::error::{CudaError, Result};
 
@@ -78,7 +80,7 @@ impl Graph {
                 return Err(CudaError::INVALID_VALUE);
             }
         }
-        Ok(Plan { steps })
+        Ok(Plan { steps, prepared: Prepared::default() })
     }
 
     /// The same with other names, and what each name became.
@@ -96,12 +98,28 @@ impl Graph {
 /// A graph that can be launched.
 #[derive(Clone, Default)]
 pub struct Plan {
-    pub steps: Vec<Node>,
+    steps: Vec<Node>,
+    prepared: Prepared,
 }
 
 impl Plan {
-    pub fn run(&self, stream: Stream) -> Result {
-        self.steps.iter().try_for_each(|node| node.work.run(stream))
+    pub fn run(&self, stream: Stream, way: Way) -> Result {
+        self.prepared.run(&self.steps, stream, way)
+    }
+
+    pub fn steps(&self) -> &[Node] {
+        &self.steps
+    }
+
+    /// The step of a node, to be changed: nothing is prepared any more.
+    pub fn step(&mut self, name: Name) -> Option<&mut Node> {
+        self.prepared = Prepared::default();
+        self.steps.iter_mut().find(|step| step.name == name)
+    }
+
+    /// Nanoseconds that all of it will keep one OS thread busy, if that is known.
+    pub fn cost(&self) -> Option<u64> {
+        self.steps.iter().map(|node| node.work.cost()).sum()
     }
 
     /// Takes over what `other` does, unless it has another shape: then the first node that differs.
@@ -124,6 +142,7 @@ impl Plan {
         if self.steps.len() != other.steps.len() {
             return Some(0);
         }
+        self.prepared = Prepared::default();
         for (step, node) in self.steps.iter_mut().zip(&other.steps) {
             step.work = node.work.clone();
         }

@@ -2,12 +2,14 @@
 //!
 //! - `work.rs`: what one node does, kept until it is done;
 //! - `graph.rs`: nodes and what they depend on, and the order that they are done in;
+//! - `replay.rs`: graphs that are launched again and again;
 //! - `capture.rs`: streams that record what they are asked to do as nodes;
 //! - `calls.rs`: what the program calls.
 //!
-//! The nodes of a graph are done one after the other by the thread that launches it, as all work of this device is.
+//! The nodes of a graph are done one after the other, as one piece of work of the stream that it is launched in.
 
 mod calls;
 pub mod capture;
 mod graph;
+mod replay;
 pub mod work;

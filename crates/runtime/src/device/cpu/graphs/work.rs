@@ -2,72 +2,119 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::graph::Plan;
 use crate::abi::Dim3;
-use crate::device::cpu::kernel::kernel;
-use crate::device::cpu::{arrays, copies, events, launches};
-use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, Stream, Window};
+use crate::device::cpu::calling::nanoseconds;
+use crate::device::cpu::failure::device_ok;
+use crate::device::cpu::job::Job;
+use crate::device::cpu::kept::host_function;
+use crate::device::cpu::kernel::{Kernel, kernel};
+use crate::device::cpu::pool::Way;
+use crate::device::cpu::{arrays, copies, events, launches, shuffle};
+use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, PER_THREAD, Stream, Window};
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::Function;
 use crate::types::{Copy3d, Copy3dPeer, Extent, MemsetNode, PitchedPtr};
 
-/// The bytes of a parameter, aligned as any type needs.
-type Parameter = Box<[u128]>;
+/// Parameters of a launch, one after the other and each aligned as any type needs, and where they begin.
+struct Parameters {
+    _bytes: Box<[u128]>,
+    pointers: Box<[*mut c_void]>,
+}
+
+// SAFETY: pointers into what it owns, which nobody writes to.
+unsafe impl Send for Parameters {}
+// SAFETY: see `Send`.
+unsafe impl Sync for Parameters {}
 
 /// A launch with its own copy of the arguments.
 #[derive(Clone)]
 pub struct Recorded {
-    function: &'static Function,
+    kernel: &'static Kernel,
     grid: Dim3,
     block: Dim3,
     shared: usize,
     cooperative: bool,
     blocks_per_task: u32,
-    parameters: Arc<[Parameter]>,
+    parameters: Arc<Parameters>,
+}
+
+impl Parameters {
+    /// # Safety
+    /// One pointer for each parameter of the kernel, valid for its size.
+    unsafe fn new(kernel: &Kernel, args: *mut *mut c_void) -> Self {
+        let words = |size: &u32| (*size as usize).div_ceil(16);
+        let mut bytes: Box<[u128]> = vec![0; kernel.param_sizes.iter().map(words).sum()].into();
+        let mut at = bytes.as_mut_ptr();
+        let parameter = |(index, size): (usize, &u32)| {
+            let here = at.cast::<u8>();
+            // SAFETY: by contract; there is room for each.
+            unsafe {
+                std::ptr::copy_nonoverlapping((*args.add(index)).cast::<u8>(), here, *size as usize);
+                at = at.add(words(size));
+            }
+            here.cast()
+        };
+        let pointers = kernel.param_sizes.iter().enumerate().map(parameter).collect();
+        Self { _bytes: bytes, pointers }
+    }
 }
 
 impl Recorded {
     /// # Safety
     /// The arguments are what the kernel expects.
     pub unsafe fn new(function: &'static Function, launch: &Launch) -> Result<Self> {
-        let cooperative = launch.is_cooperative()?;
-        let found = kernel(function)?;
-        launches::check_shape(found, launch.grid, launch.block, launch.shared)?;
-        check(found.param_sizes.is_empty() || !launch.args.is_null())?;
-        let parameter = |(index, size): (usize, &u32)| {
-            let mut bytes: Parameter = vec![0; (*size as usize).div_ceil(16)].into();
-            // SAFETY: one pointer for each parameter, valid for its size.
-            unsafe {
-                let from = (*launch.args.add(index)).cast::<u8>();
-                std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr().cast(), *size as usize);
-            }
-            bytes
-        };
+        let blocks_per_task = launches::take_blocks_per_task();
+        let kernel = kernel(function)?;
+        let cooperative = launches::check(kernel, launch)?;
+        check(kernel.param_sizes.is_empty() || !launch.args.is_null())?;
         Ok(Self {
-            function,
+            kernel,
             grid: launch.grid,
             block: launch.block,
             shared: launch.shared,
             cooperative,
-            blocks_per_task: launches::take_blocks_per_task(),
-            parameters: found.param_sizes.iter().enumerate().map(parameter).collect(),
+            blocks_per_task,
+            // SAFETY: by contract.
+            parameters: Arc::new(unsafe { Parameters::new(kernel, launch.args) }),
         })
     }
 
-    fn run(&self, stream: Stream) -> Result {
-        let mut args: Vec<*mut c_void> = self.parameters.iter().map(|bytes| bytes.as_ptr().cast_mut().cast()).collect();
-        let launch = Launch {
+    fn launch(&self, stream: Stream) -> Launch<'static> {
+        Launch {
             grid: self.grid,
             block: self.block,
-            args: args.as_mut_ptr(),
+            args: self.parameters.pointers.as_ptr().cast_mut(),
             shared: self.shared,
             stream,
             cooperative: self.cooperative,
             attributes: &[],
-        };
-        launches::set_blocks_per_task(self.blocks_per_task);
-        launches::launch(self.function, &launch)
+        }
+    }
+
+    pub fn cost(&self) -> Option<u64> {
+        launches::cost(self.kernel, self.grid, self.block)
+    }
+
+    fn run(&self, stream: Stream, way: Way) -> Result {
+        device_ok()?;
+        let start = self.cost().is_none().then(Instant::now);
+        let tasks = Some(self.blocks_per_task);
+        launches::run(self.kernel, &self.launch(stream), self.cooperative, tasks, way)?;
+        if let (Some(start), None) = (start, self.cost()) {
+            let threads = self.block.x * self.block.y * self.block.z;
+            self.kernel.pace.learn(nanoseconds(start.elapsed()), launches::total(self.grid), threads);
+        }
+        Ok(())
+    }
+
+    /// As the pool sees it, where it may be one of a row of small grids that one OS thread runs.
+    pub fn small(&self) -> Option<Job> {
+        let plain = !self.cooperative && self.kernel.output.is_none() && shuffle::seed().is_none();
+        let job = launches::job(self.kernel, &self.launch(PER_THREAD), false, Some(self.blocks_per_task), u32::MAX);
+        (plain && job.block_entry.is_some()).then_some(job)
     }
 }
 
@@ -93,6 +140,9 @@ unsafe fn fill(fill: &MemsetNode) -> Result {
     }
     Ok(())
 }
+
+/// What a copy moves in a nanosecond, at best.
+const BYTES_PER_NANOSECOND: u64 = 8;
 
 /// What a node does.
 #[derive(Clone)]
@@ -162,13 +212,42 @@ impl Work {
         }
     }
 
+    /// Nanoseconds that it will keep one OS thread busy, if that is known.
+    pub fn cost(&self) -> Option<u64> {
+        let bytes = match self {
+            Self::Kernel(launch) => return launch.cost(),
+            Self::Graph(plan) => return plan.cost(),
+            Self::Host(..) => return None,
+            Self::Nothing | Self::Wait(_) | Self::Record(_) => 0,
+            Self::Copy { count, .. } => *count,
+            Self::Copy2d(copy) => copy.width * copy.height,
+            Self::Copy3d(copy) => copies::volume(copy.extent),
+            Self::CopyPeer(copy) => copies::volume(copy.extent),
+            Self::Window(window) | Self::Run(window) => window.width * window.height,
+            Self::Fill(fill) => fill.width * fill.height * fill.element as usize,
+            Self::Fill2d(fill) => fill.width * fill.height,
+            Self::Fill3d(_, _, extent) => copies::volume(*extent),
+        };
+        Some(bytes as u64 / BYTES_PER_NANOSECOND)
+    }
+
+    /// Whether a thread of the program has to do it, as it waits for events or leaves some.
+    pub fn has_events(&self) -> bool {
+        match self {
+            Self::Wait(_) | Self::Record(_) => true,
+            Self::Graph(plan) => plan.steps().iter().any(|node| node.work.has_events()),
+            Self::Kernel(launch) => launch.kernel.output.is_some(),
+            _ => false,
+        }
+    }
+
     /// Does it.
-    pub fn run(&self, stream: Stream) -> Result {
+    pub fn run(&self, stream: Stream, way: Way) -> Result {
         // SAFETY: what the program promised when it described the work.
         unsafe {
             match self {
                 Self::Nothing => Ok(()),
-                Self::Kernel(launch) => launch.run(stream),
+                Self::Kernel(launch) => launch.run(stream, way),
                 Self::Copy { to, from, count, kind } => copies::copy(*to, *from, *count, *kind),
                 Self::Copy2d(copy) => copies::copy_2d(copy),
                 Self::Copy3d(copy) => arrays::copy_3d(copy),
@@ -179,11 +258,11 @@ impl Work {
                 Self::Fill2d(fill) => copies::fill(fill),
                 Self::Fill3d(to, value, extent) => arrays::fill_3d(*to, *value, *extent),
                 Self::Host(function, data) => {
-                    function(*data);
+                    host_function(|| function(*data));
                     Ok(())
                 }
-                Self::Graph(plan) => plan.run(stream),
-                Self::Wait(event) => events::check(*event),
+                Self::Graph(plan) => plan.run(stream, way),
+                Self::Wait(event) => events::wait(*event),
                 Self::Record(event) => events::record(*event, stream),
             }
         }

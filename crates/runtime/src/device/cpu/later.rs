@@ -1,0 +1,114 @@
+//! Whether what a stream is asked for is done at once by the thread that asks, or kept for later (`runners`).
+//!
+//! Work of the default streams that has nothing to wait for is done at once, as launching threads take part in grids anyway, and so is work of
+//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for it, where one OS thread is
+//! to run blocks, in an order of chance, and in programs that time their launches.
+
+use std::sync::OnceLock;
+
+use super::kept::Kept;
+use super::pool::Way;
+use super::processors::threads;
+use super::streams::{self, Stream};
+use super::trace::{self, Event, traced};
+use super::{runners, shuffle};
+use crate::device::seam;
+use crate::error::Result;
+
+/// From how many nanoseconds on work is kept for later, where a program has several streams of its own, and one.
+const LONG: u64 = 10_000;
+const LONG_OF_LONE: u64 = 300_000;
+
+/// What is to come of work that is not done at once.
+pub enum Choice {
+    Later(Kept),
+    /// It is done at once all the same, behind what is kept for the stream.
+    Wait,
+}
+
+unsafe extern "C" {
+    /// Of `native.c`.
+    fn __regrain_times_launches() -> i32;
+}
+
+fn asked() -> bool {
+    match std::env::var("REGRAIN_CPU_STREAMS").as_deref() {
+        Ok("synchronous") => false,
+        Ok("asynchronous" | "") | Err(_) => true,
+        Ok(other) => {
+            eprintln!(
+                "regrain runtime: warning: expected REGRAIN_CPU_STREAMS to be 'asynchronous' or 'synchronous', got '{other}'"
+            );
+            true
+        }
+    }
+}
+
+/// Whether anything may be kept for later.
+fn is_asynchronous() -> bool {
+    static ASYNCHRONOUS: OnceLock<bool> = OnceLock::new();
+    // SAFETY: a C function without preconditions.
+    let times = || unsafe { __regrain_times_launches() } != 0;
+    let is = *ASYNCHRONOUS.get_or_init(|| asked() && shuffle::seed().is_none() && threads() > 1 && !times());
+    is && !runners::is_copy()
+}
+
+/// Whether work of a stream that takes so many nanoseconds, where that is known, is better done at once.
+fn is_quick(stream: &Stream, cost: Option<u64>) -> bool {
+    let long = if streams::is_lone() { LONG_OF_LONE } else { LONG };
+    stream.is_default() || cost.is_some_and(|cost| cost < long)
+}
+
+/// Says what a trace is to say of work.
+pub type Says<'a> = Option<&'a dyn Fn() -> Event>;
+
+fn told(stream: seam::Stream, says: Says, now: impl FnOnce() -> Result) -> Result {
+    match says {
+        Some(says) => traced(stream, says, now),
+        None => now(),
+    }
+}
+
+/// How work runs that holds a stream's turn.
+fn beside(stream: &Stream) -> Way {
+    Way::Beside { legacy: stream.is_legacy() }
+}
+
+/// Does `now`, or keeps what `keep` makes of it, in the order of the stream.
+pub fn submit(
+    stream: seam::Stream,
+    cost: impl FnOnce() -> Option<u64>,
+    says: Says,
+    keep: impl FnOnce() -> Result<Choice>,
+    now: impl FnOnce(Way) -> Result,
+) -> Result {
+    if streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
+        streams::check(stream)?;
+        return told(stream, says, || now(Way::Alone));
+    }
+    let target = streams::get(stream)?;
+    if is_quick(&target, cost())
+        && let Some(_turn) = runners::enter(&target)
+    {
+        return told(stream, says, || now(beside(&target)));
+    }
+    match keep()? {
+        Choice::Later(kept) => runners::push(&target, kept, says.filter(|_| trace::is_on()).map(|says| says())),
+        Choice::Wait => in_turn(&target, says, now),
+    }
+}
+
+fn in_turn(target: &Stream, says: Says, now: impl FnOnce(Way) -> Result) -> Result {
+    let _turn = runners::wait_turn(target)?;
+    told(target.handle as seam::Stream, says, || now(beside(target)))
+}
+
+/// Does `now` behind what is kept for the stream.
+pub fn at_once(stream: seam::Stream, says: Says, now: impl FnOnce(Way) -> Result) -> Result {
+    if streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
+        streams::check(stream)?;
+        return told(stream, says, || now(Way::Alone));
+    }
+    let target = streams::get(stream)?;
+    in_turn(&target, says, now)
+}
