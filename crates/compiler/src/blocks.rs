@@ -13,7 +13,7 @@ use regrain_frontend::private_names;
 use regrain_targets::device_language::grid_barriers;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Error, kernel_names};
+use regrain_targets::{Error, Unsupported, kernel_names};
 
 use crate::chips::Chips;
 use crate::commands::Commands;
@@ -153,13 +153,18 @@ fn stand_in<'ctx>(
     device: &Module<'ctx>,
 ) -> Result<()> {
     let lacking = target.stand_in(context, device)?;
+    say_lacking(source, lacking, "its launch fails with cudaErrorNotSupported where a thread gets there")
+}
+
+/// Warns of what a target cannot do, and what comes of it; an error where warnings are to be.
+pub(crate) fn say_lacking(source: &Source<'_>, lacking: Vec<Unsupported>, outcome: &str) -> Result<()> {
     let says = |option: &str| source.unit.options.iter().any(|given| given == option);
     if let Some(first) = lacking.first().filter(|_| says("-Werror")) {
         return Err(Error::Unsupported(first.clone()).into());
     }
     if !says("-w") {
         for one in lacking {
-            diagnostics::warn(&one.warning("its launch fails with cudaErrorNotSupported where a thread gets there"));
+            diagnostics::warn(&one.warning(outcome));
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use inkwell::module::Module;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::dispatch::{self, Dispatcher};
 use regrain_frontend::launches::{self, Survey};
-use regrain_frontend::{host, managed, specialise};
+use regrain_frontend::{host, linked_registration, managed, specialise};
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, machines, target};
 
@@ -153,19 +153,25 @@ impl<'s> Compilation<'s> {
     fn run(&self) -> Result<()> {
         let context = Context::create();
         let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+        let mut launched_by_device = false;
         if let Some(host) = &host {
+            launched_by_device = linked_registration::by_itself(host, &self.source.unit.id());
             managed::reach(host).map_err(in_a_constant)?;
         }
         if let Some(host) = host.as_ref().filter(|_| self.source.awaits_link()) {
             relocatable::register_private(self.source, host, &self.sides)?;
         }
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
-        let survey = match &host {
+        let mut survey = match &host {
             Some(host) if self.needs_survey(specialised) => measure(STEPS, "survey of the host", || {
                 launches::survey(host, &machines::host()?).map_err(Error::from)
             })?,
             _ => Survey::default(),
         };
+        if launched_by_device {
+            // The host is not all that launches.
+            survey.only.clear();
+        }
         let Some(host) = host else { return self.device_only(&survey) };
         let mut sides = Vec::new();
         for group in self.groups {

@@ -9,6 +9,7 @@ use mlir_bridge::llvm;
 use regrain_frontend::{managed, specialise};
 use regrain_passes::launch::isolate_launches::Version;
 use regrain_targets::assembler::Assembler;
+use regrain_targets::from_nvvm::device_runtime;
 use regrain_targets::image::{Image, KernelOptions};
 use regrain_targets::jobs::{self, Compiled, Job};
 use regrain_targets::merge;
@@ -19,6 +20,7 @@ use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::{Resources, occupancy};
 
+use crate::blocks::say_lacking;
 use crate::chips::Chips;
 use crate::decisions::publish;
 use crate::device_side::{Code, DeviceSide};
@@ -53,6 +55,7 @@ pub(crate) fn device_side(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &
 
 /// clang's code for `arch`.
 pub(crate) fn read_unit<'ctx>(
+    source: &Source<'_>,
     dump: &Dump,
     chips: &Chips<'_>,
     context: &'ctx Context,
@@ -70,6 +73,7 @@ pub(crate) fn read_unit<'ctx>(
     }
     llvm::widen_conversions(&module, runs_on_chip);
     chips.target.receive(&module);
+    say_lacking(source, device_runtime::trap(&module, arch)?, "it traps where a thread gets there")?;
     Ok(module)
 }
 
@@ -96,7 +100,7 @@ fn make(stages: &Stages<'_>, searcher: &Searcher<'_>, chips: &Chips<'_>, known: 
     let contexts: Vec<Context> = chips.archs.iter().map(|_| Context::create()).collect();
     let mut units = Vec::new();
     for (((arch, chip), path), context) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode).zip(&contexts) {
-        let module = read_unit(stages.dump, chips, context, &arch.name, path, true)?;
+        let module = read_unit(stages.source, stages.dump, chips, context, &arch.name, path, true)?;
         units.push(ChipModule::new(&stages.for_chip(&chip.to_string()), context, module, &arch.name));
     }
     let mut versions = versions_for_all(stages, &units);
@@ -150,7 +154,7 @@ pub(crate) fn optimised<'ctx>(
     context: &'ctx Context,
 ) -> Result<(Module<'ctx>, Versions)> {
     let (arch, path) = (&chips.archs[0].name, &chips.bitcode[0]);
-    let module = read_unit(stages.dump, chips, context, arch, path, false)?;
+    let module = read_unit(stages.source, stages.dump, chips, context, arch, path, false)?;
     // As the CPU target does: what is optimised here runs there.
     llvm::contract_expressions(&module);
     llvm::wrap_shared_indices(&module);

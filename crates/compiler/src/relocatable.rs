@@ -42,7 +42,7 @@ pub(crate) fn device_side(source: &Source<'_>, dump: &Dump, chips: &Chips<'_>, c
     let (mut codes, mut external, mut filled) = (Vec::new(), Vec::new(), false);
     for ((arch, chip), path) in chips.archs.iter().zip(&chips.chips).zip(&chips.bitcode) {
         let context = Context::create();
-        let module = read_unit(dump, chips, &context, &arch.name, path, true)?;
+        let module = read_unit(source, dump, chips, &context, &arch.name, path, true)?;
         private_names::keep_apart(&module, &source.unit.id());
         for list in LISTS.iter().filter_map(|list| module.get_global(list)) {
             llvm::remove_list(list);
@@ -80,7 +80,7 @@ pub(crate) fn register_private(source: &Source<'_>, host: &Module<'_>, sides: &S
         let context = Context::create();
         names.extend(private_names::keep_apart(&read_bitcode(&context, path)?, &source.unit.id()));
     }
-    host::register_as(host, &names);
+    host::register_as(host, |plain| names.get(plain).cloned());
     Ok(())
 }
 

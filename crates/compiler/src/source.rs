@@ -155,7 +155,9 @@ impl Source<'_> {
             commands.push(command);
         }
         if let Some(path) = host {
-            commands.push(clang.bitcode_command(&self.unit, Side::Host, path)?);
+            let mut command = clang.bitcode_command(&self.unit, Side::Host, path)?;
+            command.args(concessions.host_options(&self.unit));
+            commands.push(command);
         }
         if let Some(last) = commands.last_mut() {
             last.args(&self.dependencies);

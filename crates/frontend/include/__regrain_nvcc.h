@@ -69,6 +69,31 @@ static __inline__ __attribute__((always_inline)) __attribute__((device)) float n
   return __nv_nanf((const signed char *)tag);
 }
 
+/* Of the runtime for device code CUDA's header declares these, and nvcc itself defines them. */
+#ifdef __cplusplus
+template <typename T> static __inline__ __attribute__((device)) cudaError_t cudaMalloc(T **place, size_t size) {
+  return cudaMalloc((void **)(void *)place, size);
+}
+template <typename T>
+static __inline__ __attribute__((device)) cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
+  return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+template <typename T>
+static __inline__ __attribute__((device)) cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *count, T kernel, int threads, size_t shared) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, (const void *)kernel, threads, shared);
+}
+template <typename T>
+static __inline__ __attribute__((device)) cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *count, T kernel, int threads, size_t shared, unsigned int flags) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, (const void *)kernel, threads, shared, flags);
+}
+/* clang's host side is told of a chip that has it no more. */
+#if defined(CUDA_FORCE_CDP1_IF_SUPPORTED) && !defined(__CUDA_ARCH__)
+extern "C" __attribute__((device)) cudaError_t cudaDeviceSynchronize(void);
+#endif
+#endif
+
 /* Some functions go by one name in all versions of CUDA and are others: the runtime asks which of them a program calls, and takes
  * those of CUDA 12 where nothing is said. */
 #if CUDART_VERSION / 1000 != 12 && !defined(__CUDA_ARCH__)

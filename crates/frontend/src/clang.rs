@@ -177,9 +177,6 @@ fn numbers(version: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// What clang says of a kernel that device code launches. No option would help: no target here has CUDA's runtime for device code.
-const RELOCATABLE_ADVICE: &str = "requires relocatable device code (i.e. requires -fgpu-rdc)";
-
 /// What clang says of a texture reference, which CUDA 12 no longer has, and what to say instead.
 const TEXTURE_REFERENCE: (&str, &str) = (
     "no template named 'texture'",
@@ -191,8 +188,7 @@ pub fn run(command: &mut Command) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|source| Error::Io { path: program, source })?;
     let stderr =
-        without_crash(&String::from_utf8_lossy(&output.stderr)).replace(RELOCATABLE_ADVICE, "is not supported");
-    let stderr = stderr.replace(TEXTURE_REFERENCE.0, TEXTURE_REFERENCE.1);
+        without_crash(&String::from_utf8_lossy(&output.stderr)).replace(TEXTURE_REFERENCE.0, TEXTURE_REFERENCE.1);
     if output.status.success() {
         return Ok(stderr);
     }

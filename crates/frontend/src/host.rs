@@ -2,8 +2,6 @@
 //!
 //! Its registration code is the targets' matter (`regrain_targets::registration`).
 
-use std::collections::HashMap;
-
 use inkwell::module::{Linkage, Module};
 
 use crate::launches::{callee_name, calls, pointer, string};
@@ -18,14 +16,14 @@ pub fn export_shadows(module: &Module<'_>, names: &[String]) {
     }
 }
 
-/// Lets the registration code call kernels and variables by other names, where `names` has one: the device's own for what is private
-/// to the unit ([`private_names::keep_apart`](crate::private_names::keep_apart)).
-pub fn register_as(module: &Module<'_>, names: &HashMap<String, String>) {
+/// Lets the registration code call kernels and variables by other names, where there is one: the device's own for what is private
+/// to the unit ([`private_names::keep_apart`](crate::private_names::keep_apart)), or the plain ones of that.
+pub fn register_as(module: &Module<'_>, other: impl Fn(&str) -> Option<String>) {
     let Some(register) = module.get_function("__cuda_register_globals") else { return };
     let registers = |name: &str| name.starts_with("__cudaRegister");
     for call in calls(register).filter(|call| callee_name(*call).is_some_and(|name| registers(&name))) {
         let registered = pointer(call, 2).and_then(|text| string(module, text));
-        let Some(name) = registered.and_then(|plain| names.get(&plain)) else { continue };
+        let Some(name) = registered.and_then(|plain| other(&plain)) else { continue };
         let text = module.get_context().const_string(name.as_bytes(), true);
         let global = module.add_global(text.get_type(), None, "");
         global.set_initializer(&text);
@@ -60,7 +58,7 @@ define internal void @__cuda_register_globals(ptr %0) {
         let context = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
-        register_as(&module, &HashMap::from([("_ZL1kPi".into(), "_ZL1kPi__intern__ab".into())]));
+        register_as(&module, |name| (name == "_ZL1kPi").then(|| "_ZL1kPi__intern__ab".into()));
         module.verify().expect("valid IR");
         let text = module.to_string();
         assert!(text.contains(r#"@2 = private constant [20 x i8] c"_ZL1kPi__intern__ab\00""#), "{text}");

@@ -21,6 +21,7 @@ pub mod host;
 mod identity;
 pub mod launch_tokens;
 pub mod launches;
+pub mod linked_registration;
 pub mod managed;
 pub mod private_names;
 pub mod second_look;

@@ -54,6 +54,12 @@ pub fn keep_apart(device: &Module<'_>, id: &str) -> HashMap<String, String> {
     variables.chain(kernels).collect()
 }
 
+/// The name that what is private to the unit `id` has without relocatable device code; `None` for all else.
+pub fn plain_name(name: &str, id: &str) -> Option<String> {
+    let marks = ["__static__", "__intern__"].map(|kind| format!("{kind}{}", clang_mark(id)));
+    marks.iter().find_map(|mark| name.strip_suffix(mark)).map(str::to_owned)
+}
+
 /// The private variables that a module defines, with their plain names, by which nothing calls them any more.
 fn variables<'ctx>(device: &Module<'ctx>, id: &str) -> Vec<(GlobalValue<'ctx>, String)> {
     let mark = format!("__static__{}", clang_mark(id));

@@ -1,6 +1,7 @@
 //! What clang is told once more after it has rejected a source that nvcc may take.
 //!
-//! In this order, each only where the source has it: brackets of launches are closed up (`launch_tokens`), objects in shared
+//! In this order, each only where the source has it: the host side is compiled as a part of a linked program where device code launches
+//! kernels (`linked_registration`); brackets of launches are closed up (`launch_tokens`), objects in shared
 //! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`), templates of dependent classes called so
 //! (`dependent_templates`), empty braces given a type (`empty_braces`) and operands of inline PTX separated (`asm_operands`) in the files
 //! that clang finds errors in, which it then gets under their own names
@@ -12,7 +13,9 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::clang::{Clang, TranslationUnit};
 use crate::error::Error;
-use crate::{asm_escapes, asm_operands, dependent_templates, empty_braces, launch_tokens, shared_objects};
+use crate::{
+    asm_escapes, asm_operands, dependent_templates, empty_braces, launch_tokens, linked_registration, shared_objects,
+};
 
 /// What has been conceded to one source so far.
 #[derive(Default)]
@@ -21,6 +24,8 @@ pub struct Concessions {
     files: Vec<(PathBuf, PathBuf)>,
     /// How often files were read otherwise.
     rounds: usize,
+    /// Whether device code launches kernels, of which the host side must know.
+    launches: bool,
     /// Whether `__NVCC__` is defined.
     names_nvcc: bool,
 }
@@ -46,6 +51,11 @@ impl Concessions {
         Ok(options)
     }
 
+    /// Options for the command that compiles the host side.
+    pub fn host_options(&self, unit: &TranslationUnit) -> Vec<OsString> {
+        if self.launches { linked_registration::options(unit) } else { Vec::new() }
+    }
+
     /// Concedes to a source that was rejected with `stderr` what has not been conceded yet. `false`: there is nothing left.
     ///
     /// # Errors
@@ -60,7 +70,8 @@ impl Concessions {
         if self.names_nvcc {
             return Ok(false);
         }
-        let mut changed = false;
+        let mut changed = unit.relocatable && !self.launches && stderr.contains(linked_registration::ERROR);
+        self.launches |= changed;
         for (file, errors) in errors_by_file(stderr) {
             changed |= self.rounds < MOST_ROUNDS && self.change(file, &errors, scratch)?;
         }

@@ -105,6 +105,23 @@ pub fn remove_list(global: GlobalValue<'_>) {
     unsafe { global.delete() };
 }
 
+/// Hides the aliases whose names begin with `prefix` from other objects.
+pub fn hide_aliases(module: &Module<'_>, prefix: &str) {
+    use llvm_sys::core::{LLVMGetFirstGlobalAlias, LLVMGetNextGlobalAlias, LLVMGetValueName2, LLVMSetLinkage};
+    // SAFETY: a live module, whose aliases stay; a name is as long as the call says.
+    unsafe {
+        let mut alias = LLVMGetFirstGlobalAlias(module.as_mut_ptr());
+        while !alias.is_null() {
+            let mut length = 0;
+            let name = LLVMGetValueName2(alias, &mut length);
+            if std::slice::from_raw_parts(name.cast::<u8>(), length).starts_with(prefix.as_bytes()) {
+                LLVMSetLinkage(alias, llvm_sys::LLVMLinkage::LLVMInternalLinkage);
+            }
+            alias = LLVMGetNextGlobalAlias(alias);
+        }
+    }
+}
+
 /// Takes a function or variable out of its comdat.
 pub fn clear_comdat(global: GlobalValue<'_>) {
     // SAFETY: `global` is a live global object; a null comdat means none.

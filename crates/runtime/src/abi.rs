@@ -107,6 +107,8 @@ pub struct CpuKernel {
     pub local_bytes: u32,
     pub variants: *const CpuVariant,
     pub num_variants: u32,
+    /// What device code knows it by; null where that takes no address of it.
+    pub address: *const c_void,
 }
 
 #[repr(C)]

@@ -32,6 +32,7 @@ impl CudaError {
     pub const INSUFFICIENT_DRIVER: Self = Self(35);
     pub const NEWER_DRIVER: Self = Self(36);
     pub const MISSING_CONFIGURATION: Self = Self(52);
+    pub const LAUNCH_MAX_DEPTH_EXCEEDED: Self = Self(65);
     pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
     pub const NO_DEVICE: Self = Self(100);
     pub const INVALID_DEVICE: Self = Self(101);

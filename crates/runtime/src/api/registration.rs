@@ -51,7 +51,11 @@ unsafe extern "C" fn __cudaRegisterFatBinaryEnd(handle: *mut *mut c_void) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaUnregisterFatBinary(_handle: *mut *mut c_void) {
+unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
+    if !handle.is_null() {
+        // SAFETY: the handle came from `__cudaRegisterFatBinary`.
+        registry::forget_module(unsafe { module(handle) });
+    }
     if let Some(device) = device_if_chosen() {
         device.flush();
     }

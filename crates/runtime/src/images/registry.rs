@@ -177,6 +177,16 @@ pub fn forget_variables(of: &'static Module) {
     write().variables.retain(|_, variable| !std::ptr::eq(variable.module, of));
 }
 
+/// Forgets that a module is there: its images may go.
+pub fn forget_module(gone: &'static Module) {
+    write().modules.retain(|module| !std::ptr::eq(*module, gone));
+}
+
+/// Whether a module is there.
+pub fn has_module(module: &'static Module) -> bool {
+    read().modules.iter().any(|known| std::ptr::eq(*known, module))
+}
+
 /// All modules.
 pub fn modules() -> Vec<&'static Module> {
     read().modules.clone()

@@ -20,6 +20,7 @@ struct regrain_cpu_kernel {
   uint32_t num_params, flags, max_threads, static_shared, local_bytes;
   const regrain_cpu_variant *variants;
   uint32_t num_variants;
+  const void *address;
 };
 struct regrain_cpu_var { const char *name; void *address; uint64_t size; };
 struct regrain_cpu_image {

@@ -175,7 +175,10 @@ pub(super) fn emit<'ctx>(
             max_threads: kernel.max_threads,
             static_shared: kernel.static_shared.into(),
         };
-        rows.push(build.kernel_row(&kernel.name, Some(build.thread_entry(kernel)?), &mine, &facts, may_synchronise)?);
+        // Before the entry is there, whose call is no address that device code takes.
+        let address = is_known(kernel.function, options).then_some(kernel.function);
+        let entries = (Some(build.thread_entry(kernel)?), address);
+        rows.push(build.kernel_row(&kernel.name, entries, &mine, &facts, may_synchronise)?);
         report.push(CpuKernel {
             name: kernel.name.clone(),
             may_synchronise,
@@ -185,7 +188,7 @@ pub(super) fn emit<'ctx>(
     // Versions of kernels exist as block functions alone.
     for block in blocks.iter().filter(|block| !kernels.iter().any(|kernel| kernel.name == block.kernel)) {
         if let Some(facts) = &block.version {
-            rows.push(build.kernel_row(&block.kernel, None, &[block], facts, false)?);
+            rows.push(build.kernel_row(&block.kernel, (None, None), &[block], facts, false)?);
         }
     }
     let variables = build.variable_rows(options)?;
@@ -207,6 +210,13 @@ pub(super) fn emit<'ctx>(
     global.set_visibility(GlobalVisibility::Hidden);
     global.set_alignment(8);
     Ok(Table { kernels: report, keep: HashSet::from([symbol]) })
+}
+
+/// Whether device code may launch a kernel: this unit's takes its address, or that of others may.
+fn is_known(kernel: FunctionValue<'_>, options: &BlockOptions) -> bool {
+    let global = kernel.as_global_value();
+    let shared = global.get_visibility() != GlobalVisibility::Hidden && global.get_linkage() != Linkage::Internal;
+    llvm::is_address_taken(kernel) || options.relocatable && shared
 }
 
 struct Build<'m, 'ctx> {
@@ -266,7 +276,7 @@ impl<'ctx> Build<'_, 'ctx> {
     fn kernel_row(
         &self,
         name: &str,
-        entry: Option<FunctionValue<'ctx>>,
+        (entry, address): (Option<FunctionValue<'ctx>>, Option<FunctionValue<'ctx>>),
         blocks: &[&BlockFunction],
         facts: &KernelFacts,
         may_synchronise: bool,
@@ -282,9 +292,12 @@ impl<'ctx> Build<'_, 'ctx> {
             let shape = self.context.i32_type().const_array(&shape);
             variants.push(self.context.const_struct(&[shape.into(), self.block_function(block)?.into()], false).into());
         }
-        let fields: [BasicValueEnum; 11] = [
+        let pointer = |function: Option<FunctionValue<'ctx>>| {
+            function.map_or(self.null(), |function| function.as_global_value().as_pointer_value()).into()
+        };
+        let fields: [BasicValueEnum; 12] = [
             string(self.module, name).into(),
-            entry.map_or(self.null(), |entry| entry.as_global_value().as_pointer_value()).into(),
+            pointer(entry),
             block_entry.into(),
             self.constants(&sizes).into(),
             self.int(sizes.len() as u64).into(),
@@ -294,6 +307,7 @@ impl<'ctx> Build<'_, 'ctx> {
             self.int(0).into(),
             self.constants(&variants).into(),
             self.int(variants.len() as u64).into(),
+            pointer(address),
         ];
         Ok(self.context.const_struct(&fields, false).into())
     }

@@ -12,7 +12,7 @@ use regrain_tuning::model::Processor;
 
 use super::destination::{IN_WORDS, device_library};
 use super::{cheap, codegen, image_symbol, limits, lower};
-use crate::from_nvvm::{open_inline_ptx, reject_missing, stand_in};
+use crate::from_nvvm::{device_runtime, open_inline_ptx, reject_missing, stand_in};
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
 use crate::{Error, Unsupported, nvptx};
@@ -78,6 +78,7 @@ impl Target for Cpu {
 
 impl Blocks for Cpu {
     fn stand_in<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Result<Vec<Unsupported>, Error> {
+        device_runtime::bind(device)?;
         stand_in(context, device, device_library(), IN_WORDS)
     }
 

@@ -9,6 +9,7 @@
 //!
 //! What is the same for all such targets stands here; what differs is a [`Destination`].
 
+pub mod device_runtime;
 mod inline_ptx;
 pub(crate) use inline_ptx::parse as ptx;
 mod lacks;
@@ -123,14 +124,8 @@ fn lack(callee: &str, destination: &dyn Destination) -> Option<String> {
         return Some(format!("{target} has no '{name}'"));
     }
     let name = destination.program_name(callee)?;
-    // The second name is that of CUDA 12's headers.
-    let runtime = name.strip_prefix("__cudaCDP2").or_else(|| name.strip_prefix("cuda"));
-    if let Some(function) = runtime.filter(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase())) {
-        let launches = ["LaunchDevice", "GetParameterBuffer"].iter().any(|launch| function.starts_with(launch));
-        return Some(match launches {
-            true => format!("a kernel is launched by device code, which {target} does not support"),
-            false => format!("{target} has no 'cuda{function}' for device code"),
-        });
+    if let Some(what) = device_runtime::lack(name, target) {
+        return Some(what);
     }
     // ptxas would say so of whole programs; their device code is linked with nothing else.
     (!destination.is_relocatable())

@@ -49,12 +49,21 @@ pub fn is_known_external(name: &str) -> bool {
     ) || is_pure(name)
         || name.starts_with("llvm.")
         || is_for_the_rest(name)
+        || is_told_its_thread(name)
         || super::matrices::is_together(name)
 }
 
 /// Whether a function of the device library is for what the code around its calls leaves over.
 pub fn is_for_the_rest(name: &str) -> bool {
     OBJECTS.iter().any(|start| name.starts_with(start))
+}
+
+/// How the names of the runtime's functions for device code begin.
+pub const DEVICE_RUNTIME: &str = "__regrain_cuda_";
+
+/// Whether a function is of the runtime for device code, which is told by whom it is called. One of them waits.
+fn is_told_its_thread(name: &str) -> bool {
+    name.strip_prefix(DEVICE_RUNTIME).is_some_and(|function| function != "DeviceSynchronize")
 }
 
 /// Objects that clang's headers declare and nobody defines: only their members are read, by functions that do not look at the
@@ -202,6 +211,9 @@ mod tests {
     #[test]
     fn functions_are_told_by_name() {
         assert!(is_pure("__nv_sinf") && !is_pure("sinf"));
+        assert!(
+            is_known_external("__regrain_cuda_LaunchDevice") && !is_known_external("__regrain_cuda_DeviceSynchronize")
+        );
         assert!(is_known_external("__nv_sinf") && is_known_external("vprintf") && !is_known_external("_Z1fv"));
         assert!(never_returns("__nv_abort") && !never_returns("__nv_sinf"));
         assert_eq!([integer_operation("__nv_ullmax"), integer_operation("max")], [Some("maxui"), None]);

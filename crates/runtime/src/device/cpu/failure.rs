@@ -34,6 +34,11 @@ pub fn set_pending(error: CudaError) {
     let _ = PENDING.compare_exchange(0, error.0, Ordering::SeqCst, Ordering::SeqCst);
 }
 
+/// Whether a kernel has failed.
+pub fn is_pending() -> bool {
+    PENDING.load(Ordering::SeqCst) != 0
+}
+
 /// Surfaces a kernel's failure: called by every entry point that synchronises or uses the device.
 pub fn device_ok() -> Result {
     let pending = PENDING.load(Ordering::SeqCst);

@@ -1,14 +1,15 @@
 //! Kernels and variables of the program's CPU images.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caches::Ways;
 use super::pace::{Help, Pace};
 use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
 use crate::error::{CudaError, Result};
-use crate::images::registry::{self, Function, Variable};
+use crate::images::registry::{self, Function, Module, Variable};
 
 /// A kernel, safe to use from any thread.
 pub struct Kernel {
@@ -154,6 +155,48 @@ pub fn kernel(function: &'static Function) -> Result<&'static Kernel> {
         Some(image) => find_kernel(image, function.name).ok_or(CudaError::INVALID_DEVICE_FUNCTION),
     })?;
     made.as_ref().map_err(|error| *error)
+}
+
+/// The kernel that device code knows by an address.
+pub fn kernel_at(address: *const c_void) -> Result<&'static Kernel> {
+    type Known = HashMap<usize, (&'static Module, &'static Kernel)>;
+    static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
+    let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, kernel)) = known.get(&(address as usize)).filter(|(module, _)| registry::has_module(module)) {
+        return Ok(kernel);
+    }
+    let found = find_address(address)?;
+    known.insert(address as usize, found);
+    Ok(found.1)
+}
+
+/// Whether kernels launch others: whether device code knows the address of one.
+pub fn device_code_may_launch() -> bool {
+    registry::modules().into_iter().filter_map(|module| module.images.cpu).any(|image| {
+        // SAFETY: the image of a module that has not gone is a constant with valid tables.
+        let rows = unsafe { table(image.kernels, image.num_kernels) };
+        rows.iter().any(|row| !row.address.is_null())
+    })
+}
+
+fn find_address(address: *const c_void) -> Result<(&'static Module, &'static Kernel)> {
+    for module in registry::modules() {
+        let Some(image) = module.images.cpu else { continue };
+        // SAFETY: the image of a module that has not gone is a constant with valid tables.
+        let rows = unsafe { table(image.kernels, image.num_kernels) };
+        let Some(row) = rows.iter().find(|row| !row.address.is_null() && row.address == address) else { continue };
+        // SAFETY: names of an image are C strings.
+        let name = unsafe { CStr::from_ptr(row.name) };
+        // What the host says of a kernel holds for all launches of it.
+        let registered = registry::functions().into_iter();
+        let same = registered.filter(|function| std::ptr::eq(function.module, module)).find(|one| one.name == name);
+        let found = match same {
+            Some(function) => kernel(function)?,
+            None => Box::leak(Box::new(find_kernel(image, name).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?)),
+        };
+        return Ok((module, found));
+    }
+    Err(CudaError::INVALID_DEVICE_FUNCTION)
 }
 
 /// Where a variable lies.

@@ -26,7 +26,7 @@ const REGISTERS_PER_THREAD: i32 = 32;
 const MAX_DYNAMIC_SHARED: u32 = 8;
 const CARVEOUT: u32 = 9;
 
-fn attributes(kernel: &Kernel) -> FuncAttributes {
+pub fn attributes(kernel: &Kernel) -> FuncAttributes {
     let version = limits::arch() as i32 / 10;
     let max_threads =
         if kernel.max_threads == 0 { limits::MAX_THREADS_PER_BLOCK } else { kernel.max_threads.min(1024) };
@@ -69,7 +69,7 @@ fn set_attribute(kernel: &Kernel, which: u32, value: i32) -> Result {
     }
 }
 
-fn occupancy(kernel: &Kernel, threads: i32, shared: usize) -> Result<i32> {
+pub fn occupancy(kernel: &Kernel, threads: i32, shared: usize) -> Result<i32> {
     let threads = u32::try_from(threads).ok().filter(|count| *count > 0).ok_or(CudaError::INVALID_VALUE)?;
     Ok(limits::max_blocks_per_sm(kernel, threads, shared) as i32)
 }
@@ -89,7 +89,11 @@ fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
 }
 
 fn a_launch(function: &'static Function, launch: &Launch) -> Event {
-    let name = kernel(function).map_or("a kernel of another device", Kernel::source_name);
+    launch_of(kernel(function).map_or("a kernel of another device", Kernel::source_name), launch)
+}
+
+/// What a trace says of a launch.
+pub fn launch_of(name: &str, launch: &Launch) -> Event {
     let of = |shape: Dim3| format!("{}x{}x{}", shape.x, shape.y, shape.z);
     Event::new("kernel", name)
         .text("grid", &of(launch.grid))

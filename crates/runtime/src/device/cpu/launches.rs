@@ -17,7 +17,8 @@ use super::job::{Job, next_grid};
 use super::kernel::{Kernel, kernel};
 use super::pool::Way;
 use super::shuffle::{self, Shuffle};
-use super::{caches, limits, output, pool, processors};
+use super::trace::traced;
+use super::{caches, children, kernels, limits, output, pool, processors};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -124,17 +125,40 @@ pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
     time.filter(|_| !kernel.may_wait.load(Ordering::Relaxed))
 }
 
+/// What a launch asks for, and how its grid runs.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    pub cooperative: bool,
+    /// Blocks of a task, 0 for the usual number; none where nothing may be asked any more.
+    pub tasks: Option<u32>,
+    pub way: Way,
+}
+
 /// Checks a launch and runs the grid to its end.
 pub fn launch(function: &'static Function, launch: &Launch, way: Way) -> Result {
     let tasks = TASKS.try_with(Cell::take).ok();
     device_ok()?;
     let kernel = kernel(function)?;
     let cooperative = check(kernel, launch)?;
-    run(kernel, launch, cooperative, tasks, way)
+    run(kernel, launch, Asked { cooperative, tasks, way })
 }
 
-/// Runs a grid to its end.
-pub fn run(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: Option<u32>, way: Way) -> Result {
+/// Runs a grid, and all that its threads launch, to its end.
+pub fn run(kernel: &'static Kernel, launch: &Launch, asked: Asked) -> Result {
+    let number = next_grid();
+    run_blocks(kernel, launch, number, asked).and(children::run_all(number, asked.way))
+}
+
+/// Runs the blocks of a grid that a kernel has launched, with an event in the trace.
+pub fn run_child(kernel: &'static Kernel, launch: &Launch, number: u32, way: Way) -> Result {
+    check(kernel, launch)?;
+    let asked = Asked { cooperative: false, tasks: Some(0), way };
+    let event = || kernels::launch_of(kernel.source_name(), launch);
+    traced(launch.stream, event, || run_blocks(kernel, launch, number, asked))
+}
+
+/// Runs the blocks of the grid of that number.
+fn run_blocks(kernel: &'static Kernel, launch: &Launch, number: u32, asked: Asked) -> Result {
     let Launch { grid, block, .. } = *launch;
     let threads = total(grid).saturating_mul(u64::from(block.x) * u64::from(block.y) * u64::from(block.z));
     let streams = caches::streams_from(threads);
@@ -142,7 +166,7 @@ pub fn run(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: O
     let start = streams.is_some().then(Instant::now);
     let streams = streams.filter(|_| past).unwrap_or(u32::MAX);
     output::connect(kernel);
-    let refused = pool::run_grid(job(kernel, launch, cooperative, tasks, streams), way);
+    let refused = pool::run_grid(job(kernel, launch, number, asked, streams), asked.way);
     if let Some(start) = start {
         kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
     }
@@ -151,7 +175,8 @@ pub fn run(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: O
 }
 
 /// A grid as the pool sees it.
-pub fn job(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: Option<u32>, streams: u32) -> Job {
+pub fn job(kernel: &'static Kernel, launch: &Launch, grid_id: u32, asked: Asked, streams: u32) -> Job {
+    let Asked { cooperative, tasks, .. } = asked;
     let Launch { grid, block, shared, .. } = *launch;
     let total = total(grid);
     let block_entry = choose_block_entry(kernel, block);
@@ -159,7 +184,6 @@ pub fn job(kernel: &'static Kernel, launch: &Launch, cooperative: bool, tasks: O
     let take_turns = kernel.blocks_meet && block_entry.is_some();
     // How many OS threads meet at the barrier of the grid.
     let meeting = if take_turns { workers.min(total) } else { total };
-    let grid_id = next_grid();
     let resident =
         || limits::max_blocks_per_sm(kernel, block.x * block.y * block.z, shared) * limits::multiprocessors();
     Job {

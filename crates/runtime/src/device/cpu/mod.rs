@@ -5,8 +5,9 @@
 //! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
 //! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
 //! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
-//! grids (`pool`), memory (`slabs`, `heap`), streams (`streams`), what they have to do (`kept`, `queue`), who does it (`runners`) and whether it is
-//! done at once (`later`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`, `kernels`, `launches`).
+//! grids (`pool`), grids that kernels launch (`children`, `device_calls`), memory (`slabs`, `heap`), streams (`streams`), what they have to do (`kept`,
+//! `queue`), who does it (`runners`) and whether it is done at once (`later`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`,
+//! `kernels`, `launches`).
 
 mod arrays;
 mod barrier;
@@ -14,7 +15,9 @@ mod block;
 mod caches;
 mod calling;
 mod calls;
+mod children;
 mod copies;
+mod device_calls;
 mod events;
 mod exit;
 mod failure;

@@ -109,6 +109,8 @@ pub enum Way {
     Alone,
     /// Beside those of other streams. Whether it is of the legacy stream.
     Beside { legacy: bool },
+    /// Inside of another grid whose block waits for it, which has the pool: on this OS thread alone.
+    Inside,
 }
 
 /// Holds the pool for one grid.
@@ -145,6 +147,11 @@ impl Drop for Held<'_> {
 
 /// Runs all blocks of a grid and returns when the last one has ended: whether it met what this target has not.
 pub fn run_grid(mut job: Job, way: Way) -> bool {
+    if way == Way::Inside {
+        help(&job);
+        relief::join(&job);
+        return job.is_refused.load(Ordering::Relaxed);
+    }
     let pool = pool();
     let mut held = Held::take(pool, way);
     match &mut held {

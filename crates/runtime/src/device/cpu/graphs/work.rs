@@ -8,9 +8,10 @@ use super::graph::Plan;
 use crate::abi::Dim3;
 use crate::device::cpu::calling::nanoseconds;
 use crate::device::cpu::failure::device_ok;
-use crate::device::cpu::job::Job;
+use crate::device::cpu::job::{Job, next_grid};
 use crate::device::cpu::kept::host_function;
-use crate::device::cpu::kernel::{Kernel, kernel};
+use crate::device::cpu::kernel::{Kernel, device_code_may_launch, kernel};
+use crate::device::cpu::launches::Asked;
 use crate::device::cpu::pool::Way;
 use crate::device::cpu::{arrays, copies, events, launches, shuffle};
 use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, PER_THREAD, Stream, Window};
@@ -94,6 +95,10 @@ impl Recorded {
         }
     }
 
+    fn asked(&self, way: Way) -> Asked {
+        Asked { cooperative: self.cooperative, tasks: Some(self.blocks_per_task), way }
+    }
+
     pub fn cost(&self) -> Option<u64> {
         launches::cost(self.kernel, self.grid, self.block)
     }
@@ -101,8 +106,7 @@ impl Recorded {
     fn run(&self, stream: Stream, way: Way) -> Result {
         device_ok()?;
         let start = self.cost().is_none().then(Instant::now);
-        let tasks = Some(self.blocks_per_task);
-        launches::run(self.kernel, &self.launch(stream), self.cooperative, tasks, way)?;
+        launches::run(self.kernel, &self.launch(stream), self.asked(way))?;
         if let (Some(start), None) = (start, self.cost()) {
             let threads = self.block.x * self.block.y * self.block.z;
             self.kernel.pace.learn(nanoseconds(start.elapsed()), launches::total(self.grid), threads);
@@ -113,8 +117,12 @@ impl Recorded {
     /// As the pool sees it, where it may be one of a row of small grids that one OS thread runs.
     pub fn small(&self) -> Option<Job> {
         let plain = !self.cooperative && self.kernel.output.is_none() && shuffle::seed().is_none();
-        let job = launches::job(self.kernel, &self.launch(PER_THREAD), false, Some(self.blocks_per_task), u32::MAX);
-        (plain && job.block_entry.is_some()).then_some(job)
+        if !plain || device_code_may_launch() {
+            return None;
+        }
+        let asked = self.asked(Way::Alone);
+        let job = launches::job(self.kernel, &self.launch(PER_THREAD), next_grid(), asked, u32::MAX);
+        job.block_entry.is_some().then_some(job)
     }
 }
 
