@@ -37,7 +37,7 @@ unsafe fn edges(from: *const Handle, to: *const Handle, count: usize) -> Result<
 ///
 /// # Safety
 /// `count` is valid; `target` is null or valid for as many as it says.
-unsafe fn put_list(target: *mut Handle, count: *mut usize, list: &[Handle]) -> Result {
+pub unsafe fn put_list(target: *mut Handle, count: *mut usize, list: &[Handle]) -> Result {
     check(!count.is_null())?;
     // SAFETY: by contract.
     unsafe {
@@ -55,7 +55,7 @@ unsafe fn put_list(target: *mut Handle, count: *mut usize, list: &[Handle]) -> R
 
 /// # Safety
 /// `node` is null or valid, and what it points to.
-unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
+pub unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
     // SAFETY: by contract.
     let node = unsafe { node.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     if !node.extra.is_null() {
@@ -75,14 +75,14 @@ unsafe fn kernel_work<'a>(node: *const KernelNode) -> Result<NodeWork<'a>> {
 
 /// # Safety
 /// `node` is null or valid.
-unsafe fn memset_work<'a>(node: *const MemsetNode) -> Result<NodeWork<'a>> {
+pub unsafe fn memset_work<'a>(node: *const MemsetNode) -> Result<NodeWork<'a>> {
     // SAFETY: by contract.
     Ok(NodeWork::Fill(unsafe { node.as_ref() }.ok_or(CudaError::INVALID_VALUE)?))
 }
 
 /// # Safety
 /// `node` is null or valid.
-unsafe fn host_work<'a>(node: *const HostNode) -> Result<NodeWork<'a>> {
+pub unsafe fn host_work<'a>(node: *const HostNode) -> Result<NodeWork<'a>> {
     // SAFETY: by contract.
     let node = unsafe { node.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
     let function: HostFunction = node.function.ok_or(CudaError::INVALID_VALUE)?;
@@ -152,9 +152,14 @@ cuda_api! {
         device()?.begin_capture(on.stream(stream), mode)
     }
     fn cudaStreamEndCapture / cudaStreamEndCapture_ptsz [on] (stream: *mut c_void, graph: *mut Handle) {
-        check(!graph.is_null())?;
+        let stream = on.stream(stream);
+        if graph.is_null() {
+            // The program has it where the capture goes on in one.
+            check(device()?.capture(stream)?.is_some_and(|capture| capture.goes_on))?;
+            return device()?.end_capture(stream).map(drop);
+        }
         graph.write(std::ptr::null_mut());
-        put(graph, device()?.end_capture(on.stream(stream))?)
+        put(graph, device()?.end_capture(stream)?)
     }
     fn cudaStreamGetCaptureInfo_v2 / cudaStreamGetCaptureInfo_v2_ptsz [on] (
         stream: *mut c_void, status: *mut u32, id: *mut u64, graph: *mut Handle, last: *mut *const Handle, count: *mut usize

@@ -5,6 +5,7 @@ mod arrays;
 mod copies;
 pub mod devices;
 mod errors;
+mod graph_nodes;
 pub mod graphs;
 pub mod kernels;
 mod locations;

@@ -456,11 +456,21 @@ pub struct Capture {
     pub graph: Handle,
     /// What the next node will depend on.
     pub last: Vec<Handle>,
+    /// Whether the graph was there before.
+    pub goes_on: bool,
 }
 
 /// Graphs of work, and streams that record work in one instead of doing it.
 pub trait Graphs {
     fn begin_capture(&self, _stream: Stream, _mode: u32) -> Result {
+        no()
+    }
+    /// Goes on in a graph that is there, behind `after`.
+    fn begin_capture_in(&self, _stream: Stream, _graph: Handle, _after: &[Handle], _mode: u32) -> Result {
+        no()
+    }
+    /// Lets the next node depend on `after` too, or on that alone; `flags` as CUDA's.
+    fn record_after(&self, _stream: Stream, _after: &[Handle], _flags: u32) -> Result {
         no()
     }
     fn end_capture(&self, _stream: Stream) -> Result<Handle> {
@@ -490,6 +500,25 @@ pub trait Graphs {
         no()
     }
     fn destroy_node(&self, _node: Handle) -> Result {
+        no()
+    }
+    /// A value that kernels set; `first` at the beginning of each launch.
+    fn conditional_handle(&self, _graph: Handle, _first: Option<u32>) -> Result<u64> {
+        no()
+    }
+    /// A node with graphs of its own that are done as a value says, and the list of these.
+    fn add_conditional(
+        &self,
+        _graph: Handle,
+        _after: &[Handle],
+        _handle: u64,
+        _kind: u32,
+        _bodies: u32,
+    ) -> Result<(Handle, *const Handle)> {
+        no()
+    }
+    /// What a node depends on, and what depends on it.
+    fn beside(&self, _node: Handle) -> Result<(Vec<Handle>, Vec<Handle>)> {
         no()
     }
     /// The value of `cudaGraphNodeType`.

@@ -9,6 +9,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::children::{self, Caller, ChildGrid, Parameters, Task};
+use super::graphs::conditional;
 use super::kernel::{Kernel, kernel_at};
 use super::machine::Cpu;
 use super::state::current;
@@ -225,6 +226,13 @@ extern "C" fn __regrain_cuda_GetLastError(block: u64, thread: u32) -> u32 {
 #[allow(non_snake_case, reason = "CUDA's names")]
 extern "C" fn __regrain_cuda_PeekAtLastError(block: u64, thread: u32) -> u32 {
     grid().map_or(0, |grid| children::last_error(grid, (block, thread), false))
+}
+
+/// Sets a value that conditional nodes of graphs ask for.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "CUDA's names")]
+extern "C" fn __regrain_cuda_GraphSetConditional(handle: u64, value: u32, block: u64, thread: u32) {
+    call((block, thread), |_| conditional::set(handle, value));
 }
 
 /// Keeps a copy or fill for when the grid of the caller has ended.

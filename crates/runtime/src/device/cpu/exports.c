@@ -11,6 +11,7 @@
   each(cuda_EventDestroy) each(cuda_EventRecord) each(cuda_EventRecordWithFlags) each(cuda_Free) \
   each(cuda_FuncGetAttributes) each(cuda_GetDevice) each(cuda_GetDeviceCount) each(cuda_GetErrorName) \
   each(cuda_GetErrorString) each(cuda_GetLastError) each(cuda_GetParameterBuffer) each(cuda_GetParameterBufferV2) \
+  each(cuda_GraphSetConditional) \
   each(cuda_LaunchDevice) each(cuda_LaunchDeviceV2) each(cuda_Malloc) each(cuda_Memcpy2DAsync) \
   each(cuda_Memcpy3DAsync) each(cuda_MemcpyAsync) each(cuda_Memset2DAsync) each(cuda_Memset3DAsync) \
   each(cuda_MemsetAsync) each(cuda_OccupancyMaxActiveBlocksPerMultiprocessor) \

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::capture;
+use super::conditional::{self, Condition};
 use super::graph::{Graph, Name, Plan, registry};
 use super::work::Work;
 use crate::device::cpu::failure::device_ok;
@@ -22,14 +23,37 @@ fn names(handles: &[Handle]) -> Vec<Name> {
     handles.iter().map(|handle| *handle as Name).collect()
 }
 
+/// Adds a node to a graph, which a stream may be recording in.
+fn add(graph: Handle, after: &[Handle], work: Work) -> Result<Handle> {
+    let after = names(after);
+    if let Some(added) = capture::in_graph(graph as Name, |graph| graph.add(work.clone(), &after)) {
+        return added.map(handle);
+    }
+    let mut registry = registry();
+    let name = registry.graph(graph)?.add(work, &after)?;
+    registry.owners.insert(name, graph as Name);
+    Ok(handle(name))
+}
+
 fn plan(graph: Handle) -> Result<Arc<Plan>> {
-    registry().graph(graph)?.plan().map(Arc::new)
+    let mut registry = registry();
+    let plan = registry.graph(graph)?.plan()?;
+    conditional::resolve(&mut registry, plan).map(Arc::new)
 }
 
 impl Graphs for Cpu {
     fn begin_capture(&self, stream: Stream, mode: u32) -> Result {
         device_ok()?;
         capture::begin(stream, mode)
+    }
+
+    fn begin_capture_in(&self, stream: Stream, graph: Handle, after: &[Handle], mode: u32) -> Result {
+        device_ok()?;
+        capture::begin_in(stream, graph, names(after), mode)
+    }
+
+    fn record_after(&self, stream: Stream, after: &[Handle], flags: u32) -> Result {
+        capture::record_after(stream, names(after), flags)
     }
 
     fn end_capture(&self, stream: Stream) -> Result<Handle> {
@@ -47,7 +71,11 @@ impl Graphs for Cpu {
 
     fn clone_graph(&self, graph: Handle) -> Result<Handle> {
         let mut registry = registry();
-        let (copy, _) = registry.graph(graph)?.renamed();
+        let graph = registry.graph(graph)?;
+        if !conditional::bodies(graph).is_empty() {
+            return Err(CudaError::NOT_SUPPORTED);
+        }
+        let (copy, _) = graph.renamed();
         Ok(handle(registry.insert(copy)))
     }
 
@@ -59,10 +87,36 @@ impl Graphs for Cpu {
         device_ok()?;
         // SAFETY: by contract.
         let work = unsafe { Work::new(work, plan)? };
+        add(graph, after, work)
+    }
+
+    fn conditional_handle(&self, graph: Handle, first: Option<u32>) -> Result<u64> {
+        if capture::in_graph(graph as Name, |_| ()).is_none() {
+            registry().graph(graph)?;
+        }
+        Ok(conditional::handle(first))
+    }
+
+    fn add_conditional(
+        &self,
+        graph: Handle,
+        after: &[Handle],
+        handle: u64,
+        kind: u32,
+        bodies: u32,
+    ) -> Result<(Handle, *const Handle)> {
+        device_ok()?;
+        let condition = Arc::new(Condition::new(&mut registry(), handle, kind, bodies)?);
+        let list = condition.bodies().cast();
+        Ok((add(graph, after, Work::Conditional(condition))?, list))
+    }
+
+    fn beside(&self, node: Handle) -> Result<(Vec<Handle>, Vec<Handle>)> {
         let mut registry = registry();
-        let name = registry.graph(graph)?.add(work, &names(after))?;
-        registry.owners.insert(name, graph as Name);
-        Ok(handle(name))
+        let before = registry.node(node)?.after.iter().map(|name| handle(*name)).collect();
+        let owner = registry.owners[&(node as Name)];
+        let behind = registry.graph(handle(owner))?.nodes.iter().filter(|other| other.after.contains(&(node as Name)));
+        Ok((before, behind.map(|other| handle(other.name)).collect()))
     }
 
     unsafe fn set_node(&self, node: Handle, work: NodeWork) -> Result {
@@ -164,14 +218,11 @@ impl Graphs for Cpu {
         // Nothing is held while it runs: it may call functions of the program.
         let plan = registry().instances.get(&(instance as Name)).cloned().ok_or(CudaError::INVALID_VALUE)?;
         let work = Work::Graph(plan.clone());
-        capture::recorded(
-            stream,
-            || Ok(work.clone()),
-            || {
-                let choice =
-                    || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
-                later::submit(stream, || plan.cost(), None, choice, |way| plan.run(stream, way))
-            },
-        )
+        let kept = || conditional::refuse(&plan).map(|()| work.clone());
+        capture::recorded(stream, kept, || {
+            let choice =
+                || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
+            later::submit(stream, || plan.cost(), None, choice, |way| work.run(stream, way))
+        })
     }
 }

@@ -31,8 +31,10 @@ struct Recording {
     thread: ThreadId,
     mode: u32,
     graph: Graph,
-    /// The name that the graph will have.
+    /// The name that the graph has, or will have.
     name: Name,
+    /// The nodes that were there before; none where the graph is a new one.
+    known: Option<HashSet<Name>>,
     is_valid: bool,
     /// What the next node of each of its streams depends on.
     last: HashMap<usize, Vec<Name>>,
@@ -233,8 +235,49 @@ pub fn wait_event(stream: Stream, event: *mut c_void, now: impl FnOnce() -> Resu
     }
 }
 
-/// Lets `stream` record.
+/// Changes a graph that a stream records in, if there is one of this name.
+pub fn in_graph<T>(name: Name, change: impl FnOnce(&mut Graph) -> T) -> Option<T> {
+    if there_are_none() {
+        return None;
+    }
+    recordings().iter_mut().find(|recording| recording.name == name).map(|recording| change(&mut recording.graph))
+}
+
+/// Lets what `stream` records next depend on `after` too, or on that alone (`cudaStreamSetCaptureDependencies`).
+pub fn record_after(stream: Stream, after: Vec<Name>, flags: u32) -> Result {
+    check(flags <= 1)?;
+    streams::check(stream)?;
+    let mut recordings = recordings();
+    let recording = of(&mut recordings, stream).ok_or(CudaError::INVALID_VALUE)?;
+    check(after.iter().all(|name| recording.graph.has(*name)))?;
+    let last = recording.last.entry(stream as usize).or_default();
+    if flags == 1 {
+        last.clear();
+    }
+    let mut seen: HashSet<Name> = last.iter().copied().collect();
+    last.extend(after.into_iter().filter(|name| seen.insert(*name)));
+    Ok(())
+}
+
+/// Lets `stream` record in a new graph.
 pub fn begin(stream: Stream, mode: u32) -> Result {
+    begin_with(stream, mode, (super::graph::fresh(), Graph::default(), None), Vec::new())
+}
+
+/// Lets `stream` record in a graph that is there, behind `after`.
+pub fn begin_in(stream: Stream, graph: *mut c_void, after: Vec<Name>, mode: u32) -> Result {
+    let known = registry().graph(graph)?.clone();
+    check(after.iter().all(|name| known.has(*name)))?;
+    let nodes = known.nodes.iter().map(|node| node.name).collect();
+    begin_with(stream, mode, (graph as Name, known, Some(nodes)), after)
+}
+
+fn begin_with(
+    stream: Stream,
+    mode: u32,
+    (name, graph, known): (Name, Graph, Option<HashSet<Name>>),
+    after: Vec<Name>,
+) -> Result {
     static IDS: AtomicUsize = AtomicUsize::new(1);
     streams::check(stream)?;
     check(mode <= RELAXED)?;
@@ -242,7 +285,7 @@ pub fn begin(stream: Stream, mode: u32) -> Result {
         return Err(CudaError::CAPTURE_UNSUPPORTED);
     }
     let mut recordings = recordings();
-    if of(&mut recordings, stream).is_some() {
+    if of(&mut recordings, stream).is_some() || recordings.iter().any(|recording| recording.name == name) {
         return Err(CudaError::INVALID_VALUE);
     }
     recordings.push(Recording {
@@ -250,10 +293,11 @@ pub fn begin(stream: Stream, mode: u32) -> Result {
         origin: stream as usize,
         thread: std::thread::current().id(),
         mode,
-        graph: Graph::default(),
-        name: super::graph::fresh(),
+        graph,
+        name,
+        known,
         is_valid: true,
-        last: HashMap::from([(stream as usize, Vec::new())]),
+        last: HashMap::from([(stream as usize, after)]),
         events: HashMap::new(),
     });
     COUNT.store(recordings.len(), Ordering::Release);
@@ -281,7 +325,8 @@ pub fn end(stream: Stream) -> Result<*mut c_void> {
         return Err(CudaError::CAPTURE_INVALIDATED);
     }
     let joined: HashSet<Name> = recording.last[&recording.origin].iter().copied().collect();
-    if !recording.graph.leaves().is_subset(&joined) {
+    let known = recording.known.unwrap_or_default();
+    if !recording.graph.leaves().iter().all(|leaf| joined.contains(leaf) || known.contains(leaf)) {
         return Err(CudaError::CAPTURE_UNJOINED);
     }
     let mut registry = registry();
@@ -305,6 +350,7 @@ pub fn get(stream: Stream) -> Result<Option<Capture>> {
         id: recording.id,
         graph: recording.name as *mut c_void,
         last: recording.last[&(stream as usize)].iter().map(|name| *name as *mut c_void).collect(),
+        goes_on: recording.known.is_some(),
     }))
 }
 

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::conditional;
 use super::replay::Prepared;
 use super::work::Work;
 use crate::device::cpu::pool::Way;
@@ -98,7 +99,7 @@ impl Graph {
 /// A graph that can be launched.
 #[derive(Clone, Default)]
 pub struct Plan {
-    steps: Vec<Node>,
+    pub(super) steps: Vec<Node>,
     prepared: Prepared,
 }
 
@@ -107,8 +108,9 @@ impl Plan {
         self.prepared.run(&self.steps, stream, way)
     }
 
-    pub fn steps(&self) -> &[Node] {
-        &self.steps
+    /// Whether it has to do with events.
+    pub fn has_events(&self) -> bool {
+        self.steps.iter().any(|node| node.work.has_events())
     }
 
     /// The step of a node, to be changed: nothing is prepared any more.
@@ -173,9 +175,9 @@ impl Registry {
 
     pub fn remove(&mut self, graph: *mut c_void) -> Result {
         let name = graph as Name;
-        self.graphs.remove(&name).ok_or(CudaError::INVALID_VALUE)?;
+        let gone = self.graphs.remove(&name).ok_or(CudaError::INVALID_VALUE)?;
         self.owners.retain(|_, owner| *owner != name);
-        Ok(())
+        conditional::bodies(&gone).into_iter().try_for_each(|body| self.remove(body as *mut c_void))
     }
 
     pub fn node(&mut self, node: *mut c_void) -> Result<&mut Node> {

@@ -4,12 +4,14 @@
 //! - `graph.rs`: nodes and what they depend on, and the order that they are done in;
 //! - `replay.rs`: graphs that are launched again and again;
 //! - `capture.rs`: streams that record what they are asked to do as nodes;
+//! - `conditional.rs`: nodes with graphs that are done as kernels say;
 //! - `calls.rs`: what the program calls.
 //!
 //! The nodes of a graph are done one after the other, as one piece of work of the stream that it is launched in.
 
 mod calls;
 pub mod capture;
+pub mod conditional;
 mod graph;
 mod replay;
 pub mod work;

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::conditional::{self, Condition};
 use super::graph::Plan;
 use crate::abi::Dim3;
 use crate::device::cpu::calling::nanoseconds;
@@ -168,6 +169,7 @@ pub enum Work {
     Fill3d(PitchedPtr, u8, Extent),
     Host(HostFunction, *mut c_void),
     Graph(Arc<Plan>),
+    Conditional(Arc<Condition>),
     Wait(*mut c_void),
     Record(*mut c_void),
 }
@@ -195,7 +197,11 @@ impl Work {
                 Self::Fill(*fill)
             }
             NodeWork::Host(function, data) => Self::Host(function, data),
-            NodeWork::Graph(graph) => Self::Graph(plan(graph)?),
+            NodeWork::Graph(graph) => {
+                let plan = plan(graph)?;
+                conditional::refuse(&plan)?;
+                Self::Graph(plan)
+            }
             NodeWork::Wait(event) => events::check(event).map(|()| Self::Wait(event))?,
             NodeWork::Record(event) => events::check(event).map(|()| Self::Record(event))?,
         })
@@ -217,6 +223,7 @@ impl Work {
             Self::Nothing => 5,
             Self::Wait(_) => 6,
             Self::Record(_) => 7,
+            Self::Conditional(_) => 13,
         }
     }
 
@@ -225,7 +232,7 @@ impl Work {
         let bytes = match self {
             Self::Kernel(launch) => return launch.cost(),
             Self::Graph(plan) => return plan.cost(),
-            Self::Host(..) => return None,
+            Self::Host(..) | Self::Conditional(_) => return None,
             Self::Nothing | Self::Wait(_) | Self::Record(_) => 0,
             Self::Copy { count, .. } => *count,
             Self::Copy2d(copy) => copy.width * copy.height,
@@ -243,7 +250,8 @@ impl Work {
     pub fn has_events(&self) -> bool {
         match self {
             Self::Wait(_) | Self::Record(_) => true,
-            Self::Graph(plan) => plan.steps().iter().any(|node| node.work.has_events()),
+            Self::Graph(plan) => plan.has_events(),
+            Self::Conditional(condition) => condition.has_events(),
             Self::Kernel(launch) => launch.kernel.output.is_some(),
             _ => false,
         }
@@ -269,7 +277,11 @@ impl Work {
                     host_function(|| function(*data));
                     Ok(())
                 }
-                Self::Graph(plan) => plan.run(stream, way),
+                Self::Graph(plan) => {
+                    conditional::start(plan);
+                    plan.run(stream, way)
+                }
+                Self::Conditional(condition) => condition.run(stream, way),
                 Self::Wait(event) => events::wait(*event),
                 Self::Record(event) => events::record(*event, stream),
             }
