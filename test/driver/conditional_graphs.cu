@@ -218,6 +218,15 @@ static void refused() {
   cudaGraphNodeParams memory = {cudaGraphNodeTypeMemAlloc};
   put(graph, &memory, nullptr, cudaErrorNotSupported);
   OK(cudaGraphDestroy(graph));
+  // Arrays are allocated like other memory: not while a stream records.
+  cudaStream_t stream;
+  OK(cudaStreamCreate(&stream));
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  cudaArray_t array;
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  EXPECT_ERROR(cudaMallocArray(&array, &format, 16, 16), cudaErrorStreamCaptureUnsupported);
+  EXPECT_ERROR(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  OK(cudaStreamDestroy(stream));
 }
 
 int main() {

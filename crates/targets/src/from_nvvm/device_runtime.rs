@@ -143,7 +143,7 @@ fn declare<'ctx>(device: &Module<'ctx>, old: FunctionValue<'ctx>, name: &str) ->
     }
     let context = device.get_context();
     let mut takes: Vec<BasicMetadataTypeEnum<'_>> =
-        old.get_type().get_param_types().into_iter().map(BasicMetadataTypeEnum::from).collect();
+        old.get_type().get_param_types().into_iter().collect();
     takes.extend([BasicMetadataTypeEnum::from(context.i64_type()), context.i32_type().into()]);
     let ty = match old.get_type().get_return_type() {
         Some(BasicTypeEnum::IntType(int)) => int.fn_type(&takes, false),

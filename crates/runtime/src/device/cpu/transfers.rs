@@ -136,6 +136,7 @@ impl Copies for Cpu {
 
 impl Arrays for Cpu {
     fn create_array(&self, format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
+        capture::refuse()?;
         arrays::create(format, extent, flags)
     }
 
