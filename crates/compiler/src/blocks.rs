@@ -45,7 +45,8 @@ pub(crate) fn device_side(
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
     stand_in(source, target, &context, &device)?;
-    let splits = options.level > 0 && !source.options.round_trip;
+    // What is checked is each thread of what the program wrote.
+    let splits = options.level > 0 && !source.options.round_trip && options.checks == 0;
     let registers = target.vector_registers(&options)?;
     let (split, mut versions) = if splits {
         let prepared = device.clone();
@@ -255,6 +256,7 @@ fn block_options(source: &Source<'_>, chip: SmArch, bitcode: &Path) -> Result<Bl
         cpu: source.options.cpu.clone(),
         lines: source.options.lines,
         loaded: is_loaded(source),
+        checks: source.options.checks,
     })
 }
 

@@ -127,6 +127,8 @@ pub struct Options {
     pub assembler: Vec<String>,
     /// What is said of some targets alone.
     pub settings: Settings,
+    /// `-fregrain-check=`: what is checked while kernels run, a sum of `regrain_targets::target::CHECKS`.
+    pub checks: u32,
     /// `-fregrain-round-trip`: code from the parallel form even where no transformation fired.
     pub round_trip: bool,
     /// `-fregrain-emulate=`: the CPU runs what is made for this architecture.
@@ -211,6 +213,7 @@ mod tests {
             Options { profile_generate: true, ..plain.clone() },
             Options { adaptive: true, ..plain.clone() },
             Options { round_trip: true, ..plain.clone() },
+            Options { checks: 1, ..plain.clone() },
             Options { lines: true, ..plain.clone() },
             Options { assembler: vec!["--maxrregcount=32".into()], ..plain.clone() },
             Options { budget: Budget::Seconds(1.0), ..plain.clone() },

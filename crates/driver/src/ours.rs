@@ -2,6 +2,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use regrain_compiler::{Budget, Pattern, Side};
+use regrain_targets::target::CHECKS;
 
 use crate::args::{Args, Inform, Keep, Output};
 
@@ -23,11 +24,23 @@ fn operations(value: &str) -> Result<u64> {
     })
 }
 
+/// Reads `-fregrain-check=`.
+fn kinds(value: &str) -> Result<u32> {
+    value.split(',').try_fold(0, |sum, name| match CHECKS.iter().find(|(known, _)| *known == name) {
+        Some((_, number)) => Ok(sum | number),
+        None if name == "all" => Ok(CHECKS.iter().map(|(_, number)| number).sum()),
+        None => bail!(
+            "invalid value '{name}' in '-fregrain-check={value}': expected all, or some of memory, race, init, sync and leak"
+        ),
+    })
+}
+
 set! {
     cuda_path(args, value) args.cuda_path = Some(value.into());
     rocm_path(args, value) args.options.settings.rocm_path = Some(value.into());
     device_lib_path(args, value) args.options.settings.device_lib_path = Some(value.into());
     dump_ir(args, value) args.options.dump_ir = Some(value.into());
+    checks(args, value) args.options.checks = kinds(value)?;
     cpu(args, value) args.options.cpu = Some(value.to_owned()).filter(|name| name != "native");
     parallelize(args, _) args.options.parallelize = true;
     parallelize_from(args, value) args.options.parallelize_from = Some(operations(value)?);

@@ -78,6 +78,7 @@ impl Session {
         let session = Self { args, clang, commands, archs, toolchain, scratch, _unfinished: unfinished };
         session.check_inputs()?;
         session.check_space(compiles_cuda)?;
+        session.check_checks(compiles_cuda)?;
         Ok(session)
     }
 
@@ -115,6 +116,29 @@ impl Session {
                 "invalid argument '-fregrain-alternatives={space}' not allowed with '--offload-arch={}': tasks are for --offload-arch=cpu",
                 archs.join(",")
             );
+        }
+        Ok(())
+    }
+
+    /// Kernels are checked in the form that is clang's own code, in programs.
+    fn check_checks(&self, compiles_cuda: bool) -> Result<()> {
+        let options = &self.args.options;
+        if options.checks == 0 || !compiles_cuda {
+            return Ok(());
+        }
+        let is_blocks = |arch: &Arch| matches!(arch.target.code(), Code::Blocks(_));
+        if !self.archs.iter().all(is_blocks) {
+            let archs: Vec<String> = self.archs.iter().map(ToString::to_string).collect();
+            let archs = archs.join(",");
+            bail!(
+                "'-fregrain-check=' is not allowed with '--offload-arch={archs}': kernels are checked on the CPU alone"
+            );
+        }
+        if options.emulate.is_some() || options.round_trip {
+            bail!("'-fregrain-check=' is not allowed with '-fregrain-emulate=' and '-fregrain-round-trip'");
+        }
+        if options.emit.side == Side::Device && !options.emit.text {
+            bail!("'-fregrain-check=' is not allowed where device code is made alone: programs are checked");
         }
         Ok(())
     }

@@ -100,7 +100,7 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * debug_info.cpp, clone_function.cpp, float_flags.cpp, shared_indices.cpp, single_thread_atomics.cpp, unroll_arrays.cpp,
+ * checks.cpp, debug_info.cpp, clone_function.cpp, float_flags.cpp, shared_indices.cpp, single_thread_atomics.cpp, unroll_arrays.cpp,
  * known_arguments.cpp: functions and their instructions
  *===----------------------------------------------------------------------------===*/
 
@@ -118,6 +118,11 @@ void regrainForbidContraction(LLVMValueRef function);
 void regrainWidenConversions(LLVMModuleRef module, bool saturates);
 /* Gives a sign to unsigned indices into shared memory that are computed by subtraction: addresses of 32 bits wrap. */
 void regrainWrapSharedIndices(LLVMModuleRef module);
+/* Makes functions of the device library that are given addresses by the program's code part of it (see checks.cpp). */
+void regrainInlineForChecks(LLVMModuleRef module);
+/* Lets a module tell a checker what is checked (`kinds`), what variables it has and, if `accesses`, of each access of its code. A place in a file
+ * whose path has one of `headers`, one a line, is that of the caller. */
+void regrainInsertChecks(LLVMModuleRef module, MlirStringRef unit, MlirStringRef headers, unsigned kinds, bool accesses);
 /* Contracts what a sum of each expression takes in, as clang left it, to `llvm.fmuladd`. */
 void regrainContractExpressions(LLVMModuleRef module);
 /* Makes loads and stores of atomic operations of scope `singlethread`. */

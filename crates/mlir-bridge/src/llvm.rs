@@ -380,6 +380,22 @@ pub fn wrap_shared_indices(module: &Module<'_>) {
     unsafe { ffi::regrainWrapSharedIndices(module.as_mut_ptr()) }
 }
 
+/// Makes functions of the device library that are given addresses by the program's code part of it, so that a checker sees what they access.
+pub fn inline_for_checks(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainInlineForChecks(module.as_mut_ptr()) }
+}
+
+/// Lets the code of translation unit `unit` tell a checker what is checked (`kinds`), what variables it has and, if `accesses`, of each
+/// access of memory. A place in a file whose path has one of `headers` is that of the caller.
+pub fn insert_checks(module: &Module<'_>, unit: &str, headers: &[String], kinds: u32, accesses: bool) {
+    let headers = headers.join("\n");
+    // SAFETY: a live module; the names are lent for the call.
+    unsafe {
+        ffi::regrainInsertChecks(module.as_mut_ptr(), ffi::string(unit), ffi::string(&headers), kinds, accesses);
+    }
+}
+
 /// Makes loads and stores of the atomic operations of a module that say (scope `singlethread`) that no other thread sees them.
 pub fn lower_single_thread_atomics(module: &Module<'_>) {
     // SAFETY: a live module.

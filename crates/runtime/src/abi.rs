@@ -40,6 +40,8 @@ pub const IMAGE_MAGIC: u64 = 0x3130_5550_4347_5252;
 pub const FLAG_SYNCHRONISES: u32 = 1;
 /// The block forms of the kernel reach the grid-wide barrier: they wait for other blocks there and nowhere else.
 pub const FLAG_GRID_SYNC: u32 = 2;
+/// The kernel's code tells a checker what it does (`-fregrain-check=`).
+pub const FLAG_CHECKED: u32 = 4;
 
 /// From which bit on the row of a parameter says how it is aligned among the others, as a logarithm and one more.
 pub const PARAMETER_ALIGNED_AT: u32 = 24;

@@ -112,7 +112,7 @@ pub fn clear_last() {
 }
 
 /// Runs the body of an API function: records its error, and turns a panic into `cudaErrorUnknown`.
-pub fn api(body: impl FnOnce() -> Result) -> u32 {
+pub fn api(name: &'static str, body: impl FnOnce() -> Result) -> u32 {
     if !USED.load(Ordering::Relaxed) {
         USED.store(!FROM_DRIVER.get(), Ordering::Relaxed);
     }
@@ -132,7 +132,23 @@ pub fn api(body: impl FnOnce() -> Result) -> u32 {
         }
     };
     LAST.set(code);
+    if let Some(tell) = FAILURES.get() {
+        tell(name, CudaError(code));
+    }
     code
+}
+
+/// Who is told of failures.
+static FAILURES: OnceLock<fn(&'static str, CudaError)> = OnceLock::new();
+
+/// From now on `tell` gets the name of each function that fails, and its error.
+pub fn tell_failures(tell: fn(&'static str, CudaError)) {
+    let _ = FAILURES.set(tell);
+}
+
+/// The name of a code, as in `cudaErrorInvalidValue`.
+pub fn name(code: CudaError) -> &'static str {
+    ERRORS.iter().find(|entry| entry.0 == code.0).map_or("an unknown error", |entry| entry.1)
 }
 
 /// The table as C strings: (name, text) per entry of [`ERRORS`], then the unknown code.

@@ -24,7 +24,7 @@ macro_rules! cuda_api {
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
             // SAFETY: the caller keeps the contract of the CUDA function of this name; null pointers are checked by the
             // body.
-            $crate::error::api(|| unsafe { $body })
+            $crate::error::api(stringify!($name), || unsafe { $body })
         }
         cuda_api! { $($rest)* }
     };

@@ -295,7 +295,12 @@ pub struct BlockOptions {
     pub lines: bool,
     /// Whether programs load the code by itself while they run (`cuModuleLoad`).
     pub loaded: bool,
+    /// What is checked while kernels run: a sum of [`CHECKS`].
+    pub checks: u32,
 }
+
+/// What can be checked while kernels run, and the number of each. The runtime has the same numbers.
+pub const CHECKS: [(&str, u32); 5] = [("memory", 1), ("race", 2), ("init", 4), ("sync", 8), ("leak", 16)];
 
 /// A target with one of its architectures.
 #[derive(Clone)]

@@ -195,6 +195,8 @@ options! {
     "-fregrain-adaptive": None, Both, Ours(ours::adaptive), "a program that chooses among versions by its own launches";
     "-fregrain-alternatives=": Joined "<space>", Both, Ours(ours::alternatives),
         "grains to try: none, default, blocks=1,2,4:threads=1,2:tasks=auto";
+    "-fregrain-check=": Joined "<kinds>", Both, Ours(ours::checks),
+        "with --offload-arch=cpu: a program that checks its kernels: memory, race, init, sync, leak; all";
     "-fregrain-coarsen-blocks=": Joined "<factors>", Both, Ours(ours::coarsen_blocks),
         "this grain of blocks for every kernel: N or X,Y,Z";
     "-fregrain-coarsen-threads=": Joined "<factors>", Both, Ours(ours::coarsen_threads),

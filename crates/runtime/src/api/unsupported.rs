@@ -11,7 +11,7 @@ macro_rules! unsupported {
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "CUDA's names")]
         extern "C" fn $name() -> u32 {
-            api(|| Err(CudaError::NOT_SUPPORTED))
+            api(stringify!($name), || Err(CudaError::NOT_SUPPORTED))
         }
     )*};
 }

@@ -140,6 +140,7 @@ define internal void @__regrain_dev_deep() { ret void }
             cpu: None,
             lines: false,
             loaded: false,
+            checks: 0,
         }
     }
 

@@ -42,6 +42,7 @@ const OUTPUT: &str = "__regrain_output";
 const MOST_THREADS: u32 = 1024;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
 const FLAG_BLOCKS_MEET: u64 = 2;
+const FLAG_CHECKED: u64 = 4;
 
 /// A kernel of the original module.
 pub(super) struct Kernel<'ctx> {
@@ -164,7 +165,7 @@ pub(super) fn emit<'ctx>(
     synchronising: &Synchronising,
     options: &BlockOptions,
 ) -> Result<Table, Error> {
-    let build = Build { context, module, meeting: sync::meeting_grid(module) };
+    let build = Build { context, module, meeting: sync::meeting_grid(module), is_checked: options.checks != 0 };
     let mut rows = Vec::new();
     let mut report = Vec::new();
     for kernel in kernels {
@@ -224,6 +225,8 @@ struct Build<'m, 'ctx> {
     module: &'m Module<'ctx>,
     /// The functions from which the barrier of the grid may be reached.
     meeting: Synchronising,
+    /// Whether its code tells the checker what it does.
+    is_checked: bool,
 }
 
 impl<'ctx> Build<'_, 'ctx> {
@@ -232,7 +235,8 @@ impl<'ctx> Build<'_, 'ctx> {
             self.module.get_function(&block.symbol).is_some_and(|function| self.meeting.contains(function))
         };
         let synchronises = if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 };
-        synchronises | if blocks.iter().any(meets) { FLAG_BLOCKS_MEET } else { 0 }
+        let checked = if self.is_checked { FLAG_CHECKED } else { 0 };
+        synchronises | checked | if blocks.iter().any(meets) { FLAG_BLOCKS_MEET } else { 0 }
     }
 
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {

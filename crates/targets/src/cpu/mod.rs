@@ -41,6 +41,7 @@
 //! and in a row. Accuracy is CUDA's (`device_library_accuracy.c`). What has no vector form is the C library's.
 
 mod cheap;
+mod checks;
 mod codegen;
 mod constants;
 mod destination;
@@ -106,6 +107,9 @@ pub fn lower<'ctx>(
     link_library(context, &device, options)?;
     let synchronising = sync::analyse(&device);
     sync::inline_header_wrappers(&device, &synchronising, options)?;
+    if options.checks != 0 {
+        checks::insert(&device, options)?;
+    }
     sync::mark_sites(&device, &synchronising)?;
     let table = image::emit(context, &device, &kernels, &blocks, &synchronising, options)?;
     symbols::internalise(&device, options, &table.keep);

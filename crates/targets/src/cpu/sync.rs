@@ -102,7 +102,7 @@ fn synchronises_itself(name: &str) -> bool {
 }
 
 /// Whether a function is the device library's or the runtime's, rather than the program's.
-fn is_ours(name: &str) -> bool {
+pub(super) fn is_ours(name: &str) -> bool {
     name.starts_with("__regrain_") && !name.starts_with(DEVICE_PREFIX) || name.starts_with("__nv_")
 }
 
@@ -157,7 +157,7 @@ fn is_header(file: &str) -> bool {
 }
 
 /// Parts of the paths of headers that are not the program's.
-const HEADERS: [&str; 3] = ["/lib/clang/", "cooperative_groups", "/include/crt/"];
+pub(super) const HEADERS: [&str; 3] = ["/lib/clang/", "cooperative_groups", "/include/crt/"];
 
 /// Two synchronising calls at different places must not become one: the runtime tells a stuck thread's place by them.
 fn keep_apart(module: &Module<'_>, synchronising: &Synchronising) {
@@ -230,6 +230,6 @@ pub(super) fn calls<'ctx>(function: FunctionValue<'ctx>) -> impl Iterator<Item =
     })
 }
 
-fn name_of(function: FunctionValue<'_>) -> String {
+pub(super) fn name_of(function: FunctionValue<'_>) -> String {
     function.get_name().to_string_lossy().into_owned()
 }

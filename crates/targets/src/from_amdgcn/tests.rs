@@ -28,6 +28,7 @@ fn options() -> BlockOptions {
         cpu: None,
         lines: false,
         loaded: false,
+        checks: 0,
     }
 }
 

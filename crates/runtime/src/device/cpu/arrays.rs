@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::copies::check_copy;
+use super::copies::{check_copy, tell};
 use super::failure::device_ok;
 use super::heap::{Kind, allocate, device_range, release};
 use crate::device::seam::Window;
@@ -150,6 +150,7 @@ pub unsafe fn copy_3d(params: &Copy3d) -> Result {
             let to = (dst.start + z * dst.slice + y * dst.pitch) as *mut u8;
             // SAFETY: by contract, row by row.
             unsafe { std::ptr::copy(from, to, width) };
+            tell(to.cast(), from.cast(), width);
         }
     }
     Ok(())
@@ -190,7 +191,10 @@ pub unsafe fn fill_3d(target: PitchedPtr, value: u8, extent: Extent) -> Result {
     for z in 0..extent.depth {
         for y in 0..extent.height {
             // SAFETY: by contract, row by row.
-            unsafe { target.ptr.cast::<u8>().add(z * slice + y * target.pitch).write_bytes(value, extent.width) };
+            let row = unsafe { target.ptr.cast::<u8>().add(z * slice + y * target.pitch) };
+            // SAFETY: by contract, row by row.
+            unsafe { row.write_bytes(value, extent.width) };
+            tell(row.cast(), std::ptr::null(), extent.width);
         }
     }
     Ok(())
@@ -230,6 +234,7 @@ unsafe fn copy_row(inside: usize, outside: usize, count: usize, into_array: bool
     let (to, from) = if into_array { (inside, outside) } else { (outside, inside) };
     // SAFETY: by contract.
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, count) };
+    tell(to as *const c_void, from as *const c_void, count);
 }
 
 /// Copies a run of bytes between an array and memory, wrapping at rows as CUDA's deprecated linear array copies do.

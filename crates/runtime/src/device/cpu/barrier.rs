@@ -5,6 +5,7 @@
 //! kernel and line; `REGRAIN_CPU_CHECK=1` turns both into a failed kernel. A barrier with a count opens when that many
 //! threads have arrived; those that returned do not count there.
 
+use super::checks::{self, Scope};
 use super::report;
 use super::state::{Barrier, GRID, Mode, State, Worker, current, take_site};
 use super::switch::{give_way, leave, wait};
@@ -53,6 +54,9 @@ unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
         }
         let index = (*worker).current;
         (&mut (*worker).threads)[index].site = site;
+        if let Some(checker) = checks::checker() {
+            checker.arrives(index, Scope::Block);
+        }
         let warps = total.div_ceil(32) as usize;
         let barrier = &mut (&mut (*worker).barriers.slots)[id];
         barrier.lanes.resize(warps, 0);
@@ -145,7 +149,11 @@ fn open(worker: &mut Worker, id: usize) {
         let mut left = std::mem::take(lanes);
         worker.warps[warp].ready |= left;
         while left != 0 {
-            let thread = &mut worker.threads[warp * 32 + left.trailing_zeros() as usize];
+            let index = warp * 32 + left.trailing_zeros() as usize;
+            if let Some(checker) = checks::checker() {
+                checker.leaves(index, Scope::Block);
+            }
+            let thread = &mut worker.threads[index];
             left &= left - 1;
             thread.state = State::Ready;
             thread.result = match thread.mask {

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::checks;
 use super::fibers;
 use super::hints;
 use super::relief::Patience;
@@ -108,12 +109,18 @@ unsafe extern "C" fn __regrain_trap() {
 /// Device-side `malloc`: 16-byte aligned, null when there is no memory.
 #[unsafe(no_mangle)]
 extern "C" fn __regrain_malloc(size: u64) -> *mut c_void {
+    if let Some(checker) = checks::checker() {
+        return checker.allocate_in_kernel(size as usize).unwrap_or(0) as *mut c_void;
+    }
     // SAFETY: plain C allocation.
     unsafe { libc::malloc(size as usize) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_free(pointer: *mut c_void) {
+    if let Some(checker) = checks::checker() {
+        return checker.release_in_kernel(pointer as usize);
+    }
     // SAFETY: the program frees what device-side `malloc` gave it, once.
     unsafe { libc::free(pointer) };
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::checks;
 use super::failure::device_ok;
 use super::heap::device_range;
 use crate::device::seam::{Copy2d, Fill};
@@ -25,6 +26,13 @@ pub fn check_copy(to: *const c_void, to_span: usize, from: *const c_void, from_s
     Ok(())
 }
 
+/// Tells a checker of what was written; `from` is null where it was no copy.
+pub fn tell(to: *const c_void, from: *const c_void, count: usize) {
+    if let Some(checker) = checks::checker() {
+        checker.written(to as usize, from as usize, count);
+    }
+}
+
 /// # Safety
 /// Both ranges are valid for `count` bytes, as the caller of the CUDA function promises.
 pub unsafe fn copy(to: *mut c_void, from: *const c_void, count: usize, kind: u32) -> Result {
@@ -35,6 +43,7 @@ pub unsafe fn copy(to: *mut c_void, from: *const c_void, count: usize, kind: u32
     check_copy(to, count, from, count, kind)?;
     // SAFETY: by contract; overlapping ranges are fine.
     unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), count) };
+    tell(to, from, count);
     Ok(())
 }
 
@@ -71,6 +80,7 @@ pub unsafe fn copy_2d(copy: &Copy2d) -> Result {
     for row in 0..height {
         // SAFETY: by contract, row by row.
         unsafe { std::ptr::copy(from.cast::<u8>().add(row * from_pitch), to.cast::<u8>().add(row * to_pitch), width) };
+        tell(to.wrapping_byte_add(row * to_pitch), from.wrapping_byte_add(row * from_pitch), width);
     }
     Ok(())
 }
@@ -101,6 +111,7 @@ pub unsafe fn fill(fill: &Fill) -> Result {
     for row in 0..height {
         // SAFETY: by contract, row by row.
         unsafe { std::ptr::write_bytes(to.cast::<u8>().add(row * pitch), value, width) };
+        tell(to.wrapping_byte_add(row * pitch), std::ptr::null(), width);
     }
     Ok(())
 }

@@ -51,6 +51,12 @@ pub fn device_ok() -> Result {
     }
 }
 
+/// The failure that no call has reported.
+pub fn unseen() -> Option<CudaError> {
+    let is_seen = STICKY.load(Ordering::SeqCst) != 0;
+    Some(CudaError(PENDING.load(Ordering::SeqCst))).filter(|error| error.0 != 0 && !is_seen)
+}
+
 /// The failure that has been reported and stays.
 pub fn sticky() -> Option<CudaError> {
     Some(CudaError(STICKY.load(Ordering::SeqCst))).filter(|error| error.0 != 0)

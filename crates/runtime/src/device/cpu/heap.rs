@@ -13,7 +13,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::slabs::{self, Slabs};
-use super::{kernel, limits};
+use super::{checks, kernel, limits};
 use crate::error::{CudaError, Result};
 
 const ALIGNMENT: usize = 256;
@@ -55,6 +55,8 @@ enum Source {
         base: usize,
     },
     Slab,
+    /// The checker.
+    Checker,
     /// The program.
     Program,
 }
@@ -96,6 +98,13 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
     }
     if size > limits::total_memory() {
         return Err(CudaError::MEMORY_ALLOCATION);
+    }
+    if let Some(made) = checks::checker().and_then(|checker| checker.allocate(size, kind)) {
+        let start = made.ok_or(CudaError::MEMORY_ALLOCATION)?;
+        let mut heap = heap();
+        heap.live.insert(start, Allocation { start, size, kind, flags, source: Source::Checker, leaves: false });
+        heap.used += size;
+        return Ok(start as *mut c_void);
     }
     let mut heap = heap();
     let is_small = size <= slabs::LARGEST && matches!(kind, Kind::Device | Kind::Managed);
@@ -142,6 +151,11 @@ impl Heap {
         match gone.source {
             // SAFETY: it came from `posix_memalign`, and is freed once.
             Source::Library { base } => unsafe { libc::free(base as *mut c_void) },
+            Source::Checker => {
+                if let Some(checker) = checks::checker() {
+                    checker.release(gone.start);
+                }
+            }
             Source::Slab => self.slabs.give(gone.start, gone.size),
             Source::Program => (),
         }
@@ -160,8 +174,14 @@ pub fn begin_release(pointer: *mut c_void, kinds: &[Kind]) -> Result {
         return Ok(());
     }
     let mut heap = heap();
-    let found = heap.live.get_mut(&(pointer as usize)).ok_or(CudaError::INVALID_VALUE)?;
-    if !kinds.contains(&found.kind) || matches!(found.source, Source::Program) || found.leaves {
+    let found = heap.live.get_mut(&(pointer as usize)).filter(|found| kinds.contains(&found.kind) && !found.leaves);
+    let Some(found) = found else {
+        if let Some(checker) = checks::checker() {
+            checker.not_released(pointer as usize);
+        }
+        return Err(CudaError::INVALID_VALUE);
+    };
+    if matches!(found.source, Source::Program) {
         return Err(CudaError::INVALID_VALUE);
     }
     found.leaves = true;
@@ -180,6 +200,9 @@ pub fn finish_release(pointer: *mut c_void) -> Result {
 
 /// Frees everything on the device (`cudaDeviceReset`).
 pub fn release_all() {
+    if let Some(checker) = checks::checker() {
+        checker.leaks();
+    }
     let mut heap = heap();
     for found in std::mem::take(&mut heap.live).values() {
         heap.give_back(found);

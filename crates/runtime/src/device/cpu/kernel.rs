@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caches::Ways;
 use super::pace::{Help, Pace};
-use crate::abi::{CpuImage, CpuVar, Entry, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
+use crate::abi::{CpuImage, CpuVar, Entry, FLAG_CHECKED, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Module, Variable};
 
@@ -44,6 +44,8 @@ pub struct Kernel {
     pub pace: Pace,
     pub help: Help,
     pub ways: Ways,
+    /// Whether its code tells a checker what it does.
+    pub is_checked: bool,
 }
 
 impl Kernel {
@@ -143,6 +145,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             pace: Pace::default(),
             help: Help::default(),
             ways: Ways::default(),
+            is_checked: entry.flags & FLAG_CHECKED != 0,
         })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Work of the default streams that has nothing to wait for is done at once, as launching threads take part in grids anyway, and so is work of
 //! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for it, where one OS thread is
-//! to run blocks, in an order of chance, and in programs that time their launches.
+//! to run blocks, in an order of chance, and in programs that time their launches or check them.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use super::pool::Way;
 use super::processors::threads;
 use super::streams::{self, Stream};
 use super::trace::{self, Event, traced};
-use super::{runners, shuffle};
+use super::{checks, runners, shuffle};
 use crate::device::seam;
 use crate::error::Result;
 
@@ -50,7 +50,7 @@ fn is_asynchronous() -> bool {
     // SAFETY: a C function without preconditions.
     let times = || unsafe { __regrain_times_launches() } != 0;
     let is = *ASYNCHRONOUS.get_or_init(|| asked() && shuffle::seed().is_none() && threads() > 1 && !times());
-    is && !runners::is_copy()
+    is && !runners::is_copy() && checks::checker().is_none()
 }
 
 /// Whether work of a stream that takes so many nanoseconds, where that is known, is better done at once.

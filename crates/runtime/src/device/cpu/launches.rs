@@ -18,7 +18,7 @@ use super::kernel::{Kernel, kernel};
 use super::pool::Way;
 use super::shuffle::{self, Shuffle};
 use super::trace::traced;
-use super::{caches, children, kernels, limits, output, pool, processors};
+use super::{caches, checks, children, kernels, limits, output, pool, processors};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -166,6 +166,9 @@ fn run_blocks(kernel: &'static Kernel, launch: &Launch, number: u32, asked: Aske
     let start = streams.is_some().then(Instant::now);
     let streams = streams.filter(|_| past).unwrap_or(u32::MAX);
     output::connect(kernel);
+    if let Some(checker) = checks::checker().filter(|_| !kernel.is_checked) {
+        checker.unchecked();
+    }
     let refused = pool::run_grid(job(kernel, launch, number, asked, streams), asked.way);
     if let Some(start) = start {
         kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));

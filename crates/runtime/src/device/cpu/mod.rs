@@ -15,6 +15,8 @@ mod block;
 mod caches;
 mod calling;
 mod calls;
+mod check;
+mod checks;
 mod children;
 mod copies;
 mod device_calls;

@@ -1,11 +1,13 @@
 //! What the coroutine form says about blocks that are stuck and barriers that are not met evenly.
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::state::{GRID, State, Worker};
+use super::checks::{self, Meeting};
+use super::kernel::demangle;
+use super::state::{GRID, State, Thread, Worker};
 use crate::abi::Site;
 
 /// `REGRAIN_CPU_CHECK=1`: what hardware lets pass is an error.
@@ -24,6 +26,28 @@ pub fn describe(site: *const Site) -> String {
     // SAFETY: as above.
     let file = unsafe { CStr::from_ptr(site.file) }.to_string_lossy();
     format!("{file}:{}", site.line)
+}
+
+/// The file, line and function of a site; empty where they are not known.
+pub fn parts(site: *const Site) -> (String, u32, String) {
+    // SAFETY: generated code sets null or a constant of the program.
+    let Some(site) = (unsafe { site.as_ref() }) else { return <_>::default() };
+    let text = |text: *const c_char| match text.is_null() {
+        true => String::new(),
+        // SAFETY: as above.
+        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+    };
+    (text(site.file), site.line, demangle(&text(site.function)))
+}
+
+/// A thread comes to an operation of its warp that does not name it.
+pub fn not_named(worker: &Worker, mask: u32) {
+    let Some(checker) = checks::of_meetings() else { return };
+    let what = "The mask of a warp operation does not name the calling thread".to_owned();
+    let lane = worker.current % 32;
+    let notes = [format!("The mask is {mask:#010x}, the thread is lane {lane}")];
+    let site = worker.threads[worker.current].site;
+    checker.meets_badly(worker, &Meeting { what, site, is_of_thread: true, notes: &notes });
 }
 
 fn block_name(worker: &Worker) -> String {
@@ -57,6 +81,23 @@ pub fn stuck(worker: &Worker) {
         let group = groups.entry((describe(thread.site), what(thread.state))).or_insert((0, thread.tid));
         group.0 += 1;
     }
+    if let Some(checker) = checks::of_meetings() {
+        let mut notes: Vec<String> = groups
+            .iter()
+            .map(|((site, what), (count, [x, y, z]))| {
+                format!("{count} threads wait at {what} in {site}, the first is thread ({x},{y},{z})")
+            })
+            .collect();
+        if done != 0 {
+            notes.push(format!("{done} threads have returned"));
+        }
+        let is_live = |index: &usize| worker.warps[index / 32].live & 1 << (index % 32) != 0;
+        let first =
+            (0..worker.threads.len()).find(is_live).map_or(std::ptr::null(), |index| worker.threads[index].site);
+        let what = "Deadlock: no thread of the block can go on".to_owned();
+        checker.meets_badly(worker, &Meeting { what, site: first, is_of_thread: false, notes: &notes });
+        return;
+    }
     let mut text =
         format!("regrain runtime: error: deadlock in kernel '{kernel}', {}: no thread can go on\n", block_name(worker));
     for ((site, what), (count, [x, y, z])) in groups {
@@ -84,6 +125,18 @@ pub fn uneven_barrier(worker: &Worker, id: usize, exited: u32, diverged: bool) -
         *sites.entry(describe(thread.site)).or_default() += 1;
     }
     let first = sites.keys().next().cloned().unwrap_or_default();
+    if let Some(checker) = checks::of_meetings().filter(|_| diverged) {
+        let waits = |thread: &&Thread| thread.state == State::Barrier(id as u8);
+        let mut notes: Vec<String> =
+            sites.iter().map(|(site, count)| format!("{count} threads wait at {site}")).collect();
+        if exited != 0 {
+            notes.push(format!("{exited} threads have returned"));
+        }
+        let site = worker.threads.iter().find(waits).map_or(std::ptr::null(), |thread| thread.site);
+        let what = format!("Threads of a block do not meet at one {}", what(State::Barrier(id as u8)));
+        checker.meets_badly(worker, &Meeting { what, site, is_of_thread: false, notes: &notes });
+        return true;
+    }
     let new = {
         let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get_or_insert_default().insert((kernel.to_owned(), first))

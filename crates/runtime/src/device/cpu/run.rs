@@ -15,6 +15,7 @@ use corosensei::{Coroutine, Yielder};
 
 use super::block::{run_whole_blocks, set_block};
 use super::caches;
+use super::checks;
 use super::job::Job;
 use super::relief;
 use super::scheduler::run_block;
@@ -45,6 +46,9 @@ pub unsafe fn run(worker: *mut Worker, job: &Job, take: Take) {
                 let block = job.shuffle.as_ref().map_or(block, |order| order.block(block, job.total));
                 set_block(worker, job, block);
                 (*worker).random = job.shuffle.as_ref().map(|order| order.threads(block));
+                if let Some(checker) = checks::checker() {
+                    checker.begins(worker);
+                }
                 run_block(worker, job);
             }
         } else {

@@ -9,6 +9,8 @@
 //! when no lane of the warp can run any more, those that ask at the same source line go on together and see each other.
 //! That is the convergence a programmer expects after a divergent branch.
 
+use super::checks::{self, Scope};
+use super::report;
 use super::state::{Mode, State, Worker, current, take_site};
 use super::switch::{leave, wait};
 use crate::error::CudaError;
@@ -29,8 +31,15 @@ unsafe extern "C" fn __regrain_warp_exchange(mask: u32, value: u64, out: *mut u6
         }
         let index = (*worker).current;
         let (warp, lane) = (index / 32, index % 32);
+        if let Some(checker) = checks::checker() {
+            checker.arrives(index, Scope::Warp);
+        }
         let thread = &mut (&mut (*worker).threads)[index];
         thread.site = take_site(worker);
+        if mask & 1 << lane == 0 {
+            report::not_named(&*worker, mask);
+        }
+        let thread = &mut (&mut (*worker).threads)[index];
         thread.mask = mask | 1 << lane;
         thread.value = value;
         thread.out = out;
@@ -86,6 +95,9 @@ unsafe fn complete(worker: &mut Worker, warp: usize, mask: u32) -> bool {
         values[lane] = thread.value;
     }
     for lane in lanes(group) {
+        if let Some(checker) = checks::checker() {
+            checker.leaves(base + lane, Scope::Warp);
+        }
         let thread = &mut worker.threads[base + lane];
         thread.state = State::Ready;
         thread.result = group;

@@ -220,8 +220,7 @@ impl Graphs for Cpu {
         let work = Work::Graph(plan.clone());
         let kept = || conditional::refuse(&plan).map(|()| work.clone());
         capture::recorded(stream, kept, || {
-            let choice =
-                || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
+            let choice = || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
             later::submit(stream, || plan.cost(), None, choice, |way| work.run(stream, way))
         })
     }
