@@ -161,6 +161,17 @@ __global__ void told(int *p) {
   }
 }
 
+// Who has returned has come to all barriers.
+// CHECK-LABEL: case 11{{$}}
+// CHECK-NEXT: SUMMARY: 0 errors
+__global__ void returned(int *p) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = p[threadIdx.x];
+  if (threadIdx.x >= 32) return;
+  __syncthreads();
+  p[threadIdx.x] = tile[threadIdx.x + 32];
+}
+
 const Case cases[] = {
     [] { read_of_neighbour<<<1, 64>>>(zeros<int>(1)); },
     [] { two_writers<<<1, 2>>>(); },
@@ -172,5 +183,6 @@ const Case cases[] = {
     [] { warps_only<<<1, 64, 256>>>(zeros<int>(64)); },
     [] { ordered<<<2, 64>>>(zeros<int>(200), zeros<unsigned>(1)); },
     [] { told<<<1, 64>>>(zeros<int>(64)); },
+    [] { returned<<<1, 64>>>(zeros<int>(64)); },
 };
 RUN(cases)

@@ -58,7 +58,9 @@ bool takesAddresses(const CallBase &call) {
   const Function *callee = call.getCalledFunction();
   StringRef name = callee ? callee->getName() : "";
   bool isLibrary = (name.starts_with(Ours) && !name.starts_with(Program)) || name.starts_with("__nv_");
-  if (!isLibrary || callee->isDeclaration() || name.contains("_tex") || name.contains("_sul") || name.contains("_sust"))
+  // Products of matrices are made of words of the lanes' own.
+  if (!isLibrary || callee->isDeclaration() ||
+      any_of(ArrayRef{"_tex", "_sul", "_sust", "mma"}, [&](StringRef part) { return name.contains(part); }))
     return false;
   return name.starts_with("__regrain_ptx_") ||
          any_of(call.args(), [](const Use &argument) { return argument->getType()->isPointerTy(); });
@@ -132,7 +134,7 @@ private:
         bool writes = kind != "load";
         checked = b.CreateCall(declare("object", {pointer, word, pointer, pointer, number, word}),
                                {checked, b.getInt32(unsigned(size) | Log2(natural) << 16 | flags << 24), site, start,
-                                b.getInt64(bytes), b.getInt32(unsigned(isa<AllocaInst>(object)) | (writes ? 2 : 0))});
+                                b.getInt64(bytes), b.getInt32((isOwn(object) ? 1 : 0) | (writes ? 2 : 0))});
       }
       if (isPrivate(object)) {
         use.set(b.CreatePointerBitCastOrAddrSpaceCast(checked, address->getType()));
@@ -180,6 +182,8 @@ private:
       auto size = variable->getAllocationSize(layout);
       return size && !size->isScalable() ? size->getFixedValue() : 0;
     }
+    if (auto *parameter = dyn_cast<Argument>(object); parameter && parameter->hasByValAttr())
+      return layout.getTypeAllocSize(parameter->getParamByValType()).getFixedValue();
     auto *variable = dyn_cast<GlobalVariable>(object);
     // The size of dynamic shared memory is a launch's.
     if (!variable || variable->isDeclaration() || variable->getName() == DynamicShared)
@@ -187,9 +191,15 @@ private:
     return layout.getTypeAllocSize(variable->getValueType()).getFixedValue();
   }
 
+  /// Whether a variable or a parameter is a thread's own.
+  static bool isOwn(const Value *object) {
+    auto *parameter = dyn_cast<Argument>(object);
+    return isa<AllocaInst>(object) || (parameter && parameter->hasByValAttr());
+  }
+
   /// Whether only one thread ever sees a variable, or nobody changes it.
   bool isPrivate(const Value *object) const {
-    if (isa<AllocaInst>(object))
+    if (isOwn(object))
       return true;
     auto *variable = dyn_cast<GlobalVariable>(object);
     return variable && (variable->isThreadLocal() ? !isShared(*variable) : variable->isConstant());

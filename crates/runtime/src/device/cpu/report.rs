@@ -125,7 +125,9 @@ pub fn uneven_barrier(worker: &Worker, id: usize, exited: u32, diverged: bool) -
         *sites.entry(describe(thread.site)).or_default() += 1;
     }
     let first = sites.keys().next().cloned().unwrap_or_default();
-    if let Some(checker) = checks::of_meetings().filter(|_| diverged) {
+    // At barriers with a number of threads some may wait for the others elsewhere.
+    let is_of_block = matches!(id, 0 | GRID) && worker.barriers.slots[id].expected == 0;
+    if let Some(checker) = checks::of_meetings().filter(|_| diverged && is_of_block) {
         let waits = |thread: &&Thread| thread.state == State::Barrier(id as u8);
         let mut notes: Vec<String> =
             sites.iter().map(|(site, count)| format!("{count} threads wait at {site}")).collect();

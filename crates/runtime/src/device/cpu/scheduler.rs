@@ -9,6 +9,7 @@
 
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
+use super::checks::{self, Scope};
 use super::hints::SPINS_PER_YIELD;
 use super::job::Job;
 use super::relief::{self, Patience};
@@ -203,6 +204,10 @@ unsafe fn can_start(worker: *mut Worker, index: usize) -> bool {
 pub unsafe fn ended(worker: *mut Worker, index: usize) {
     // SAFETY: by contract; nothing else of this worker runs meanwhile.
     unsafe {
+        // It counts as arrived at the barriers that the others come to.
+        if let Some(checker) = checks::checker() {
+            checker.arrives(index, Scope::Block);
+        }
         let bit = 1 << (index % 32);
         let warp = &mut (&mut (*worker).warps)[index / 32];
         warp.live &= !bit;

@@ -200,7 +200,7 @@ fn in_region(region: &mut Region, asked: &Asked) -> Option<*mut c_void> {
             region.mark(address, size);
         }
     }
-    if how != How::Load && region.is_allowed(address, size) {
+    if how != How::Load && minds_writes() && (Kind::Memory.is_on() || region.is_allowed(address, size)) {
         region.mark(address, size);
     }
     Some(address as *mut c_void)
@@ -223,12 +223,17 @@ unsafe fn anywhere(local: *mut Local, asked: &Asked) -> *mut c_void {
             if minds_writes() {
                 mark(state, size);
             }
-        } else if !is_known(local, address, size) {
-            if !on_stack(local, address) && Kind::Memory.is_on() {
-                wrong::invalid(asked, space_of(local, address));
-                return asked.spare();
+        } else if !was_hit(local, address, size) {
+            if on_stack(local, address) {
+                return address as *mut c_void;
             }
-            return address as *mut c_void;
+            if !is_known(local, address, size) {
+                if Kind::Memory.is_on() {
+                    wrong::invalid(asked, space_of(local, address));
+                    return asked.spare();
+                }
+                return address as *mut c_void;
+            }
         }
         if Kind::Race.is_on() {
             race(local, asked, Space::Global);
@@ -237,17 +242,20 @@ unsafe fn anywhere(local: *mut Local, asked: &Asked) -> *mut c_void {
     address as *mut c_void
 }
 
+/// Whether bytes are of the variable that was accessed last.
+unsafe fn was_hit(local: *mut Local, address: usize, size: usize) -> bool {
+    // SAFETY: this OS thread's own.
+    let (start, end) = unsafe { (*local).hit };
+    address >= start && address + size <= end
+}
+
 /// Whether bytes are a variable's, or memory that the program told of.
 unsafe fn is_known(local: *mut Local, address: usize, size: usize) -> bool {
-    // SAFETY: this OS thread's own.
-    let hit = unsafe { &mut (*local).hit };
-    if address >= hit.0 && address + size <= hit.1 {
-        return true;
-    }
     let variable = places::near_variable(address).map(|found| (found.start, found.size));
     let inside = |found: &(usize, usize)| address >= found.0 && address + size <= found.0 + found.1;
     if let Some((start, size)) = variable.filter(inside) {
-        *hit = (start, start + size);
+        // SAFETY: this OS thread's own.
+        unsafe { (*local).hit = (start, start + size) };
         return true;
     }
     let allocated = heap::find(address as *const c_void).map(|found| (found.start, found.size));
@@ -286,9 +294,10 @@ unsafe fn race(local: *mut Local, asked: &Asked, space: Space) {
     if local.is_null() {
         return;
     }
-    let (thread, class) = (Local::thread(), asked.class());
-    // SAFETY: by contract.
+    let class = asked.class();
+    // SAFETY: by contract; the worker runs the block.
     unsafe {
+        let thread = (*(*local).worker).current;
         let Local { races, shared, dynamic, .. } = &mut *local;
         if asked.flags & ACQUIRES != 0 {
             races.leaves(thread, Scope::Block);

@@ -6,7 +6,7 @@ use std::ffi::c_char;
 use super::places::{Region, Variable, shared_from};
 use super::races::Races;
 use super::sites::text;
-use crate::abi::{MAX_DYNAMIC_SHARED, dynamic_shared, tls};
+use crate::abi::{MAX_DYNAMIC_SHARED, dynamic_shared};
 use crate::device::cpu::state::Worker;
 
 /// Shared variables of a program lie together; more than this is none.
@@ -62,7 +62,7 @@ unsafe extern "C" fn __regrain_check_shared(start: usize, size: u64, name: *cons
     let local = current();
     if !local.is_null() {
         // SAFETY: this OS thread's own; called from `Local::begin` alone, which holds no reference then. The name is a constant string.
-        unsafe { (&mut (*local).variables).push(Variable { start, size: size as usize, name: text(name) }) };
+        unsafe { (*local).variables.push(Variable { start, size: size as usize, name: text(name) }) };
     }
 }
 
@@ -119,13 +119,5 @@ impl Local {
     /// The shared variable that an address is in or behind.
     pub fn variable(&self, address: usize) -> Option<&Variable> {
         self.variables.iter().filter(|variable| variable.start <= address).max_by_key(|variable| variable.start)
-    }
-
-    /// Index of the running thread in its block.
-    #[inline]
-    pub fn thread() -> usize {
-        // SAFETY: this OS thread's own storage.
-        let tls = unsafe { &*tls() };
-        (tls.warpid * 32 + tls.laneid) as usize
     }
 }

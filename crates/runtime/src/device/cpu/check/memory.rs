@@ -13,7 +13,7 @@ use crate::device::cpu::heap;
 
 /// Bytes of the range; where the system does not give so many, a sixteenth.
 const SPANS: [usize; 3] = [4 << 40, 256 << 30, 16 << 30];
-const ALIGNMENT: usize = 256;
+const ALIGNMENT: usize = 512;
 /// The least and the most bytes between two allocations.
 const APART: (usize, usize) = (1 << 10, 1 << 20);
 const PAGE: usize = 4096;
@@ -107,7 +107,13 @@ pub unsafe fn has(state: *const u8, size: usize, wanted: u64) -> bool {
             2 => u64::from(state.cast::<u16>().read_unaligned()) & wanted & 0xffff == wanted & 0xffff,
             4 => u64::from(state.cast::<u32>().read_unaligned()) & wanted & 0xffff_ffff == wanted & 0xffff_ffff,
             8 => state.cast::<u64>().read_unaligned() & wanted == wanted,
-            _ => (0..size).all(|i| u64::from(state.add(i).read()) & wanted & 0xff == wanted & 0xff),
+            16 => state.cast::<[u64; 2]>().read_unaligned().iter().all(|bytes| bytes & wanted == wanted),
+            _ => {
+                let whole = size & !7;
+                let is_right = |at: usize| state.add(at).cast::<u64>().read_unaligned() & wanted == wanted;
+                (0..whole).step_by(8).all(is_right)
+                    && (whole..size).all(|at| u64::from(state.add(at).read()) & wanted & 0xff == wanted & 0xff)
+            }
         }
     }
 }
@@ -238,6 +244,12 @@ pub fn live() -> Vec<Record> {
 pub fn written(to: usize, from: usize, count: usize) {
     let Some(target) = state(to, count) else { return };
     let source = if from == 0 { None } else { state(from, count) };
+    // SAFETY: inside the states of the mapping.
+    unsafe {
+        if source.is_none() && has(target, count, EACH * u64::from(ALLOCATED)) {
+            return target.write_bytes(ALLOCATED | WRITTEN, count);
+        }
+    }
     for i in 0..count {
         // SAFETY: inside the states of the mapping. Bytes that are not allocated stay so.
         unsafe {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::memory::{self, ALLOCATED, WRITTEN};
+use super::memory::{self, ALLOCATED};
 use super::races::Cell;
 
 /// A variable of the program, or of a block.
@@ -101,7 +101,8 @@ impl Region {
     pub fn mark(&mut self, address: usize, size: usize) {
         let at = address - self.start;
         self.touched = (self.touched.0.min(at), self.touched.1.max(at + size));
-        self.states[at..at + size].fill(ALLOCATED | WRITTEN);
+        // SAFETY: `holds` is asked before.
+        unsafe { memory::mark(self.states.as_mut_ptr().add(at), size) };
     }
 
     /// The accesses of words.

@@ -82,37 +82,81 @@ pub struct Race {
     pub past_writes: bool,
 }
 
-/// The times of a block's threads, and the table.
-pub struct Races {
+/// The times of a block's threads.
+struct Clock {
     time: u32,
     /// When the block began: what is older is another block's.
     begin: u32,
     threads: Vec<Times>,
     warps: Vec<Times>,
+}
+
+/// The times of a block's threads, and the table.
+pub struct Races {
+    clock: Clock,
     table: Vec<Cell>,
 }
 
 impl Races {
     pub fn new() -> Self {
-        Self { time: 1, begin: 1, threads: Vec::new(), warps: Vec::new(), table: Vec::new() }
+        Self { clock: Clock { time: 1, begin: 1, threads: Vec::new(), warps: Vec::new() }, table: Vec::new() }
     }
 
     /// A block begins.
     pub fn begin(&mut self) -> bool {
-        let anew = self.time > LAST_TIME || self.threads.is_empty();
+        let clock = &mut self.clock;
+        let anew = clock.time > LAST_TIME || clock.threads.is_empty();
         if anew {
-            self.time = 1;
-            self.threads = vec![Times::default(); THREADS];
-            self.warps = vec![Times::default(); THREADS / 32];
+            clock.time = 1;
+            clock.threads = vec![Times::default(); THREADS];
+            clock.warps = vec![Times::default(); THREADS / 32];
             self.table = vec![Cell::default(); WORDS];
         }
-        self.time += 1;
-        self.begin = self.time;
+        clock.time += 1;
+        clock.begin = clock.time;
         anew
+    }
+
+    /// Takes note of an access of shared memory (`cells`, which begins at `start`) or other memory; an earlier one that it races with.
+    pub fn access(&mut self, access: &Access, shared: Option<(&mut [Cell], usize)>) -> Option<Race> {
+        let Self { clock, table } = self;
+        let mut shared = shared;
+        let (mut at, end) = (access.address, access.address + access.size);
+        let mut found = None;
+        while at < end {
+            let word = at / 4;
+            let next = ((word + 1) * 4).min(end);
+            let bytes = (((1u16 << (next - at)) - 1) << (at % 4)) as u8;
+            let (cell, is_shared) = match &mut shared {
+                Some((cells, start)) => (&mut cells[word - *start / 4], true),
+                None => {
+                    let cell = &mut table[(word ^ word >> 16 ^ word >> 32) & (WORDS - 1)];
+                    if cell.word != word {
+                        *cell = Cell { word, ..Cell::default() };
+                    }
+                    (cell, false)
+                }
+            };
+            let race = clock.meet(cell, access, bytes, is_shared);
+            found = found.or(race);
+            at = next;
+        }
+        found
     }
 
     /// A thread comes to an operation that orders threads.
     pub fn arrives(&mut self, thread: usize, scope: Scope) {
+        self.clock.arrives(thread, scope);
+    }
+
+    /// It goes on.
+    pub fn leaves(&mut self, thread: usize, scope: Scope) {
+        self.clock.leaves(thread, scope);
+    }
+}
+
+impl Clock {
+    fn arrives(&mut self, thread: usize, scope: Scope) {
         self.time += 1;
         let (Some(times), Some(warp)) = (self.threads.get_mut(thread), self.warps.get_mut(thread / 32)) else { return };
         match scope {
@@ -121,8 +165,7 @@ impl Races {
         }
     }
 
-    /// It goes on.
-    pub fn leaves(&mut self, thread: usize, scope: Scope) {
+    fn leaves(&mut self, thread: usize, scope: Scope) {
         self.time += 1;
         let (Some(times), Some(warp)) = (self.threads.get_mut(thread), self.warps.get_mut(thread / 32)) else { return };
         match scope {
@@ -146,40 +189,6 @@ impl Races {
         let arrived = since(a.arrived) || since(a.arrived_in_warp) && since(self.warps[from / 32].arrived);
         let left = since(b.left) || since(b.left_in_warp) && since(self.warps[to / 32].left);
         arrived && left
-    }
-
-    /// Takes note of an access of shared memory (`cells`, which begins at `start`) or other memory; an earlier one that it races with.
-    pub fn access(&mut self, access: &Access, shared: Option<(&mut [Cell], usize)>) -> Option<Race> {
-        let mut shared = shared;
-        let (mut at, end) = (access.address, access.address + access.size);
-        let mut found = None;
-        while at < end {
-            let word = at / 4;
-            let next = ((word + 1) * 4).min(end);
-            let bytes = (((1u16 << (next - at)) - 1) << (at % 4)) as u8;
-            let race = match &mut shared {
-                Some((cells, start)) => {
-                    let index = word - *start / 4;
-                    let mut cell = cells[index];
-                    let race = self.meet(&mut cell, access, bytes, true);
-                    cells[index] = cell;
-                    race
-                }
-                None => {
-                    let index = (word ^ word >> 16 ^ word >> 32) & (WORDS - 1);
-                    let mut cell = self.table[index];
-                    if cell.word != word {
-                        cell = Cell { word, ..Cell::default() };
-                    }
-                    let race = self.meet(&mut cell, access, bytes, false);
-                    self.table[index] = cell;
-                    race
-                }
-            };
-            found = found.or(race);
-            at = next;
-        }
-        found
     }
 
     /// Whether two accesses are in each other's way.
