@@ -142,8 +142,7 @@ fn declare<'ctx>(device: &Module<'ctx>, old: FunctionValue<'ctx>, name: &str) ->
         return known;
     }
     let context = device.get_context();
-    let mut takes: Vec<BasicMetadataTypeEnum<'_>> =
-        old.get_type().get_param_types().into_iter().collect();
+    let mut takes: Vec<BasicMetadataTypeEnum<'_>> = old.get_type().get_param_types().into_iter().collect();
     takes.extend([BasicMetadataTypeEnum::from(context.i64_type()), context.i32_type().into()]);
     let ty = match old.get_type().get_return_type() {
         Some(BasicTypeEnum::IntType(int)) => int.fn_type(&takes, false),
