@@ -198,7 +198,8 @@ static void streams() {
   OK(cudaEventRecord(a, s)); OK(cudaEventRecord_ptsz(b, nullptr)); OK(cudaStreamWaitEvent(t, b, 0));
   OK(cudaEventQuery(a)); OK(cudaEventSynchronize(b));
   OK(cudaEventElapsedTime(&ms, a, b)); CHECK(ms >= 0 && ms < 1000);
-  OK(cudaLaunchHostFunc(s, count, &calls)); OK(cudaStreamAddCallback(s, callback, &calls, 0)); CHECK(calls == 11);
+  OK(cudaLaunchHostFunc(s, count, &calls)); OK(cudaStreamAddCallback(s, callback, &calls, 0));
+  OK(cudaStreamSynchronize(s)); CHECK(calls == 11);
   cudaStreamCaptureStatus status; OK(cudaStreamIsCapturing(s, &status)); CHECK(status == cudaStreamCaptureStatusNone);
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed; OK(cudaThreadExchangeStreamCaptureMode(&mode));
   CHECK(mode == cudaStreamCaptureModeGlobal);

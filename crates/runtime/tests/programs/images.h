@@ -61,8 +61,8 @@ static void add(void **args) {
 }
 static int scale_on_cpu[4] = {1, 2, 3, 4};
 static const uint32_t add_params[] = {8, 4, 8, 2};
-static const regrain_cpu_kernel cpu_kernels[] = {{"add", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0},
-    {"only_cpu", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0}};
+static const regrain_cpu_kernel cpu_kernels[] = {{"add", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0, nullptr},
+    {"only_cpu", add, nullptr, add_params, 4, 0, 0, 0, 0, nullptr, 0, nullptr}};
 static const regrain_cpu_var cpu_vars[] = {{"scale", scale_on_cpu, 16}, {"managed", scale_on_cpu, 16}};
 static const regrain_cpu_image cpu_image = {0x3130555043475252, cpu_kernels, 2, 2, cpu_vars};
 

@@ -13,7 +13,7 @@ template <class T> static void **out(T **p) { return reinterpret_cast<void **>(p
 
 static void kernel(void **) {}
 static const uint32_t params[] = {8, 4, 8};
-static const regrain_cpu_kernel kernels[] = {{"kernel", kernel, nullptr, params, 3, 0, 512, 1024, 0, nullptr, 0}};
+static const regrain_cpu_kernel kernels[] = {{"kernel", kernel, nullptr, params, 3, 0, 512, 1024, 0, nullptr, 0, nullptr}};
 static const regrain_cpu_image image = {0x3130555043475252, kernels, 1, 0, nullptr};
 static const fatbin_wrapper wrapper = {0x466243b1, 1, &image, nullptr}, bad_wrapper = {1, 1, &image, nullptr};
 static char stub, bad_stub;

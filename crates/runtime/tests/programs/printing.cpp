@@ -40,9 +40,9 @@ static void trap(void **) {
 }
 
 static const uint32_t params[] = {4};
-static const regrain_cpu_kernel kernels[] = {{"add", add, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0},
-    {"only_gpu", fail, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0},
-    {"only_cpu", trap, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0}};
+static const regrain_cpu_kernel kernels[] = {{"add", add, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0, nullptr},
+    {"only_gpu", fail, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0, nullptr},
+    {"only_cpu", trap, nullptr, params, 1, 0, 0, 0, 0, nullptr, 0, nullptr}};
 static const regrain_cpu_var vars[] = {{"__regrain_output", &output, 8}};
 extern __attribute__((visibility("hidden"))) const regrain_cpu_image table asm("__regrain_cpu_image.printing");
 const regrain_cpu_image table = {0x3130555043475252, kernels, 3, 1, vars};

@@ -112,7 +112,7 @@ static void deep(void **) { volatile char c = 1; BARRIER(91); depth(&c, 1000); }
 static void fail_assert(void **) { if (linear() == 1) __regrain_assertfail("x > 0", "a.cu", 7, "f", 1); BARRIER(90); }
 
 static const regrain_cpu_variant add_variants[] = {{{64, 1, 1}, add_block64}};
-#define K(n, flags, shared) {#n, n, nullptr, nullptr, 0, flags, 0, shared, 0, nullptr, 0}
+#define K(n, flags, shared) {#n, n, nullptr, nullptr, 0, flags, 0, shared, 0, nullptr, 0, nullptr}
 static const regrain_cpu_kernel kernels[] = {
     K(reverse, 1, 4096), K(tree, 1, 0), {"add", add, add_block, nullptr, 0, 0, 0, 0, 0, add_variants, 1}, K(shuffle, 0, 0), K(vote, 1, 0),
     K(absent, 0, 0), K(named, 1, 4096), K(active, 1, 0), K(early, 1, 0), K(grid_sync, 3, 0), K(hello, 0, 0), K(stuck, 1, 0), K(diverged, 1, 0),

@@ -27,7 +27,7 @@ static void block(void **) {
 
 // A kernel for each launch: other OS threads are called at once where nothing is known of a kernel's time.
 constexpr int launches = 7;
-#define KERNEL(name) {name, block, block, nullptr, 0, 0, 0, 0, 0, nullptr, 0}
+#define KERNEL(name) {name, block, block, nullptr, 0, 0, 0, 0, 0, nullptr, 0, nullptr}
 static const regrain_cpu_kernel kernels[launches] = {KERNEL("0"), KERNEL("1"), KERNEL("2"), KERNEL("3"), KERNEL("4"), KERNEL("5"), KERNEL("6")};
 static const regrain_cpu_image image = {0x3130555043475252, kernels, launches, 0, nullptr};
 static const fatbin_wrapper wrapper = {0x466243b1, 1, &image, nullptr};
