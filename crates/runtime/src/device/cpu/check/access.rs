@@ -3,10 +3,10 @@
 //! Each gives the address that is accessed in the end. What an access is stands in a number that generated code has
 //! (`mlir-bridge/cpp/checks.cpp`): bytes, from bit 16 on the logarithm of its alignment, from bit 24 on its flags.
 
-use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-use super::Kind;
+use super::asked::{ACQUIRES, Asked, How, RELEASES, VALUED};
+use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, mark, minds_writes, wanted};
 use super::places::{self, Region};
@@ -16,74 +16,8 @@ use super::wrong::{self, Space};
 use crate::device::cpu::checks::Scope;
 use crate::device::cpu::{heap, kernel};
 
-const VOLATILE: u32 = 1;
-const ACQUIRES: u32 = 2;
-const RELEASES: u32 = 4;
-const VALUED: u32 = 8;
 /// So near to the running code's own frames is a thread's stack.
 const NEAR: usize = 16 << 10;
-
-/// What is accessed in the place of what cannot be: loads find nothing but 0.
-#[repr(C, align(64))]
-struct Spare(UnsafeCell<[u8; 2 << 16]>);
-
-// SAFETY: what is written to it is read by nobody but atomic operations of wrong places, which may get anything.
-unsafe impl Sync for Spare {}
-
-static SPARE: Spare = Spare(UnsafeCell::new([0; 2 << 16]));
-
-/// How memory is accessed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum How {
-    Load,
-    Store,
-    Atomic,
-}
-
-/// One access.
-#[derive(Clone, Copy)]
-pub struct Asked {
-    pub address: usize,
-    pub size: usize,
-    pub align: usize,
-    pub how: How,
-    flags: u32,
-    value: u64,
-    pub place: *const Place,
-}
-
-impl Asked {
-    #[inline(always)]
-    fn new(address: *mut c_void, info: u32, how: How, place: *const Place) -> Self {
-        let (size, align) = ((info & 0xffff) as usize, 1 << (info >> 16 & 0xff));
-        Self { address: address as usize, size, align, how, flags: info >> 24, value: 0, place }
-    }
-
-    fn is_aligned(&self) -> bool {
-        self.address & (self.align - 1) == 0
-    }
-
-    fn spare(&self) -> *mut c_void {
-        let start = SPARE.0.get().cast::<u8>();
-        match self.how {
-            How::Load => start.cast(),
-            // SAFETY: the second half of the array.
-            _ => unsafe { start.add(1 << 16).cast() },
-        }
-    }
-
-    fn is_spare(&self) -> bool {
-        self.address.wrapping_sub(SPARE.0.get() as usize) < 2 << 16
-    }
-
-    fn class(&self) -> Class {
-        match self.how {
-            How::Atomic => Class::Atomic,
-            _ if self.flags & VOLATILE != 0 => Class::Volatile,
-            _ => Class::Plain,
-        }
-    }
-}
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_check_load(address: *mut c_void, info: u32, place: *const Place) -> *mut c_void {

@@ -1,7 +1,7 @@
 //! The checker as the runtime sees it.
 
-use super::Kind;
 use super::callers::{Call, Caller};
+use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, Owner};
 use super::reports::{Report, Runs, say, summarise};

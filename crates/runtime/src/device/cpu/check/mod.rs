@@ -13,9 +13,11 @@
 //! for what is a block's (`local`), and bytes of state are written without a lock, as the program writes its memory.
 
 mod access;
+mod asked;
 mod callers;
 mod hooks;
 mod json;
+mod kinds;
 mod local;
 mod memory;
 mod places;
@@ -25,39 +27,8 @@ mod sites;
 mod wrong;
 
 use std::ffi::c_char;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Kinds of checks; the compiler has the same numbers (`targets::target::CHECKS`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    Memory = 1,
-    Race = 2,
-    Init = 4,
-    Sync = 8,
-    Leak = 16,
-}
-
-impl Kind {
-    /// Its name in options, reports and suppressions.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Race => "race",
-            Self::Init => "init",
-            Self::Sync => "sync",
-            Self::Leak => "leak",
-        }
-    }
-
-    /// Whether the program asks for it.
-    #[inline]
-    fn is_on(self) -> bool {
-        KINDS.load(Ordering::Relaxed) & self as u32 != 0
-    }
-}
-
-/// The kinds that are on.
-static KINDS: AtomicU32 = AtomicU32::new(0);
+use kinds::Kind;
 
 /// A variable of a module.
 #[repr(C)]
@@ -73,7 +44,7 @@ struct Row {
 /// Called by the compiler's constructor of the unit with a constant table and a function that tells of its shared variables.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_check_enrol(kinds: u32, variables: *const Row, count: u64, shared: extern "C" fn()) {
-    KINDS.fetch_or(kinds, Ordering::Relaxed);
+    kinds::add(kinds);
     // SAFETY: by contract.
     let rows = unsafe { std::slice::from_raw_parts(variables, if variables.is_null() { 0 } else { count as usize }) };
     for row in rows {

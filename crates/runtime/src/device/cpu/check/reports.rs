@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::Kind;
 use super::json::string;
+use super::kinds::Kind;
 use super::sites::Spot;
 
 /// Something to say.

@@ -1,7 +1,7 @@
 //! What is wrong with an access, in words.
 
-use super::Kind;
-use super::access::{Asked, How};
+use super::asked::{Asked, How};
+use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, Owner, Record};
 use super::places;
