@@ -26,6 +26,7 @@ pub mod units;
 pub use cache::{Cache, Key};
 pub use error::{Error, Unsupported};
 pub use extract::extract;
+pub use from_nvvm::device_runtime;
 pub use kernel_names::kernel_names;
 pub use merge::merge;
 pub use nvptx::Report;
