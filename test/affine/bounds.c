@@ -64,7 +64,7 @@ TWINS(conditions, (int n, int k, float *a, float *b), {
       b[i] = a[i];
   }
 })
-// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop stays sequential: how often it goes round is not known before
+// CHECK-DAG: bounds.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
 TWINS(half, (int n, int *a), {
   for (int i = 0; i < n / 2; i++)
     a[2 * i + 1] = a[2 * i] - n / 2;
@@ -110,7 +110,7 @@ TWINS(calls, (int n, int *a), {
   for (int i = 0; i < n; i++)
     a[i] = abs(rand());
 })
-// CHECK-DAG: bounds.c:[[#@LINE+3]]:{{.*}}loop stays sequential: a value that it computes is used behind it
+// CHECK-DAG: bounds.c:[[#@LINE+3]]:{{.*}}loop runs in parallel
 TWINS(last, (int n, int *a), {
   int i;
   for (i = 0; i < n; i++)

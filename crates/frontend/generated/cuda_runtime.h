@@ -41,31 +41,52 @@ cudaError_t cudaFree(void *memory);
 cudaError_t cudaMemcpy(void *to, const void *from, unsigned long bytes, cudaMemcpyKind kind);
 void abort(void);
 
-__device__ double __nv_sqrt(double);
-__device__ float __nv_sqrtf(float);
+#define REGRAIN_DECLARE1(name) __device__ double __nv_##name(double); __device__ float __nv_##name##f(float);
+#define REGRAIN_DECLARE2(name) __device__ double __nv_##name(double, double); __device__ float __nv_##name##f(float, float);
+#define REGRAIN_ONE(of) \
+  of(sqrt) of(exp) of(exp2) of(log) of(log2) of(log10) of(sin) of(cos) of(tan) of(asin) of(acos) of(atan) of(sinh) of(cosh) of(tanh)
+#define REGRAIN_TWO(of) of(pow) of(atan2)
+#define REGRAIN_BUILTIN_ONE(of) of(fabs) of(floor) of(ceil) of(trunc) of(rint) of(nearbyint) of(round)
+#define REGRAIN_BUILTIN_TWO(of) of(copysign) of(fmin) of(fmax)
+REGRAIN_ONE(REGRAIN_DECLARE1)
+REGRAIN_TWO(REGRAIN_DECLARE2)
 }
 
 #if defined(__CUDA_ARCH__)
-static __device__ inline double sqrt(double x) { return __nv_sqrt(x); }
-static __device__ inline float sqrtf(float x) { return __nv_sqrtf(x); }
-static __device__ inline double fabs(double x) { return __builtin_fabs(x); }
-static __device__ inline float fabsf(float x) { return __builtin_fabsf(x); }
-static __device__ inline double floor(double x) { return __builtin_floor(x); }
-static __device__ inline float floorf(float x) { return __builtin_floorf(x); }
-static __device__ inline double ceil(double x) { return __builtin_ceil(x); }
-static __device__ inline float ceilf(float x) { return __builtin_ceilf(x); }
-static __device__ inline double trunc(double x) { return __builtin_trunc(x); }
-static __device__ inline float truncf(float x) { return __builtin_truncf(x); }
-static __device__ inline double copysign(double x, double y) { return __builtin_copysign(x, y); }
-static __device__ inline float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
+#define REGRAIN_DEFINE1(head, name) \
+  static __device__ inline double name(double x) { return head##name(x); } \
+  static __device__ inline float name##f(float x) { return head##name##f(x); }
+#define REGRAIN_DEFINE2(head, name) \
+  static __device__ inline double name(double x, double y) { return head##name(x, y); } \
+  static __device__ inline float name##f(float x, float y) { return head##name##f(x, y); }
+#define REGRAIN_NV1(name) REGRAIN_DEFINE1(__nv_, name)
+#define REGRAIN_NV2(name) REGRAIN_DEFINE2(__nv_, name)
+#define REGRAIN_OWN1(name) REGRAIN_DEFINE1(__builtin_, name)
+#define REGRAIN_OWN2(name) REGRAIN_DEFINE2(__builtin_, name)
+REGRAIN_ONE(REGRAIN_NV1)
+REGRAIN_TWO(REGRAIN_NV2)
+REGRAIN_BUILTIN_ONE(REGRAIN_OWN1)
+REGRAIN_BUILTIN_TWO(REGRAIN_OWN2)
 static __device__ inline double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 static __device__ inline float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static __device__ inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+static __device__ inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+static __device__ inline long __double_as_longlong(double x) { return __builtin_bit_cast(long, x); }
+static __device__ inline double __longlong_as_double(long x) { return __builtin_bit_cast(double, x); }
 #else
 /* On the host kernels are checked, not compiled. */
-__host__ __device__ double sqrt(double), fabs(double), floor(double), ceil(double), trunc(double);
-__host__ __device__ float sqrtf(float), fabsf(float), floorf(float), ceilf(float), truncf(float);
-__host__ __device__ double copysign(double, double), fma(double, double, double);
-__host__ __device__ float copysignf(float, float), fmaf(float, float, float);
+#define REGRAIN_SEEN1(name) __host__ __device__ double name(double); __host__ __device__ float name##f(float);
+#define REGRAIN_SEEN2(name) __host__ __device__ double name(double, double); __host__ __device__ float name##f(float, float);
+REGRAIN_ONE(REGRAIN_SEEN1)
+REGRAIN_TWO(REGRAIN_SEEN2)
+REGRAIN_BUILTIN_ONE(REGRAIN_SEEN1)
+REGRAIN_BUILTIN_TWO(REGRAIN_SEEN2)
+__host__ __device__ double fma(double, double, double);
+__host__ __device__ float fmaf(float, float, float);
+__device__ int __float_as_int(float);
+__device__ float __int_as_float(int);
+__device__ long __double_as_longlong(double);
+__device__ double __longlong_as_double(long);
 #endif
 
 #endif

@@ -145,9 +145,13 @@ void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
  * regions.cpp: loop nests of a host module as functions of their own
  *===----------------------------------------------------------------------------===*/
 
-/* Makes functions of the nests that may run in parallel. The sink gets a line for each, its fields divided by tabs: `region`,
- * name, file, line, for each parameter a number of its object or 0, and `NAME=NUMBER` for variables; or `not`, file, line, reason. */
-void regrainOutlineRegions(LLVMModuleRef module, RegrainSink sink, void *user);
+/* Makes functions of the nests that may run in parallel, those alone that stand in `scops` of the source at `path` if there are any
+ * (`FIRST LAST` for each, lines). The sink gets a line for each, its fields divided by tabs: `region`, name, file, line, for each
+ * parameter a number of its object or 0, `NAME=NUMBER` for variables, nothing; `group`, the same of a function that calls several,
+ * their names at the end; or `not` (a loop), `scop`, file, line, reason. */
+void regrainOutlineRegions(LLVMModuleRef module, MlirStringRef path, MlirStringRef scops, RegrainSink sink, void *user);
+/* Puts the bodies of private functions that a function calls in place of the calls. */
+void regrainInlineMembers(LLVMValueRef function);
 /* Takes all debug information from a module. */
 void regrainStripDebugInfo(LLVMModuleRef module);
 
@@ -228,7 +232,8 @@ typedef enum RegrainQuery {
 bool regrainQuery(MlirOperation op, RegrainQuery query);
 /* The overflow flags of an integer operation: 1 for nsw, 2 for nuw. */
 uint32_t regrainOverflowFlags(MlirOperation op);
-/* The fast-math flags of a floating-point operation: 1 where it may be contracted, 2 for any other flag. */
+/* The fast-math flags of a floating-point operation: 1 where it may be contracted, 2 for any other flag, 4 where its order may change, 8
+ * where no operand is taken for NaN or for a zero with a sign, 16 where a function may be another one that is close to it. */
 uint32_t regrainFastMathFlags(MlirOperation op);
 /* LLVM's number of the calling convention that an attribute is, or -1. */
 int64_t regrainCallingConvention(MlirAttribute attr);

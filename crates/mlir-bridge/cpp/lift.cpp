@@ -460,18 +460,21 @@ uint32_t regrainOverflowFlags(MlirOperation op) {
   return (nsw ? 1 : 0) | (nuw ? 2 : 0);
 }
 
+template <typename Flags> static uint32_t fastMathFlags(Flags flags) {
+  bool contract = bitEnumContainsAny(flags, Flags::contract);
+  bool other = (flags & ~Flags::contract) != Flags::none;
+  bool reorder = bitEnumContainsAny(flags, Flags::reassoc);
+  bool plain = bitEnumContainsAll(flags, Flags::nnan | Flags::nsz);
+  bool close = bitEnumContainsAny(flags, Flags::afn);
+  return (contract ? 1 : 0) | (other ? 2 : 0) | (reorder ? 4 : 0) | (plain ? 8 : 0) | (close ? 16 : 0);
+}
+
 uint32_t regrainFastMathFlags(MlirOperation op) {
-  bool contract = false, other = false;
-  if (auto llvm = dyn_cast<LLVM::FastmathFlagsInterface>(unwrap(op))) {
-    LLVM::FastmathFlags flags = llvm.getFastmathAttr().getValue();
-    contract = bitEnumContainsAny(flags, LLVM::FastmathFlags::contract);
-    other = (flags & ~LLVM::FastmathFlags::contract) != LLVM::FastmathFlags::none;
-  } else if (auto arith = dyn_cast<arith::ArithFastMathInterface>(unwrap(op))) {
-    arith::FastMathFlags flags = arith.getFastMathFlagsAttr().getValue();
-    contract = bitEnumContainsAny(flags, arith::FastMathFlags::contract);
-    other = (flags & ~arith::FastMathFlags::contract) != arith::FastMathFlags::none;
-  }
-  return (contract ? 1 : 0) | (other ? 2 : 0);
+  if (auto llvm = dyn_cast<LLVM::FastmathFlagsInterface>(unwrap(op)))
+    return fastMathFlags(llvm.getFastmathAttr().getValue());
+  if (auto arith = dyn_cast<arith::ArithFastMathInterface>(unwrap(op)))
+    return fastMathFlags(arith.getFastMathFlagsAttr().getValue());
+  return 0;
 }
 
 int64_t regrainCallingConvention(MlirAttribute attr) {

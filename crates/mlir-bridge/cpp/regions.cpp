@@ -1,38 +1,42 @@
 //===- regions.cpp - loop nests of a host module as functions of their own ---------===//
 //
 // Loops that look as if they could run in parallel (numbers of rounds that are known before, no calls but of
-// mathematical functions, nothing computed that is used behind them) become functions:
+// mathematical functions) become functions. Numbers that are used behind a loop go through cells of memory:
 //
-//   void f(int n, double *a) {                    void f(int n, double *a) {
+//   int f(int n, double *a) {                     int f(int n, double *a) {
 //     ...                                           ...
-//     for (int i = 0; i < n; i++) a[i] *= 2;  ->    f.region0(n, a);
+//     for (int i = 0; i < n; i++) s += a[i];  ->    f.region0(n, a, &cell); s = cell;
 //     ...                                           ...
 //   }                                             }
 //
-// Of a nest it is the outermost loop of which all that holds.
+// Of a nest it is the outermost loop of which all that holds. Regions that follow one another, with nothing between them
+// that others see, become one more function, which calls them: a group.
 //
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
-#include "sink.h"
+#include "regions.h"
 
 #include "llvm-c/Core.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/Utils/CodeExtractor.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include <functional>
 
@@ -43,34 +47,15 @@ namespace {
 
 // A nest that becomes a function.
 struct Nest {
+  Loop *loop;
   std::vector<BasicBlock *> blocks;
   std::string place;
+  // The number of the scop that it stands in, -1 where there are none.
+  int scop;
 };
-
-// What is said of nests, a line each.
-struct Words {
-  RegrainSink sink;
-  void *user;
-  void say(const Twine &line) {
-    std::string text = (line + "\n").str();
-    sink(text.data(), text.size(), user);
-  }
-};
-
-bool isHarmlessCall(const CallBase &call) {
-  if (isa<DbgInfoIntrinsic>(call) || isa<AssumeInst>(call))
-    return true;
-  // The file tells apart which of them are allowed; what has an effect is not.
-  if (const Function *callee = call.getCalledFunction()) {
-    StringRef name = callee->getName();
-    if (name == "sqrt" || name == "sqrtf")
-      return true;
-  }
-  return call.doesNotAccessMemory() && call.doesNotThrow() && call.hasFnAttr(Attribute::WillReturn);
-}
 
 // Why a loop cannot be a function of its own; null if it can.
-const char *whyNot(const Loop &loop, ScalarEvolution &evolution) {
+const char *whyNotLoop(const Loop &loop, ScalarEvolution &evolution) {
   if (!loop.isLoopSimplifyForm() || !loop.getExitingBlock() || !loop.getExitBlock())
     return "control leaves it at several places";
   for (const Loop *each : loop.getLoopsInPreorder()) {
@@ -79,28 +64,28 @@ const char *whyNot(const Loop &loop, ScalarEvolution &evolution) {
     if (isa<SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(each)))
       return "how often it goes round is not known before";
   }
-  for (const BasicBlock *block : loop.blocks()) {
-    for (const Instruction &inst : *block) {
-      if (const auto *call = dyn_cast<CallBase>(&inst); call && !isHarmlessCall(*call))
-        return "it calls a function";
-      if (inst.isVolatile() || inst.isAtomic())
-        return "it accesses memory that others see";
-      if (isa<AllocaInst>(inst) || (inst.isTerminator() && !isa<BranchInst>(inst)))
-        return "it has a statement that is not supported";
-      for (const User *user : inst.users())
-        if (!loop.contains(cast<Instruction>(user)))
-          return "a value that it computes is used behind it";
-    }
-  }
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &inst : *block)
+      if (const char *reason = whyNot(inst))
+        return reason;
   return nullptr;
 }
 
-bool stores(const Loop &loop) {
+// What a loop computes that is used behind it and is no number, which a cell could take; null if there is none.
+const char *whyNotBehind(const Loop &loop) {
+  for (const PHINode &phi : loop.getExitBlock()->phis())
+    if (!phi.use_empty() && !isNumber(phi.getType()))
+      return "a value that it computes is used behind it";
+  return nullptr;
+}
+
+// Whether something is left of a loop's work.
+bool isUseful(const Loop &loop) {
   for (const BasicBlock *block : loop.blocks())
     for (const Instruction &inst : *block)
       if (isa<StoreInst>(inst))
         return true;
-  return false;
+  return any_of(loop.getExitBlock()->phis(), [](const PHINode &phi) { return !phi.use_empty(); });
 }
 
 // Where a loop stands, `FILE\tLINE`.
@@ -109,24 +94,88 @@ std::string placeOf(const Loop &loop) {
   return start ? (start->getFilename() + "\t" + Twine(start.getLine())).str() : "\t0";
 }
 
-void collect(const Loop &loop, ScalarEvolution &evolution, std::vector<Nest> &nests, Words &words) {
-  const char *reason = whyNot(loop, evolution);
-  if (!reason) {
-    if (stores(loop))
-      nests.push_back({std::vector<BasicBlock *>(loop.block_begin(), loop.block_end()), placeOf(loop)});
-    return;
+// Whether line tables mean the source by a file.
+bool isSource(const DebugLoc &place, const Source &source) {
+  auto *scope = cast<DIScope>(place->getScope());
+  SmallString<128> path(scope->getFilename());
+  if (sys::path::is_relative(path) && !scope->getDirectory().empty()) {
+    path = scope->getDirectory();
+    sys::path::append(path, scope->getFilename());
   }
-  words.say("not\t" + placeOf(loop) + "\t" + reason);
-  for (const Loop *inner : loop)
-    collect(*inner, evolution, nests, words);
+  return path == source.path || sys::fs::equivalent(path, source.path);
 }
 
-// A number for the object that a pointer points into, where it is one of its own; else 0.
-unsigned objectOf(Value *pointer, DenseMap<Value *, unsigned> &objects) {
-  Value *object = getUnderlyingObject(pointer, 0);
-  if (!isIdentifiedObject(object) || isa<GlobalAlias>(object))
-    return 0;
-  return objects.try_emplace(object, objects.size() + 1).first->second;
+// The scop that a loop stands in, -1 where the source has none; nothing if it stands outside of all.
+std::optional<int> scopOf(const Loop &loop, const Source &source) {
+  DebugLoc start = loop.getStartLoc();
+  if (source.scops.empty())
+    return -1;
+  if (!start || !isSource(start, source))
+    return std::nullopt;
+  for (auto [number, scop] : enumerate(source.scops))
+    if (scop.first < start.getLine() && start.getLine() < scop.last)
+      return int(number);
+  return std::nullopt;
+}
+
+// What is asked of loops.
+struct Analyses {
+  LoopInfo &loops;
+  ScalarEvolution &evolution;
+  DominatorTree &dominators;
+  TargetLibraryInfo &library;
+  TargetTransformInfo &target;
+};
+
+// Computes what loops' variables are in the end from the bounds, so that the loops need not hand it out.
+void computeLastValues(Loop &loop, Analyses &of) {
+  formLCSSARecursively(loop, of.dominators, &of.loops, &of.evolution);
+  SCEVExpander expander(of.evolution, "last");
+  SmallVector<WeakTrackingVH, 16> dead;
+  rewriteLoopExitValues(&loop, &of.loops, &of.library, &of.evolution, &of.target, expander, &of.dominators,
+                        OnlyCheapRepl, dead);
+  for (WeakTrackingVH &value : dead)
+    if (auto *phi = dyn_cast_or_null<PHINode>(value); phi && phi->use_empty())
+      phi->eraseFromParent();
+}
+
+void collect(Loop &loop, Analyses &of, Source &source, std::vector<Nest> &nests, Words &words) {
+  std::optional<int> scop = scopOf(loop, source);
+  const char *reason = scop ? whyNotLoop(loop, of.evolution) : nullptr;
+  if (scop && !reason) {
+    computeLastValues(loop, of);
+    reason = whyNotBehind(loop);
+  }
+  if (scop && !reason) {
+    if (isUseful(loop))
+      nests.push_back({&loop, {}, placeOf(loop), *scop});
+    return;
+  }
+  if (scop) {
+    words.say("not\t" + placeOf(loop) + "\t" + reason);
+    if (*scop >= 0)
+      source.scops[*scop].refused++;
+  }
+  for (Loop *inner : loop)
+    collect(*inner, of, source, nests, words);
+}
+
+// The blocks of a nest, with one behind the loop that stores what is used from there on.
+void addExit(Nest &nest, Analyses &of) {
+  nest.blocks.assign(nest.loop->block_begin(), nest.loop->block_end());
+  BasicBlock *exit = nest.loop->getExitBlock();
+  SmallVector<PHINode *> used;
+  for (PHINode &phi : exit->phis())
+    if (!phi.use_empty())
+      used.push_back(&phi);
+  if (used.empty())
+    return;
+  BasicBlock *rest = SplitBlock(exit, exit->getFirstInsertionPt(), &of.dominators, &of.loops);
+  for (PHINode *phi : used)
+    handOut(*phi, *exit->getTerminator(), *rest->getFirstInsertionPt(), [&](const Use &use) {
+      return cast<Instruction>(use.getUser())->getParent() != exit;
+    });
+  nest.blocks.push_back(exit);
 }
 
 bool isAddressing(const Instruction &inst) {
@@ -175,37 +224,88 @@ void addEntry(Nest &nest) {
   nest.blocks.insert(nest.blocks.begin(), entry);
 }
 
-// Makes a function of a nest, and says which: "region NAME FILE LINE OBJECTS GLOBALS", an object's number for each parameter and
-// `NAME=NUMBER` for each variable that has one.
-void extract(Function &function, Nest nest, unsigned number, Words &words) {
+// Makes a function of a nest, and says which.
+void extract(Function &function, Nest nest, unsigned number, std::vector<Made> &made, Words &words) {
   addEntry(nest);
-  DominatorTree dominators(function);
-  AssumptionCache assumptions(function);
-  CodeExtractorAnalysisCache cache(function);
-  CodeExtractor extractor(nest.blocks, &dominators, false, nullptr, nullptr, &assumptions, false, false, nullptr,
-                          "region" + std::to_string(number));
-  SetVector<Value *> inputs, outputs;
-  Function *made = extractor.isEligible() ? extractor.extractCodeRegion(cache, inputs, outputs) : nullptr;
-  if (!made || !outputs.empty() || !made->getReturnType()->isVoidTy() || made->arg_size() != inputs.size()) {
+  CallInst *call = outline(function, nest.blocks, "region" + Twine(number));
+  if (!call) {
     words.say("not\t" + nest.place + "\tit has a statement that is not supported");
     return;
   }
-  made->setLinkage(GlobalValue::InternalLinkage);
-  DenseMap<Value *, unsigned> objects;
-  std::string parts, globals;
-  for (Value *input : inputs)
-    parts += std::to_string(input->getType()->isPointerTy() ? objectOf(input, objects) : 0) + ",";
-  for (auto &[object, index] : objects)
-    if (isa<GlobalVariable>(object))
-      globals += (object->getName() + "=" + std::to_string(index) + ",").str();
-  words.say("region\t" + made->getName() + "\t" + nest.place + "\t" + parts + "\t" + globals);
+  words.say("region\t" + describe(*call, nest.place) + "\t");
+  made.push_back({call, nest.place, nest.scop});
+}// Takes what is the same in all rounds, and never fails, out of loops: bounds such as `n / 2`.
+void hoist(LoopInfo &loops) {
+  auto inOrder = loops.getLoopsInPreorder();
+  for (Loop *loop : reverse(inOrder)) {
+    std::vector<Instruction *> all;
+    for (BasicBlock *block : loop->blocks())
+      for (Instruction &inst : *block)
+        all.push_back(&inst);
+    bool changed = false;
+    for (Instruction *inst : all)
+      loop->makeLoopInvariant(inst, changed);
+  }
+}
+
+void outlineOf(Function &function, FunctionAnalysisManager &functions, FunctionPassManager &simplify, Source &source,
+               Words &words) {
+  functions.invalidate(function, simplify.run(function, functions));
+  hoist(functions.getResult<LoopAnalysis>(function));
+  PreservedAnalyses kept;
+  kept.preserve<LoopAnalysis>();
+  kept.preserve<DominatorTreeAnalysis>();
+  functions.invalidate(function, kept);
+  Analyses of{functions.getResult<LoopAnalysis>(function), functions.getResult<ScalarEvolutionAnalysis>(function),
+              functions.getResult<DominatorTreeAnalysis>(function), functions.getResult<TargetLibraryAnalysis>(function),
+              functions.getResult<TargetIRAnalysis>(function)};
+  std::vector<Nest> nests;
+  // Their order is that of the text.
+  auto top = of.loops.getLoopsInReverseSiblingPreorder();
+  for (Loop *loop : reverse(top))
+    if (!loop->getParentLoop())
+      collect(*loop, of, source, nests, words);
+  for (Nest &nest : nests)
+    addExit(nest, of);
+  functions.clear(function, function.getName());
+  std::vector<Made> made;
+  for (auto [number, nest] : enumerate(nests))
+    extract(function, nest, number, made, words);
+  findGroups(function, made, source, words);
+}
+
+// What is to be said of scops that are not one region.
+void judge(const Source &source, Words &words) {
+  for (const Scop &scop : source.scops) {
+    const char *reason = nullptr;
+    if (scop.regions + scop.refused == 0)
+      reason = "no loop stands in it";
+    else if (scop.regions > 1 || (scop.regions && scop.refused))
+      reason = "more than loops in a row stands in it";
+    if (reason)
+      words.say("scop\t" + source.path + "\t" + Twine(scop.first) + "\t" + reason);
+  }
+}
+
+// `FIRST LAST` for each scop.
+Source sourceOf(MlirStringRef path, MlirStringRef scops) {
+  Source source{std::string(path.data, path.length), {}};
+  SmallVector<StringRef> numbers;
+  StringRef(scops.data, scops.length).split(numbers, ' ', -1, false);
+  for (size_t at = 0; at + 1 < numbers.size(); at += 2) {
+    Scop scop{};
+    if (!numbers[at].getAsInteger(10, scop.first) && !numbers[at + 1].getAsInteger(10, scop.last))
+      source.scops.push_back(scop);
+  }
+  return source;
 }
 
 } // namespace
 
-void regrainOutlineRegions(LLVMModuleRef ref, RegrainSink sink, void *user) {
+void regrainOutlineRegions(LLVMModuleRef ref, MlirStringRef path, MlirStringRef scops, RegrainSink sink, void *user) {
   Module &module = *unwrap(ref);
   Words words{sink, user};
+  Source source = sourceOf(path, scops);
   PassBuilder builder;
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -225,19 +325,9 @@ void regrainOutlineRegions(LLVMModuleRef ref, RegrainSink sink, void *user) {
   for (Function &function : module)
     if (!function.isDeclaration() && !function.hasOptNone() && !function.hasAvailableExternallyLinkage())
       wanted.push_back(&function);
-  for (Function *function : wanted) {
-    auto kept = simplify.run(*function, functions);
-    functions.invalidate(*function, kept);
-    std::vector<Nest> nests;
-    // Their order is that of the text.
-    auto top = functions.getResult<LoopAnalysis>(*function).getLoopsInReverseSiblingPreorder();
-    for (const Loop *loop : reverse(top))
-      if (!loop->getParentLoop())
-        collect(*loop, functions.getResult<ScalarEvolutionAnalysis>(*function), nests, words);
-    functions.clear(*function, function->getName());
-    for (auto [number, nest] : enumerate(nests))
-      extract(*function, nest, number, words);
-  }
+  for (Function *function : wanted)
+    outlineOf(*function, functions, simplify, source, words);
+  judge(source, words);
 }
 
 void regrainStripDebugInfo(LLVMModuleRef module) {

@@ -19,6 +19,24 @@ pub fn overflow_flags(op: Op<'_>) -> (bool, bool) {
     (flags & 1 != 0, flags & 2 != 0)
 }
 
+/// Whether a floating-point operation of llvm or arith may be done in another order with others of its kind.
+pub fn may_reorder(op: Op<'_>) -> bool {
+    // SAFETY: the operation is live and only read.
+    unsafe { ffi::regrainFastMathFlags(op.raw()) & 4 != 0 }
+}
+
+/// Whether a floating-point operation of llvm or arith takes every operand for a number, and zeros of both signs for one.
+pub fn has_plain_numbers(op: Op<'_>) -> bool {
+    // SAFETY: the operation is live and only read.
+    unsafe { ffi::regrainFastMathFlags(op.raw()) & 8 != 0 }
+}
+
+/// Whether a floating-point function of llvm or arith may be computed by another one that is close to it.
+pub fn may_approximate(op: Op<'_>) -> bool {
+    // SAFETY: the operation is live and only read.
+    unsafe { ffi::regrainFastMathFlags(op.raw()) & 16 != 0 }
+}
+
 /// Whether a floating-point operation of llvm or arith may be contracted, and whether it has any other fast-math flag.
 pub fn fast_math_flags(op: Op<'_>) -> (bool, bool) {
     // SAFETY: the operation is live and only read.

@@ -1,10 +1,11 @@
 //! Loop nests of a host module as functions of their own.
 
 use inkwell::module::Module;
+use inkwell::values::{AsValueRef, FunctionValue};
 
 use crate::ffi;
 
-/// A nest that became a function.
+/// A nest that became a function, or several in a row that did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The function's name.
@@ -15,6 +16,8 @@ pub struct Region {
     pub objects: Vec<Option<u32>>,
     /// The same of variables.
     pub globals: Vec<(String, u32)>,
+    /// The functions of a row, in its order; of one nest, none.
+    pub members: Vec<String>,
 }
 
 /// A file, as clang names it, and a line; none and 0 where that is not known.
@@ -26,33 +29,49 @@ pub struct Place {
     pub line: u32,
 }
 
-/// A loop that stays where it is.
+/// A loop that stays where it is, or a scop that is not one region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Where it stands.
     pub place: Place,
+    /// Whether it is a scop.
+    pub is_scop: bool,
     /// Why.
     pub reason: String,
 }
 
-/// Makes functions of the nests of a module that may run in parallel; which these are, and which loops stay and why.
-pub fn outline(module: &Module<'_>) -> (Vec<Region>, Vec<Kept>) {
-    // SAFETY: a live module; the sink gets its own.
-    let ((), said) = ffi::gather(|sink, user| unsafe { ffi::regrainOutlineRegions(module.as_mut_ptr(), sink, user) });
+/// Makes functions of the nests of a module that may run in parallel, those alone that stand in `scops` of the source at `path` (first and last
+/// lines) if there are any; which these are, rows of them behind their members, and which loops stay and why.
+pub fn outline(module: &Module<'_>, path: &str, scops: &[(usize, usize)]) -> (Vec<Region>, Vec<Kept>) {
+    let scops: Vec<String> = scops.iter().map(|(first, last)| format!("{first} {last} ")).collect();
+    let (path, scops) = (ffi::string(path), scops.concat());
+    // SAFETY: a live module; the texts are read during the call; the sink gets its own.
+    let ((), said) = ffi::gather(|sink, user| unsafe {
+        ffi::regrainOutlineRegions(module.as_mut_ptr(), path, ffi::string(&scops), sink, user);
+    });
     let (mut regions, mut kept) = (Vec::new(), Vec::new());
     for line in String::from_utf8_lossy(&said).lines() {
         match line.split('\t').collect::<Vec<_>>()[..] {
-            ["region", name, file, line, objects, globals] => regions.push(Region {
+            ["region" | "group", name, file, line, objects, globals, members] => regions.push(Region {
                 function: name.to_owned(),
                 place: place(file, line),
                 objects: list(objects).map(|number| number.parse().ok().filter(|number| *number > 0)).collect(),
                 globals: list(globals).filter_map(global).collect(),
+                members: list(members).map(str::to_owned).collect(),
             }),
-            ["not", file, line, reason] => kept.push(Kept { place: place(file, line), reason: reason.to_owned() }),
+            [kind @ ("not" | "scop"), file, line, reason] => {
+                kept.push(Kept { place: place(file, line), is_scop: kind == "scop", reason: reason.to_owned() });
+            }
             _ => {}
         }
     }
     (regions, kept)
+}
+
+/// Puts the bodies of private functions that a function calls in place of the calls.
+pub fn inline_members(function: FunctionValue<'_>) {
+    // SAFETY: a live function with a body.
+    unsafe { ffi::regrainInlineMembers(function.as_value_ref()) }
 }
 
 fn place(file: &str, line: &str) -> Place {

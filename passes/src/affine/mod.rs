@@ -2,13 +2,18 @@
 //!
 //! A function whose loops are raised is cut into statements ([`statements`]), with integers as functions of parameters and variables
 //! ([`numbers`], [`poly`]) and subscripts found again in addresses ([`accesses`]). What has to stay in order, and a schedule that keeps it, are
-//! isl's ([`plan`]).
+//! isl's ([`sets`], [`plan`], [`neighbours`], [`fits`]); loops within statements whose order is of no matter are found by their operations
+//! ([`reductions`]).
 
 pub mod accesses;
 pub mod describe;
+pub mod fits;
+pub mod neighbours;
 pub mod numbers;
 pub mod plan;
 pub mod poly;
+pub mod reductions;
+pub mod sets;
 pub mod statements;
 
 use mlir_bridge::ir::Op;
@@ -25,6 +30,7 @@ pub const BUDGET: u64 = 1_000_000;
 
 mlir_bridge::reasons! {
     /// Why a nest stays sequential.
+    #[derive(serde::Serialize, serde::Deserialize)]
     pub enum Reason {
         Control => "control flow in it is not structured",
         Loop => "how often a loop in it goes round is not known before",
@@ -41,6 +47,7 @@ mlir_bridge::reasons! {
         Nothing => "it stores nothing",
         Never => "what would have to hold of its sizes never does",
         Sequential => "its iterations depend on one another",
+        Numbers => "a number that it is scheduled by may leave 64 bits",
         Budget => "its dependences and schedule take too long to compute",
     }
 }
@@ -126,6 +133,10 @@ impl Description<'_> {
         for (number, statement) in self.statements.iter().enumerate() {
             lines.push(format!("{{ {} : {} }}", self.instance(number), statement.scope.text()));
             lines.push(format!("{{ {} -> [{}] }}", self.instance(number), statement.times.join(", ")));
+            let reductions = statement.reductions.iter().flat_map(|reduction| &reduction.results);
+            for combination in reductions {
+                lines.push(format!("S{number} combines by {combination:?}"));
+            }
             for access in &self.accesses[statement.accesses.clone()] {
                 let what = match (access.writes, access.is_certain) {
                     (false, _) => "reads",

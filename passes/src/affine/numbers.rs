@@ -65,6 +65,8 @@ pub struct Numbers<'c> {
 /// How operands are compared, as `llvm.icmp` numbers it.
 const COMPARISONS: [&str; 10] = ["=", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="];
 const FIRST_UNSIGNED: usize = 6;
+/// The bits that a parameter may have.
+const RANGE: u32 = 41;
 
 impl<'c> Numbers<'c> {
     /// Those of a function, of which none is known yet.
@@ -279,14 +281,20 @@ impl<'c> Numbers<'c> {
         })
     }
 
+    /// The least and the greatest value that a parameter is taken to have.
+    pub fn range(&self, number: usize) -> (i64, i64) {
+        let bits = width(self.params[number].ty()).unwrap_or(64).min(RANGE);
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    }
+
     /// The range of each parameter, as isl has it. Those of 64 bits are asked to be smaller.
     pub fn ranges(&self) -> String {
-        self.within(|bits| Some(bits.min(41)))
+        self.within(|bits| Some(bits.min(RANGE)))
     }
 
     /// The range of each parameter of less than 64 bits, which its type sees to.
     pub fn types(&self) -> String {
-        self.within(|bits| Some(bits).filter(|bits| *bits < 41))
+        self.within(|bits| Some(bits).filter(|bits| *bits < RANGE))
     }
 
     fn within(&self, bits: impl Fn(u32) -> Option<u32>) -> String {
@@ -328,7 +336,7 @@ fn is_simple(op: Op<'_>) -> bool {
 }
 
 /// The least or the greatest of two integers.
-fn extreme<'c>(value: Value<'c>) -> Option<(&'static str, Value<'c>, Value<'c>)> {
+pub fn extreme<'c>(value: Value<'c>) -> Option<(&'static str, Value<'c>, Value<'c>)> {
     let op = value.defining_op()?;
     match op.name() {
         "llvm.intr.smin" | "arith.minsi" => return Some(("min", op.operand(0), op.operand(1))),

@@ -5,14 +5,18 @@
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
 use mlir_bridge::isl::{
-    self, Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of, condition,
-    term,
+    self, Code, Context, Dependences, Error, Node, Schedule, Step, Term, UnionMap, UnionSet, code_of,
 };
 
-use crate::affine::{Description, Reason};
+use serde::{Deserialize, Serialize};
+
+use crate::affine::{
+    Description, Reason, fits, neighbours,
+    sets::{Footprint, Range, Sets, Weight, asked, ranges},
+};
 
 /// What the host does.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Host {
     /// One after the other.
     Sequence(Vec<Host>),
@@ -22,21 +26,8 @@ pub enum Host {
     Launch(Launch),
 }
 
-/// The values of a variable, if there are any.
-#[derive(Clone, Debug)]
-pub struct Range {
-    /// The variable.
-    pub name: String,
-    /// Its first value.
-    pub first: Term,
-    /// Its last value.
-    pub last: Term,
-    /// When there are any.
-    pub exists: Term,
-}
-
 /// A launch of a kernel: a thread for each point of a box.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Launch {
     /// The coordinates of a thread, those of neighbours last; none for a single thread.
     pub threads: Vec<Range>,
@@ -46,34 +37,65 @@ pub struct Launch {
     pub around: Vec<String>,
     /// What a thread does.
     pub code: Code,
+    /// For a single thread: that its statement has loops that others may have a part in.
+    pub reduces: Option<Reduces>,
 }
 
-/// The elements of an array that are accessed.
-#[derive(Debug)]
-pub struct Footprint {
-    /// When there are any.
-    pub exists: Term,
-    /// The subscripts of the first.
-    pub first: Vec<Term>,
-    /// The subscripts of the last.
-    pub last: Vec<Term>,
-    /// Whether it is stored to.
-    pub writes: bool,
-    /// Whether the program accesses all that is counted in: else the first and the last may not be there at all.
-    pub is_certain: bool,
+/// A statement with loops whose order is of no matter.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Reduces {
+    /// Its number.
+    pub statement: usize,
+    /// The variables of the loops.
+    pub rounds: Vec<Range>,
 }
 
-/// So many instances, at most, each of so many operations.
-#[derive(Debug)]
-pub struct Weight {
-    /// The ranges that they are counted by.
-    pub ranges: Vec<Range>,
-    /// The operations of one.
-    pub cost: u64,
+impl Host {
+    /// Whether a thread has loops all to itself while nothing else is done.
+    pub fn has_long_thread(&self, description: &Description<'_>) -> bool {
+        match self {
+            Host::Sequence(parts) => parts.iter().any(|part| part.has_long_thread(description)),
+            Host::Loop(_, body) => body.has_long_thread(description),
+            Host::Launch(launch) => {
+                launch.threads.is_empty() && launch.reduces.is_none() && has_loops(&launch.code, description)
+            }
+        }
+    }
+}
+
+fn has_loops(code: &Code, description: &Description<'_>) -> bool {
+    match code {
+        Code::For { once, body, .. } => !once || has_loops(body, description),
+        Code::If { then, otherwise, .. } => {
+            has_loops(then, description) || otherwise.as_ref().is_some_and(|code| has_loops(code, description))
+        }
+        Code::Block(parts) => parts.iter().any(|part| has_loops(part, description)),
+        Code::Statement(name, _) => {
+            statement_of(name).and_then(|number| description.statements.get(number)).is_some_and(|statement| {
+                statement.ops.iter().any(|op| op.is("scf.for") || !op.find_named("scf.for").is_empty())
+            })
+        }
+    }
+}
+
+/// The number of a statement from its name in code.
+pub fn statement_of(name: &str) -> Option<usize> {
+    name.strip_prefix('S').and_then(|number| number.parse().ok())
+}
+
+/// The statement of code that does nothing but one instance, under conditions at most.
+fn one_statement(code: &Code) -> Option<usize> {
+    match code {
+        Code::For { once: true, body, .. } => one_statement(body),
+        Code::If { then, otherwise: None, .. } => one_statement(then),
+        Code::Block(parts) if parts.len() == 1 => one_statement(&parts[0]),
+        Code::Statement(name, _) => statement_of(name),
+        _ => None,
+    }
 }
 
 /// What becomes of a nest.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// isl's schedule, for people.
     pub tree: String,
@@ -108,159 +130,43 @@ impl From<Error> for Reason {
 /// # Errors
 /// Nothing may, or it takes too long to find out.
 pub fn plan(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
-    if !isl::ends(LONGEST, || drop(planned(context, description))) {
-        return Err(Reason::Budget);
+    let made = || serde_json::to_vec(&planned(context, description)).unwrap_or_default();
+    let made = isl::computed(LONGEST, made).ok_or(Reason::Budget)?;
+    match serde_json::from_slice(&made) {
+        Ok(plan) => plan,
+        // It went wrong there, and does so here, where it is told of.
+        Err(_) => planned(context, description),
     }
-    planned(context, description)
 }
 
 fn planned(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
-    let Sets { known, domain, reads, writes, times, .. } = &sets;
+    let Sets { domain, reads, writes, times, .. } = &sets;
     let dependences = Dependences::between(reads, writes, times)?;
     let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
     let root = schedule.root()?;
-    if !is_parallel(&root)? {
+    let mut mapping = Mapping { sets: &sets, description, reducible: None, launches: Vec::new(), grids: Vec::new() };
+    mapping.reducible = reducible(context, description)?;
+    if !mapping.is_worth(&root, domain)? {
         return Err(Reason::Sequential);
     }
     let tree = schedule.tree();
-    if has_large_numbers(&tree) {
-        return Err(Reason::Budget);
-    }
-    let mut mapping = Mapping { known, launches: Vec::new(), grids: Vec::new() };
     let host = mapping.node(&root, domain, &[])?;
     let Mapping { launches, grids, .. } = mapping;
     let footprints = sets.footprints(description)?;
     let work = sets.work(description)?;
-    Ok(Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids })
+    let plan = Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids };
+    if fits::plan(&plan, &description.numbers) { Ok(plan) } else { Err(Reason::Numbers) }
 }
 
-/// A description as isl has it.
-struct Sets {
-    /// What is known of the parameters where the plan is right.
-    known: Set,
-    /// When it is.
-    holds: Term,
-    domain: UnionSet,
-    reads: UnionMap,
-    writes: UnionMap,
-    times: UnionMap,
-}
-
-impl Sets {
-    fn of(context: &Context, description: &Description<'_>) -> Result<Self, Reason> {
-        let params = description.params();
-        let ranges = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.ranges()))?;
-        let right = right(context, description)?.coalesce()?;
-        let known = ranges.intersect(&right)?.coalesce()?;
-        if known.is_empty()? {
-            return Err(Reason::Never);
-        }
-        let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
-        let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
-        let (mut domain, mut reads, mut writes, mut times) = (vec![], vec![], vec![], vec![]);
-        let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
-        for (number, statement) in description.statements.iter().enumerate() {
-            let instance = description.instance(number);
-            domain.push(format!("{instance} : {}", statement.scope.text()));
-            let mut time = statement.times.clone();
-            time.resize(longest, "0".into());
-            times.push(format!("{instance} -> [{}]", time.join(", ")));
-            for access in &description.accesses[statement.accesses.clone()] {
-                let list = if access.writes { &mut writes } else { &mut reads };
-                list.push(format!("{instance} -> {}", description.element(number, access)));
-            }
-        }
-        let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
-        // Without the ranges of types: isl would take their ends for coefficients of schedules.
-        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&right)?;
-        let within = |list: Vec<String>| UnionMap::parse(context, &text(list))?.intersect_domain(&domain);
-        let (reads, writes, times) = (within(reads)?, within(writes)?, within(times)?);
-        Ok(Self { known, holds, reads, writes, times, domain })
+/// The instances of statements with reductions.
+fn reducible(context: &Context, description: &Description<'_>) -> Result<Option<UnionSet>, Reason> {
+    let numbers = (0..description.statements.len()).filter(|at| !description.statements[*at].reductions.is_empty());
+    let all: Vec<String> = numbers.map(|number| description.instance(number)).collect();
+    if all.is_empty() {
+        return Ok(None);
     }
-
-    /// The elements of each array.
-    fn footprints(&self, description: &Description<'_>) -> Result<Vec<Footprint>, Reason> {
-        let context = self.domain.context();
-        let elements = self.reads.range()?.union(&self.writes.range()?)?;
-        let of = |(number, array): (usize, &super::Array<'_>)| {
-            let names: Vec<String> = (0..array.strides.len()).map(|at| format!("o{at}")).collect();
-            let all = UnionSet::parse(context, &format!("{{ A{number}[{}] }}", names.join(", ")))?;
-            let mine = elements.intersect(&all)?;
-            let accesses = || description.accesses.iter().filter(move |access| access.array == number);
-            let (writes, is_certain) =
-                (accesses().any(|access| access.writes), accesses().all(|access| access.is_certain));
-            if mine.is_empty()? {
-                let exists = Term::Number(0);
-                return Ok(Footprint { exists, first: vec![], last: vec![], writes, is_certain });
-            }
-            let mine = mine.to_set()?.coalesce()?;
-            let exists = asked(&mine.params()?, &self.known)?;
-            let ends = |set: Set, greatest| {
-                names.iter().enumerate().map(|(at, _)| term(&set, at, greatest, &self.known)).collect::<Result<_, _>>()
-            };
-            Ok(Footprint {
-                exists,
-                first: ends(mine.first()?, false)?,
-                last: ends(mine.last()?, true)?,
-                writes,
-                is_certain,
-            })
-        };
-        description.arrays.iter().enumerate().map(of).collect()
-    }
-
-    /// What the statements do.
-    fn work(&self, description: &Description<'_>) -> Result<Vec<Weight>, Reason> {
-        let context = self.domain.context();
-        let mut work = Vec::new();
-        for (number, statement) in description.statements.iter().enumerate() {
-            let all = UnionSet::parse(context, &format!("{{ {} }}", description.instance(number)))?;
-            let instances = self.domain.intersect(&all)?;
-            if instances.is_empty()? {
-                continue;
-            }
-            let ranges = ranges(&instances.to_set()?, &self.known, |at| format!("w{at}"))?;
-            work.push(Weight { ranges, cost: statement.cost.max(1) });
-        }
-        Ok(work)
-    }
-}
-
-/// Whether a schedule has numbers of which sums and products may leave 64 bits.
-fn has_large_numbers(tree: &str) -> bool {
-    let bands = tree.lines().filter(|line| line.contains("schedule:"));
-    let numbers = bands.flat_map(|band| band.split(|letter: char| !letter.is_ascii_digit()));
-    numbers.filter_map(|number| number.parse::<i128>().ok()).any(|number| number > 1 << 20)
-}
-
-/// The parameters for which all that is assumed holds.
-fn right(context: &Context, description: &Description<'_>) -> Result<Set, Reason> {
-    let params = description.params();
-    let mut right = Set::parse(context, &format!("{params}{{ : }}"))?;
-    for assumption in &description.numbers.assumptions {
-        let names = assumption.scope.variables.iter().copied().map(super::poly::variable_name);
-        let names: Vec<String> = names.collect();
-        let scope = assumption.scope.text();
-        let wrong = format!("{params}{{ [{}] : {scope} and not ({}) }}", names.join(", "), assumption.holds);
-        right = right.subtract(&Set::parse(context, &wrong)?.params()?)?;
-    }
-    Ok(right)
-}
-
-/// When parameters that are known to be in `known` are in `set`.
-fn asked(set: &Set, known: &Set) -> Result<Term, Error> {
-    condition(&set.gist(known)?.coalesce()?, known)
-}
-
-/// The range of each dimension of a set, over all of its points.
-fn ranges(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Vec<Range>, Reason> {
-    let exists = asked(&set.params()?, known)?;
-    let of = |at| {
-        let (first, last) = (term(set, at, false, known)?, term(set, at, true, known)?);
-        Ok(Range { name: name(at), first, last, exists: exists.clone() })
-    };
-    (0..set.dimensions()?).map(of).collect()
+    Ok(Some(UnionSet::parse(context, &format!("{{ {} }}", all.join("; ")))?))
 }
 
 /// The leading dimensions of a band that carry nothing.
@@ -291,10 +197,20 @@ fn is_parallel(node: &Node) -> Result<bool, Error> {
     Ok(false)
 }
 
-struct Mapping<'s> {
-    known: &'s Set,
+struct Mapping<'s, 'd, 'c> {
+    sets: &'s Sets,
+    description: &'d Description<'c>,
+    /// The instances of statements with reductions.
+    reducible: Option<UnionSet>,
     launches: Vec<Weight>,
     grids: Vec<Weight>,
+}
+
+/// Puts the dimension that neighbours are to differ in last; of equals the last, as it is.
+fn last_is_best(threads: &mut Vec<Range>, scores: &[usize]) {
+    let best = (0..threads.len()).max_by_key(|at| scores[*at]).unwrap_or(0);
+    let best = threads.remove(best);
+    threads.push(best);
 }
 
 /// A loop of the host that a node is in.
@@ -305,7 +221,15 @@ struct Around {
     hull: Vec<Range>,
 }
 
-impl Mapping<'_> {
+impl Mapping<'_, '_, '_> {
+    /// Whether something in `domain` that reaches a node may be done by several threads.
+    fn is_worth(&self, node: &Node, domain: &UnionSet) -> Result<bool, Error> {
+        if is_parallel(node)? {
+            return Ok(true);
+        }
+        self.reducible.as_ref().map_or(Ok(false), |some| some.intersect(domain)?.is_empty().map(|none| !none))
+    }
+
     /// What the host does for the instances in `domain` that reach a node; variables of the host are parameters of it.
     fn node(&mut self, node: &Node, domain: &UnionSet, around: &[Around]) -> Result<Host, Reason> {
         if node.step() == Step::Domain {
@@ -317,7 +241,7 @@ impl Mapping<'_> {
         if domain.is_empty()? {
             return Ok(Host::Sequence(Vec::new()));
         }
-        if !is_parallel(node)? {
+        if !self.is_worth(node, &domain)? {
             return self.launch(&node.times_below()?, &domain, None, around);
         }
         match node.step() {
@@ -335,7 +259,8 @@ impl Mapping<'_> {
                     children.iter().map(|child| self.node(child, &domain, around)).collect();
                 parts.map(Host::Sequence)
             }
-            Step::Domain | Step::Leaf | Step::Other => Err(Reason::Budget),
+            Step::Leaf => self.launch(&node.times_below()?, &domain, None, around),
+            Step::Domain | Step::Other => Err(Reason::Budget),
         }
     }
 
@@ -344,9 +269,9 @@ impl Mapping<'_> {
         let band = if node.members()? > 1 { node.split(1)? } else { node.clone() };
         let times = band.band_times()?;
         let name = format!("h{}", around.len());
-        let range = ranges(&domain.apply(&times)?.to_set()?, self.known, |_| name.clone())?;
+        let range = ranges(&domain.apply(&times)?.to_set()?, &self.sets.known, |_| name.clone())?;
         let hull = node.domain()?.apply(&times)?.to_set()?;
-        let hull = ranges(&hull, self.known, |_| name.clone())?;
+        let hull = ranges(&hull, &self.sets.known, |_| name.clone())?;
         let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
         let domain = now.apply(&times.reverse()?)?.intersect(domain)?;
         let around = [around, &[Around { name, hull }]].concat();
@@ -364,21 +289,42 @@ impl Mapping<'_> {
         times: Option<(&UnionMap, &UnionSet)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
-        let exists = asked(&domain.params()?, self.known)?;
+        let exists = asked(&domain.params()?, &self.sets.known)?;
         let (mut threads, mut mine) = (Vec::new(), domain.clone());
         if let Some((times, everywhere)) = times {
             let name = |at: usize| format!("t{at}");
-            threads = ranges(&domain.apply(times)?.to_set()?, self.known, name)?;
+            threads = ranges(&domain.apply(times)?.to_set()?, &self.sets.known, name)?;
             let all = everywhere.apply(times)?.to_set()?;
-            self.grids.push(Weight { ranges: ranges(&all, self.known, name)?, cost: 1 });
+            let mut all = ranges(&all, &self.sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
+            if threads.len() > 1 {
+                let scores = neighbours::scores(self.description, domain, times, threads.len())?;
+                for list in [&mut threads, &mut all] {
+                    last_is_best(list, &scores);
+                }
+            }
+            self.grids.push(Weight { ranges: all, cost: 1 });
         }
-        let code = code_of(&below.intersect_domain(&mine)?, self.known)?;
-        self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost: 1 });
+        let code = code_of(&below.intersect_domain(&mine)?, &self.sets.known)?;
+        let reduces = if times.is_none() { self.reduces(&code)? } else { None };
+        // One for the parts and one for the whole of each loop, the last of which is the statement.
+        let parts = reduces.as_ref().map_or(0, |some| self.description.statements[some.statement].reductions.len());
+        let cost = (2 * parts as u64).max(1);
+        self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
-        Ok(Host::Launch(Launch { threads, exists, around, code }))
+        Ok(Host::Launch(Launch { threads, exists, around, code, reduces }))
+    }
+
+    /// What several threads may have a part in of code that one thread does.
+    fn reduces(&self, code: &Code) -> Result<Option<Reduces>, Reason> {
+        let Some(statement) = one_statement(code) else { return Ok(None) };
+        if self.description.statements.get(statement).is_none_or(|statement| statement.reductions.is_empty()) {
+            return Ok(None);
+        }
+        let rounds = self.sets.rounds(self.description, statement)?;
+        Ok(Some(Reduces { statement, rounds }))
     }
 }

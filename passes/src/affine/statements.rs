@@ -10,12 +10,16 @@
 
 use std::collections::HashMap;
 
-use mlir_bridge::ir::{Block, Op, Value};
+use mlir_bridge::{
+    ir::{Block, Op, Value},
+    lift::may_approximate,
+};
 
 use crate::affine::{
     Reason,
     accesses::{Found, find},
     numbers::{Numbers, Scope},
+    reductions::Reduction,
 };
 
 /// A statement.
@@ -30,6 +34,8 @@ pub struct Statement<'c> {
     pub accesses: std::ops::Range<usize>,
     /// The operations of one instance, roughly.
     pub cost: u64,
+    /// Loops among its operations that may be done in any order. Before and between them nothing is stored.
+    pub reductions: Vec<Reduction<'c>>,
 }
 
 /// What a nest is cut into.
@@ -119,7 +125,8 @@ impl<'c, 'n> Cut<'c, 'n> {
         }
         let accesses = first..self.found.len();
         if self.found[accesses.clone()].iter().any(Found::is_write) {
-            self.statements.push(Statement { scope: scope.clone(), ops, times, accesses, cost });
+            let reductions = reductions(&ops);
+            self.statements.push(Statement { scope: scope.clone(), ops, times, accesses, cost, reductions });
         } else {
             self.found.truncate(first);
         }
@@ -154,7 +161,7 @@ impl<'c, 'n> Cut<'c, 'n> {
                 Ok(cost)
             }
             "scf.while" => Err(Reason::Loop),
-            "llvm.call" if !is_known_call(op) => Err(Reason::Call),
+            name if (name == "llvm.call" || is_function(op)) && function(op).is_none() => Err(Reason::Call),
             _ if op.num_regions() > 0 => Err(Reason::Operation),
             _ => Ok(u64::from(!op.is_terminator())),
         }
@@ -217,8 +224,53 @@ fn first_used<'c>(op: Op<'c>, places: &HashMap<Op<'c>, usize>) -> Option<usize> 
     first
 }
 
-/// Calls whose result is the same, bit by bit, wherever they are done.
-fn is_known_call(op: Op<'_>) -> bool {
-    let callee = op.attr("callee").and_then(|callee| callee.as_symbol());
-    callee.is_some_and(|callee| ["sqrt", "sqrtf"].contains(&callee))
+/// The reductions before which there are but loads and numbers.
+fn reductions<'c>(ops: &[Op<'c>]) -> Vec<Reduction<'c>> {
+    let mut found = Vec::new();
+    for op in ops {
+        match Reduction::of(*op) {
+            Some(reduction) => found.push(reduction),
+            None if op.num_regions() > 0 || op.is("llvm.store") => break,
+            None => {}
+        }
+    }
+    found
+}
+
+/// Functions whose result is the same, bit by bit, wherever they are computed.
+const EXACT: [&str; 12] =
+    ["sqrt", "fabs", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "copysign", "fmin", "fmax", "fma"];
+/// Those that are so where the program takes what is close to them (`-ffast-math`, `-fapprox-func`).
+const CLOSE: [&str; 16] = [
+    "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "pow",
+    "atan2",
+];
+
+/// Whether an operation is a function of floating-point numbers that has a name in C.
+fn is_function(op: Op<'_>) -> bool {
+    op.name().starts_with("llvm.intr.")
+        && !op.is("llvm.intr.fmuladd")
+        && op.num_results() == 1
+        && op.result(0).ty().is_float()
+}
+
+/// The name in C, as that of doubles, of a function that may be computed on the device.
+pub fn function<'c>(op: Op<'c>) -> Option<&'static str> {
+    let float = op.num_results() == 1 && op.result(0).ty().float_width() == Some(32);
+    let name: &'c str = match op.name() {
+        "llvm.intr.minnum" => "fmin",
+        "llvm.intr.maxnum" => "fmax",
+        "llvm.call" => {
+            let callee = op.attr("callee").and_then(|callee| callee.as_symbol())?;
+            if float { callee.strip_suffix('f')? } else { callee }
+        }
+        name => name.strip_prefix("llvm.intr.")?,
+    };
+    let is_number = op.num_results() == 1 && matches!(op.result(0).ty().float_width(), Some(32 | 64));
+    let same = |value: &mlir_bridge::ir::Value<'c>| value.ty() == op.result(0).ty();
+    if !is_number || !op.operands().iter().all(same) {
+        return None;
+    }
+    let find = |list: &'static [&'static str]| list.iter().copied().find(|known| *known == name);
+    find(&EXACT).or_else(|| find(&CLOSE).filter(|_| may_approximate(op)))
 }

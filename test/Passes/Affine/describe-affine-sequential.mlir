@@ -29,3 +29,18 @@ llvm.func @do_not_go_over_rows(%a: !llvm.ptr) {
   }
   llvm.return
 }
+
+// Where the last element is leaves 64 bits for the largest size.
+// CHECK: not parallel: a number that it is scheduled by may leave 64 bits
+llvm.func @do_not_go_far(%a: !llvm.ptr, %n: i64) {
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %far = llvm.mlir.constant(1073741824 : i64) : i64
+  scf.for %i = %zero to %n step %one : i64 {
+    %at = llvm.mul %i, %far overflow<nsw> : i64
+    %p = llvm.getelementptr %a[%at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %small = llvm.trunc %i : i64 to i8
+    llvm.store %small, %p : i8, !llvm.ptr
+  }
+  llvm.return
+}

@@ -1,7 +1,7 @@
 //! Random loop nests, as `-fregrain-parallelize` compiles them, do what the sequential program does, byte by byte.
 //!
-//! Each program has nests of arrays of `int` or `double` with bounds, steps, conditions, sums and subscripts of chance, and of each a twin that no
-//! optimisation touches. Numbers that are none count as equal: their sign is not C's, and clang's own optimisation changes it. `REGRAIN_NESTS`
+//! Each program has nests of arrays of `int` or `double` with bounds, steps, conditions, sums and subscripts of chance, which may hand out a number, and
+//! of each a twin that no optimisation touches. Some are between `#pragma scop` and `#pragma endscop`. Numbers that are none count as equal: their sign is not C's, and clang's own optimisation changes it. `REGRAIN_NESTS`
 //! sets how many programs of ten nests are tried, `REGRAIN_NESTS_SEED` the first one's number;
 //! `REGRAIN_NESTS_EMULATE=sm_80` runs what is shipped for that chip.
 
@@ -110,9 +110,53 @@ impl Nest<'_> {
         }
     }
 
+    /// A statement that combines what is in `name` with another number.
+    fn combination(&mut self, name: &str, variables: &[String]) -> String {
+        let value = self.expression(variables, 1);
+        let plain = match (self.chance.below(5), self.integers) {
+            (0, _) => format!("{name} = {name} < ({value}) ? ({value}) : {name};"),
+            (1, true) => format!("{name} ^= {value};"),
+            (2, true) => format!("{name} = (int)((unsigned){name} * ((unsigned)({value}) | 1u));"),
+            (3, true) => format!("{name} = (int)((unsigned){name} - (unsigned)({value}));"),
+            (_, true) => format!("{name} = (int)((unsigned){name} + (unsigned)({value}));"),
+            (_, false) => format!("{name} = {name} * 0.5 + {value};"),
+        };
+        match self.chance.below(4) {
+            0 => format!("if ({}) {plain}", self.condition(variables)),
+            _ => plain,
+        }
+    }
+
+    /// Loops that do nothing else.
+    fn reduction(&mut self, name: &str, variables: &[String]) -> String {
+        let (head, variable) = self.loop_head(variables);
+        let inner = [variables, &[variable]].concat();
+        let body = match self.chance.below(3) {
+            0 if variables.is_empty() => self.reduction(name, &inner),
+            _ => self.combination(name, &inner),
+        };
+        format!("{head}\n{body}")
+    }
+
     fn block(&mut self, text: &mut String, variables: &[String], depth: usize) {
         for _ in 0..=self.chance.below(if depth == 0 { 3 } else { 2 }) {
-            match self.chance.below(10) {
+            match self.chance.below(11) {
+                10 if depth == 0 => {
+                    let reduction = self.reduction("r", variables);
+                    let _ = writeln!(text, "{reduction}");
+                }
+                9 if depth == 0 => {
+                    let kind = if self.integers { "int" } else { "double" };
+                    let start = self.expression(variables, 0);
+                    let (reduction, element) = (self.reduction("s", variables), self.element(variables));
+                    let _ = writeln!(text, "{{ {kind} s = {start};\n{reduction}\n{element} = s; }}");
+                }
+                8 if depth > 0 => {
+                    let kind = if self.integers { "int" } else { "double" };
+                    let start = self.expression(variables, 0);
+                    let (reduction, element) = (self.reduction("s", variables), self.element(variables));
+                    let _ = writeln!(text, "{{ {kind} s = {start};\n{reduction}\n{element} = s; }}");
+                }
                 kind if depth < 3 && (kind < 6 || depth == 0) => {
                     let (head, variable) = self.loop_head(variables);
                     let _ = writeln!(text, "{head} {{");
@@ -155,6 +199,7 @@ for (int i = 0; i < n; i++) if (v[i] != v[i]) v[i] = __builtin_nan(\"\");
 /// A program of nests.
 fn program(seed: u64) -> String {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let (open, close) = if chance.below(3) == 0 { ("#pragma scop\n", "#pragma endscop\n") } else { ("", "") };
     let (mut text, mut calls) = (format!("#include <stdio.h>\n#include <string.h>\n{ONE_NAN}"), String::new());
     for number in 0..TOGETHER {
         let integers = chance.below(2) == 0;
@@ -167,8 +212,12 @@ fn program(seed: u64) -> String {
             "(int w, int n, int m, {kind} A[{row}][{row}], {kind} B[{row}][{row}], {kind} *{apart} C, {kind} *{apart} D)"
         );
         for (name, attributes) in [("k", "noinline"), ("twin", "noinline, optnone")] {
-            let _ = writeln!(text, "static __attribute__(({attributes})) void {name}{number}{parameters} {{\n{body}}}");
+            let _ = writeln!(
+                text,
+                "static __attribute__(({attributes})) {kind} {name}{number}{parameters} {{\n{kind} r = 3;\n{open}{body}{close}return r;\n}}"
+            );
         }
+        let _ = writeln!(text, "static {kind} r{number}[2];");
         let _ = writeln!(text, "static {kind} x{number}[2][2][{ROW}][{ROW}], y{number}[2][2][{ROW}];");
         let _ = writeln!(
             calls,
@@ -180,16 +229,17 @@ fn program(seed: u64) -> String {
         for (version, name) in ["k", "twin"].iter().enumerate() {
             let arrays =
                 ["x", "y"].map(|array| format!("{array}{number}[{version}][0], {array}{number}[{version}][1]"));
-            let _ = writeln!(calls, "{name}{number}({ROW}, n, m, {});", arrays.join(", "));
+            let _ = writeln!(calls, "r{number}[{version}] = {name}{number}({ROW}, n, m, {});", arrays.join(", "));
         }
         if !integers {
             let _ = writeln!(calls, "one_nan(&x{number}[0][0][0][0], {});", 4 * ROW * ROW);
             let _ = writeln!(calls, "one_nan(&y{number}[0][0][0], {});", 4 * ROW);
+            let _ = writeln!(calls, "one_nan(r{number}, 2);");
         }
         let _ = writeln!(
             calls,
-            "if (memcmp(x{number}[0], x{number}[1], sizeof x{number}[0]) || memcmp(y{number}[0], y{number}[1], sizeof y{number}[0])) \
-             {{ bad++; printf(\"nest {number} differs for n = %d, m = %d\\n\", n, m); }}"
+            "if (memcmp(x{number}[0], x{number}[1], sizeof x{number}[0]) || memcmp(y{number}[0], y{number}[1], sizeof y{number}[0]) || \
+             memcmp(&r{number}[0], &r{number}[1], sizeof r{number}[0])) {{ bad++; printf(\"nest {number} differs for n = %d, m = %d\\n\", n, m); }}"
         );
     }
     let sizes = "for (int n = 0; n < 24; n += n < 3 ? 1 : 7)\nfor (int m = 0; m <= n; m += 4)";

@@ -1,14 +1,17 @@
 //! What a statement does, as C.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Block, Op, Type, Value};
 use regrain_passes::affine::accesses::Array;
 use regrain_passes::affine::accesses::Base;
+use regrain_passes::affine::reductions::Reduction;
+use regrain_passes::affine::statements::function;
 use regrain_passes::affine::{Description, poly::variable_name};
 use regrain_passes::analysis::addresses::steps;
 use regrain_passes::analysis::facts::{constant, is_nsw};
 
+use super::parts::Part;
 use super::terms::Lines;
 
 /// C's name of a type that values have.
@@ -25,7 +28,8 @@ pub fn type_name(ty: Type<'_>) -> Option<&'static str> {
     })
 }
 
-fn unsigned_name(ty: Type<'_>) -> Option<&'static str> {
+/// That of the type without a sign.
+pub fn unsigned_name(ty: Type<'_>) -> Option<&'static str> {
     Some(match ty.int_width()? {
         1 => "bool",
         8 => "unsigned char",
@@ -38,12 +42,16 @@ fn unsigned_name(ty: Type<'_>) -> Option<&'static str> {
 
 /// How a value of C is written for a value of the program.
 pub struct Body<'d, 'c> {
-    description: &'d Description<'c>,
+    pub(super) description: &'d Description<'c>,
     /// Whether the host rounds once where it may.
     fuses: bool,
     /// The names that values have in the blocks around, the innermost last.
-    names: Vec<HashMap<Value<'c>, String>>,
+    pub(super) names: Vec<HashMap<Value<'c>, String>>,
     next: usize,
+    /// What is done of reductions, and their first slots.
+    parts: Vec<(&'d Reduction<'c>, usize, Part)>,
+    /// Operations that are done in another order than the program's.
+    reordered: HashSet<Op<'c>>,
 }
 
 /// `None` for what has no counterpart.
@@ -52,37 +60,51 @@ type Text = Option<String>;
 impl<'d, 'c> Body<'d, 'c> {
     /// A writer that has not named any value.
     pub fn of(description: &'d Description<'c>, fuses: bool) -> Self {
-        Self { description, fuses, names: vec![HashMap::new()], next: 0 }
+        let reordered = HashSet::new();
+        Self { description, fuses, names: vec![HashMap::new()], next: 0, parts: Vec::new(), reordered }
     }
 
-    /// Writes operations in their order.
-    pub fn operations(&mut self, lines: &mut Lines, ops: &[Op<'c>]) -> Option<()> {
+    /// The same where a part is done of reductions.
+    pub fn with_parts(mut self, parts: Vec<(&'d Reduction<'c>, usize, Part)>) -> Self {
+        self.reordered = parts.iter().flat_map(|(reduction, ..)| reduction.steps.iter().copied()).collect();
+        self.parts = parts;
+        self
+    }
+
+    /// Writes operations in their order, and what is behind them.
+    pub fn operations(
+        &mut self,
+        lines: &mut Lines,
+        ops: &[Op<'c>],
+        behind: impl FnOnce(&mut Self, &mut Lines) -> Option<()>,
+    ) -> Option<()> {
         self.names.push(HashMap::new());
         for op in ops {
             self.operation(lines, *op)?;
         }
+        behind(self, lines)?;
         self.names.pop().map(drop)
     }
 
-    fn fresh(&mut self) -> String {
+    pub(super) fn fresh(&mut self) -> String {
         self.next += 1;
         format!("v{}", self.next)
     }
 
-    fn name(&mut self, value: Value<'c>, name: String) {
+    pub(super) fn name(&mut self, value: Value<'c>, name: String) {
         if let Some(names) = self.names.last_mut() {
             names.insert(value, name);
         }
     }
 
-    fn declare(&mut self, lines: &mut Lines, value: Value<'c>, text: &str) -> Option<()> {
+    pub(super) fn declare(&mut self, lines: &mut Lines, value: Value<'c>, text: &str) -> Option<()> {
         let name = self.fresh();
         lines.line(&format!("const {} {name} = {text};", type_name(value.ty())?));
         self.name(value, name);
         Some(())
     }
 
-    fn operation(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
+    pub(super) fn operation(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
         match op.name() {
             "llvm.load" => {
                 let place = self.element(lines, op.operand(0), op.result(0).ty())?;
@@ -94,7 +116,10 @@ impl<'d, 'c> Body<'d, 'c> {
                 lines.line(&format!("{place} = {value};"));
                 Some(())
             }
-            "scf.for" => self.round(lines, op),
+            "scf.for" => match self.parts.iter().find(|(reduction, ..)| reduction.op == op).copied() {
+                Some((reduction, first, part)) => self.part(lines, reduction, first, part),
+                None => self.round(lines, op),
+            },
             "scf.if" => self.branch(lines, op),
             "llvm.call" => {
                 let text = self.expression(lines, op)?;
@@ -106,7 +131,7 @@ impl<'d, 'c> Body<'d, 'c> {
         }
     }
 
-    fn block(&mut self, lines: &mut Lines, block: Block<'c>, results: &[String]) -> Option<()> {
+    pub(super) fn block(&mut self, lines: &mut Lines, block: Block<'c>, results: &[String]) -> Option<()> {
         self.names.push(HashMap::new());
         let mut ops = block.ops();
         let last = ops.pop()?;
@@ -249,14 +274,16 @@ impl<'d, 'c> Body<'d, 'c> {
         let ty = op.result(0).ty();
         let to = type_name(ty)?;
         let name = op.name().trim_start_matches("llvm.").trim_start_matches("arith.");
+        if let Some(function) = function(op) {
+            return Some(format!("{function}{}({})", if to == "float" { "f" } else { "" }, operands.join(", ")));
+        }
         match (name, &operands[..]) {
             ("select", [c, a, b]) => Some(format!("({c} ? {a} : {b})")),
             ("intr.fmuladd", [a, b, c]) if self.fuses => Some(fused(ty, a, b, c)),
             ("intr.fmuladd", [a, b, c]) => Some(format!("({a} * {b} + {c})")),
-            ("intr.fma", [a, b, c]) => Some(fused(ty, a, b, c)),
-            ("intr.sqrt" | "call", [a]) => Some(format!("{}({a})", if to == "float" { "sqrtf" } else { "sqrt" })),
+            ("bitcast", [a]) => bits(op.operand(0).ty(), ty, a),
             (name, [a]) => unary(name, op, to, a),
-            (name, [a, b]) => binary(name, op, to, a, b),
+            (name, [a, b]) => binary(name, op, to, a, b, is_nsw(op) && !self.reordered.contains(&op)),
             ("poison" | "ub.poison" | "mlir.poison" | "mlir.undef", []) => Some("0".into()),
             _ => None,
         }
@@ -267,9 +294,19 @@ fn fused(ty: Type<'_>, a: &str, b: &str, c: &str) -> String {
     format!("{}({a}, {b}, {c})", if ty.float_width() == Some(32) { "fmaf" } else { "fma" })
 }
 
+/// The bits of a number as those of another type.
+fn bits(from: Type<'_>, to: Type<'_>, a: &str) -> Text {
+    Some(match (type_name(from)?, type_name(to)?) {
+        ("float", "int") => format!("__float_as_int({a})"),
+        ("int", "float") => format!("__int_as_float({a})"),
+        ("double", "long") => format!("__double_as_longlong({a})"),
+        ("long", "double") => format!("__longlong_as_double({a})"),
+        _ => return None,
+    })
+}
+
 fn unary(name: &str, op: Op<'_>, to: &str, a: &str) -> Text {
     let from = op.operand(0).ty();
-    let suffix = if to == "float" { "f" } else { "" };
     Some(match name {
         "sext" | "extsi" if from.is_int(1) => format!("(-({to}){a})"),
         "sext" | "extsi" | "fpext" | "extf" | "fptrunc" | "truncf" | "sitofp" | "fptosi" => format!("({to}){a}"),
@@ -279,21 +316,17 @@ fn unary(name: &str, op: Op<'_>, to: &str, a: &str) -> Text {
         "trunc" | "trunci" => format!("({to}){a}"),
         "fneg" | "negf" => format!("(-{a})"),
         "freeze" => a.to_owned(),
-        "intr.fabs" => format!("fabs{suffix}({a})"),
-        "intr.floor" => format!("floor{suffix}({a})"),
-        "intr.ceil" => format!("ceil{suffix}({a})"),
-        "intr.trunc" => format!("trunc{suffix}({a})"),
         _ => return None,
     })
 }
 
-fn binary(name: &str, op: Op<'_>, to: &str, a: &str, b: &str) -> Text {
+fn binary(name: &str, op: Op<'_>, to: &str, a: &str, b: &str, stays: bool) -> Text {
     const COMPARISONS: [&str; 10] = ["==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="];
     let predicate = || usize::try_from(op.attr("predicate")?.as_int()?).ok();
     let small = ["signed char", "short"].contains(&to);
     let wraps = |sign: &str| {
         let unsigned = unsigned_name(op.result(0).ty())?;
-        if is_nsw(op) && !small {
+        if stays && !small {
             return Some(format!("({a} {sign} {b})"));
         }
         // In C narrower numbers are computed as int: nothing overflows there but a product of two without a sign.
@@ -352,7 +385,6 @@ fn binary(name: &str, op: Op<'_>, to: &str, a: &str, b: &str) -> Text {
             Some(format!("(({unsigned}){a} {sign} ({unsigned}){b} ? {a} : {b})"))
         }
         "intr.abs" => Some(format!("({a} < 0 ? -{a} : {a})")),
-        "intr.copysign" => Some(format!("copysign{}({a}, {b})", if to == "float" { "f" } else { "" })),
         _ => None,
     }
 }
@@ -378,8 +410,11 @@ fn literal(op: Op<'_>, ty: Type<'_>) -> Text {
 /// All digits of a number, to the base of 16.
 fn float_literal(value: f64, is_float: bool) -> Text {
     let suffix = if is_float { "f" } else { "" };
+    if value.is_nan() && is_float {
+        return Some(format!("__int_as_float({})", (value as f32).to_bits() as i32));
+    }
     if value.is_nan() {
-        return None;
+        return Some(format!("__longlong_as_double({}L)", value.to_bits() as i64));
     }
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_infinite() {
@@ -410,6 +445,7 @@ mod tests {
         assert_eq!(text(-0.0, false), "(-0.0)");
         assert_eq!(text(f64::INFINITY, true), "(1.0f / 0.0f)");
         assert_eq!(text(f64::from_bits(1), false), "(0x0.0000000000001p-1022)");
-        assert_eq!(float_literal(f64::NAN, false), None);
+        assert_eq!(text(f64::NAN, false), "__longlong_as_double(9221120237041090560L)");
+        assert_eq!(text(f64::NAN, true), "__int_as_float(2143289344)");
     }
 }

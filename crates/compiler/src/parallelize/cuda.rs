@@ -8,13 +8,17 @@
 //! The function does nothing where what was assumed does not hold, where too little is to be done, where arrays overlap that may not,
 //! and where the device cannot be used.
 
+use mlir_bridge::ir::Type;
 use mlir_bridge::isl::Term;
 use regrain_passes::affine::accesses::{Base, extent};
-use regrain_passes::affine::plan::{Footprint, Host, Launch, Plan, Range, Weight};
+use regrain_passes::affine::plan::{Host, Launch, Plan, Reduces, statement_of};
 use regrain_passes::affine::poly::{param_name, variable_name};
+use regrain_passes::affine::reductions::Reduction;
+use regrain_passes::affine::sets::{Footprint, Range, Weight};
 use regrain_passes::affine::{Description, Reason};
 
 use super::body::{Body, type_name};
+use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
 use super::terms::{Lines, code, term};
 
 /// A nest whose plan is to be written.
@@ -40,20 +44,69 @@ const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
 /// The most blocks in y and z.
 const MOST_BLOCKS: u32 = 65_535;
 
+/// What is written of a nest.
+#[derive(Default)]
+struct Output<'c> {
+    kernels: String,
+    launches: Lines,
+    /// How many kernels.
+    count: usize,
+    /// The types of numbers that kernels hand to each other.
+    slots: Vec<Type<'c>>,
+}
+
 /// Writes a nest.
 ///
 /// # Errors
 /// It has an operation that has no counterpart.
 pub fn write(nest: &Nest<'_, '_>) -> Result<String, Reason> {
-    let mut kernels = String::new();
-    let mut launches = Lines { depth: 2, ..Lines::default() };
-    let mut count = 0;
-    nest.host(&nest.plan.host, &mut launches, &mut kernels, &mut count)?;
-    let host = nest.function(&launches.text)?;
-    Ok(kernels + &host)
+    let mut output = Output { launches: Lines { depth: 2, ..Lines::default() }, ..Output::default() };
+    nest.host(&nest.plan.host, &mut output)?;
+    let host = nest.function(&output)?;
+    Ok(output.kernels + &host)
 }
 
-impl Nest<'_, '_> {
+/// A kernel that is launched.
+struct Kernel<'k, 'd, 'c> {
+    launch: &'k Launch,
+    /// What it does of reductions.
+    parts: Vec<(&'d Reduction<'c>, usize, Part)>,
+    /// Whether it ends with the last of these.
+    ends: bool,
+}
+
+impl Kernel<'_, '_, '_> {
+    /// Whether it is one of many threads for a statement of one.
+    fn is_shared(&self) -> bool {
+        self.parts.last().is_some_and(|(.., part)| *part == Part::Mine)
+    }
+}
+
+/// The parameters of a kernel that has a part in reductions: how many blocks there are, and where their numbers are.
+fn slots(kernel: &Kernel<'_, '_, '_>) -> Result<Vec<(String, String)>, Reason> {
+    let mut parameters = Vec::new();
+    if !kernel.parts.is_empty() {
+        parameters.push(("const long".to_owned(), "parts".to_owned()));
+    }
+    for (reduction, first, _) in &kernel.parts {
+        for (slot, result) in (*first..).zip(reduction.op.results()) {
+            let ty = type_name(result.ty()).ok_or(Reason::Operation)?;
+            parameters.push((format!("{ty} *"), format!("R{slot}")));
+        }
+    }
+    Ok(parameters)
+}
+
+/// How many operations a weight is, as C.
+fn product(weight: &Weight) -> String {
+    let of = |Range { first, last, exists, .. }: &Range| {
+        format!("({} ? (double)({} - {} + 1L) : 0.0)", term(exists), term(last), term(first))
+    };
+    let factors = weight.ranges.iter().map(of);
+    format!("{}.0{}", weight.cost, factors.map(|factor| format!(" * {factor}")).collect::<String>())
+}
+
+impl<'d, 'c> Nest<'d, 'c> {
     /// The parameters of all functions: arguments that are no pointers, and arrays.
     fn parameters(&self, arrays: &str) -> Result<Vec<(String, String)>, Reason> {
         let mut parameters = Vec::new();
@@ -77,29 +130,56 @@ impl Nest<'_, '_> {
         params.chain(launch.around.iter().cloned()).chain(firsts).collect()
     }
 
-    fn host(&self, host: &Host, lines: &mut Lines, kernels: &mut String, count: &mut usize) -> Result<(), Reason> {
+    fn host(&self, host: &Host, output: &mut Output<'c>) -> Result<(), Reason> {
         match host {
-            Host::Sequence(parts) => parts.iter().try_for_each(|part| self.host(part, lines, kernels, count)),
+            Host::Sequence(parts) => parts.iter().try_for_each(|part| self.host(part, output)),
             Host::Loop(Range { name, first, last, exists }, body) => {
+                let lines = &mut output.launches;
                 lines.open(&format!("if (fine && {})", term(exists)));
                 let (first, last) = (term(first), term(last));
                 lines.line(&format!("const long last_{name} = {last};"));
                 lines.open(&format!("for (long {name} = {first}; fine && {name} <= last_{name}; {name}++)"));
-                self.host(body, lines, kernels, count)?;
-                lines.close();
-                lines.close();
+                self.host(body, output)?;
+                output.launches.close();
+                output.launches.close();
                 Ok(())
             }
-            Host::Launch(launch) => {
-                let kernel = format!("{}_kernel{count}", self.name);
-                *count += 1;
-                *kernels += &self.kernel(&kernel, launch)?;
-                self.launch(&kernel, launch, lines)
-            }
+            Host::Launch(launch) => match &launch.reduces {
+                Some(reduces) => self.reduction(launch, reduces, output),
+                None => self.launch(&Kernel { launch, parts: Vec::new(), ends: false }, output),
+            },
         }
     }
 
-    fn launch(&self, kernel: &str, launch: &Launch, lines: &mut Lines) -> Result<(), Reason> {
+    /// The kernels of a statement with reductions: parts and the whole of each, the last of which goes on with the statement.
+    fn reduction(&self, launch: &Launch, reduces: &Reduces, output: &mut Output<'c>) -> Result<(), Reason> {
+        let reductions = &self.description.statements[reduces.statement].reductions;
+        output.launches.open("");
+        let rounds = product(&Weight { ranges: reduces.rounds.clone(), cost: 1 });
+        output.launches.line(&format!("const double rounds = {rounds};"));
+        output.launches.line(&format!(
+            "const long parts = rounds < {ROUNDS}.0 * {MOST_PARTS} ? (long)(rounds / {ROUNDS}) + 1 : {MOST_PARTS};"
+        ));
+        let mut known: Vec<(&Reduction<'c>, usize, Part)> = Vec::new();
+        for (number, reduction) in reductions.iter().enumerate() {
+            let first = output.slots.len();
+            output.slots.extend(reduction.op.results().into_iter().map(|result| result.ty()));
+            for part in [Part::Mine, Part::Whole] {
+                let parts = [&known[..], &[(reduction, first, part)]].concat();
+                let ends = part == Part::Mine || number + 1 < reductions.len();
+                self.launch(&Kernel { launch, parts, ends }, output)?;
+            }
+            known.push((reduction, first, Part::Known));
+        }
+        output.launches.close();
+        Ok(())
+    }
+
+    fn launch(&self, kernel: &Kernel<'_, 'd, 'c>, output: &mut Output<'c>) -> Result<(), Reason> {
+        let name = format!("{}_kernel{}", self.name, output.count);
+        output.count += 1;
+        output.kernels += &self.kernel(&name, kernel)?;
+        let (launch, lines) = (kernel.launch, &mut output.launches);
         lines.open(&format!("if (fine && {})", term(&launch.exists)));
         for Range { name, first, last, .. } in &launch.threads {
             lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
@@ -111,22 +191,26 @@ impl Nest<'_, '_> {
             .collect();
         let block: Vec<String> = BLOCKS[dimensions].iter().rev().map(u32::to_string).collect();
         let (grid, block) = match dimensions {
+            0 if kernel.is_shared() => ("(unsigned)parts".to_owned(), THREADS.to_string()),
             0 => ("1".to_owned(), "1".to_owned()),
             _ => (format!("dim3({})", grid.join(", ")), format!("dim3({})", block.join(", "))),
         };
         let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
         arguments.extend(self.numbers(launch));
-        lines.line(&format!("{kernel}<<<{grid}, {block}>>>({});", arguments.join(", ")));
+        arguments.extend(slots(kernel)?.into_iter().map(|(_, name)| name));
+        lines.line(&format!("{name}<<<{grid}, {block}>>>({});", arguments.join(", ")));
         lines.line("fine = cudaGetLastError() == cudaSuccess;");
         lines.line("started = started || fine;");
         lines.close();
         Ok(())
     }
 
-    fn kernel(&self, name: &str, launch: &Launch) -> Result<String, Reason> {
-        let mut parameters: Vec<String> =
-            self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
-        parameters.extend(self.numbers(launch).into_iter().map(|name| format!("long {name}")));
+    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>) -> Result<String, Reason> {
+        let launch = kernel.launch;
+        let mut parameters = self.parameters("A")?;
+        parameters.extend(self.numbers(launch).into_iter().map(|name| ("long".to_owned(), name)));
+        parameters.extend(slots(kernel)?);
+        let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
         let mut lines = Lines::default();
         lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
         for (Range { name, .. }, at) in launch.threads.iter().zip(DIMENSIONS[launch.threads.len()]) {
@@ -134,15 +218,28 @@ impl Nest<'_, '_> {
                 "const long {name} = first_{name} + (long)blockIdx.{at} * blockDim.{at} + threadIdx.{at};"
             ));
         }
+        let shared = kernel.parts.last().filter(|(.., part)| *part == Part::Mine);
+        if let Some((reduction, first, _)) = shared {
+            parts::start(&mut lines, reduction, *first).ok_or(Reason::Operation)?;
+        }
         code(&mut lines, &launch.code, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
-            self.statement(lines, name, place)
+            self.statement(lines, name, place, kernel)
         })?;
+        if let Some((reduction, first, _)) = shared {
+            parts::finish(&mut lines, reduction, *first).ok_or(Reason::Operation)?;
+        }
         lines.close();
         Ok(lines.text + "\n")
     }
 
-    fn statement(&self, lines: &mut Lines, name: &str, place: &[Term]) -> Result<(), Reason> {
-        let number: Option<usize> = name.strip_prefix('S').and_then(|number| number.parse().ok());
+    fn statement(
+        &self,
+        lines: &mut Lines,
+        name: &str,
+        place: &[Term],
+        kernel: &Kernel<'_, 'd, 'c>,
+    ) -> Result<(), Reason> {
+        let number = statement_of(name);
         let statement = number.and_then(|number| self.description.statements.get(number)).ok_or(Reason::Operation)?;
         let numbers = &self.description.numbers;
         lines.open("");
@@ -150,12 +247,19 @@ impl Nest<'_, '_> {
             let ty = type_name(numbers.variables[*variable].ty()).ok_or(Reason::Operation)?;
             lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
         }
-        let written = Body::of(self.description, self.fuses).operations(lines, &statement.ops);
+        let last = kernel.parts.last().filter(|_| kernel.ends);
+        let end = last.and_then(|(last, ..)| statement.ops.iter().position(|op| *op == last.op));
+        let ops = &statement.ops[..end.map_or(statement.ops.len(), |end| end + 1)];
+        let mut body = Body::of(self.description, self.fuses).with_parts(kernel.parts.clone());
+        let written = body.operations(lines, ops, |body, lines| match last {
+            Some((reduction, first, Part::Whole)) => parts::hand_on(body, lines, reduction, *first),
+            _ => Some(()),
+        });
         lines.close();
         written.ok_or(Reason::Operation)
     }
 
-    fn function(&self, launches: &str) -> Result<String, Reason> {
+    fn function(&self, output: &Output<'c>) -> Result<String, Reason> {
         let mut lines = Lines::default();
         let parameters = self.parameters("host_A")?.into_iter().map(|(ty, name)| format!("{ty} {name}"));
         let parameters: Vec<String> = parameters.collect();
@@ -164,6 +268,7 @@ impl Nest<'_, '_> {
             let text = Body::of(self.description, false).value(&mut lines, *value).ok_or(Reason::Operation)?;
             lines.line(&format!("const long {} = (long){text};", param_name(number)));
         }
+        self.ranges(&mut lines);
         lines.line(&format!("if (!{})", term(&self.plan.holds)));
         lines.line("  return 0;");
         self.worthwhile(&mut lines);
@@ -187,8 +292,9 @@ impl Nest<'_, '_> {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
             self.copy_in(number, ty, &mut lines);
         }
+        self.memory_of_slots(&output.slots, &mut lines)?;
         lines.open("if (fine)");
-        lines.text += launches;
+        lines.text += &output.launches.text;
         lines.line("fine = cudaDeviceSynchronize() == cudaSuccess && fine;");
         lines.close();
         for (number, footprint) in footprints.iter().enumerate() {
@@ -204,6 +310,9 @@ impl Nest<'_, '_> {
         for number in 0..footprints.len() {
             lines.line(&format!("cudaFree(memory_A{number});"));
         }
+        if !output.slots.is_empty() {
+            lines.line("cudaFree(memory_R);");
+        }
         lines.line("if (!fine && (shares ? started : copied))");
         lines.line("  abort(); // Part of it is done: neither way leads to what the program means.");
         lines.line("return fine;");
@@ -211,14 +320,32 @@ impl Nest<'_, '_> {
         Ok(lines.text + "\n")
     }
 
+    /// What is computed of sizes has room where these are of 64 bits, too.
+    fn ranges(&self, lines: &mut Lines) {
+        let numbers = &self.description.numbers;
+        for (number, _) in numbers.params.iter().enumerate().filter(|(_, value)| value.ty().is_int(64)) {
+            let ((low, high), name) = (numbers.range(number), param_name(number));
+            lines.line(&format!("if ({name} < {low}L || {name} > {high}L)"));
+            lines.line("  return 0;");
+        }
+    }
+
+    /// The memory of numbers that kernels hand to each other.
+    fn memory_of_slots(&self, slots: &[Type<'c>], lines: &mut Lines) -> Result<(), Reason> {
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let each = 8 * (MOST_PARTS + 1);
+        lines.line("void *memory_R = 0;");
+        lines.line(&format!("fine = fine && cudaMalloc(&memory_R, {}) == cudaSuccess;", slots.len() as u32 * each));
+        for (slot, ty) in slots.iter().enumerate() {
+            let ty = type_name(*ty).ok_or(Reason::Operation)?;
+            lines.line(&format!("{ty} *R{slot} = ({ty} *)((char *)memory_R + {});", slot as u32 * each));
+        }
+        Ok(())
+    }
+
     fn worthwhile(&self, lines: &mut Lines) {
-        let product = |weight: &Weight| {
-            let of = |Range { first, last, exists, .. }: &Range| {
-                format!("({} ? (double)({} - {} + 1L) : 0.0)", term(exists), term(last), term(first))
-            };
-            let factors = weight.ranges.iter().map(of);
-            format!("{}.0{}", weight.cost, factors.map(|factor| format!(" * {factor}")).collect::<String>())
-        };
         let sum = |weights: &[Weight]| {
             let parts: Vec<String> = weights.iter().map(product).collect();
             if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }

@@ -12,6 +12,8 @@
 mod body;
 mod cuda;
 mod guard;
+mod parts;
+mod scops;
 mod terms;
 
 use std::ffi::OsString;
@@ -19,10 +21,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::process::Command;
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use mlir_bridge::ir::Op;
-use mlir_bridge::regions::{Kept, Place, Region, outline, strip_debug_info};
+use mlir_bridge::regions::{Kept, Place, Region, inline_members, outline, strip_debug_info};
 use mlir_bridge::{isl, module_op};
 use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
@@ -55,12 +59,13 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     let Some(path) = host_bitcode(source, language)? else { return Ok(()) };
     let context = Context::create();
     let host = read_bitcode(&context, &path)?;
-    let (regions, kept) = outline(&host);
+    let (regions, kept) = outlined(source, &host);
     if !options.lines {
         strip_debug_info(&host);
     }
     let remarks = RemarkLog::new(&options.remarks, Words::default());
     let made = Made::of(source, &host, &regions, &kept, &remarks)?;
+    inline_others(&host, &regions, &made);
     if let Some(file) = &options.emit_cuda {
         std::fs::write(file, &made.text).map_err(Error::io("write", file))?;
     }
@@ -100,6 +105,32 @@ fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Option<PathBuf>> 
     Ok((!commands.dry_run).then_some(path))
 }
 
+/// The nests of a source as functions, and what stays as it is.
+fn outlined(source: &Source<'_>, host: &Module<'_>) -> (Vec<Region>, Vec<Kept>) {
+    let input = &source.unit.input;
+    let text = std::fs::read(input).unwrap_or_default();
+    let scops = scops::scops(&String::from_utf8_lossy(&text));
+    let path = std::path::absolute(input).unwrap_or_else(|_| input.clone());
+    let (regions, mut kept) = outline(host, &path.to_string_lossy(), &scops.pairs);
+    kept.extend(scops.alone.into_iter().map(|line| Kept {
+        place: Place { file: String::new(), line: line.try_into().unwrap_or(0) },
+        is_scop: true,
+        reason: "the other pragma of its pair is missing".into(),
+    }));
+    (regions, kept)
+}
+
+/// Has the functions of nests that nothing stands for put back where they came from.
+fn inline_others(host: &Module<'_>, regions: &[Region], made: &Made) {
+    let kind = Attribute::get_named_enum_kind_id;
+    let always = host.get_context().create_enum_attribute(kind("alwaysinline"), 0);
+    let is_other = |region: &&Region| !made.functions.iter().any(|function| function.name == region.function);
+    for function in regions.iter().filter(is_other).filter_map(|region| host.get_function(&region.function)) {
+        function.remove_enum_attribute(AttributeLoc::Function, kind("noinline"));
+        function.add_attribute(AttributeLoc::Function, always);
+    }
+}
+
 /// What was made of a source's nests.
 struct Made {
     /// All of it as CUDA C++.
@@ -124,8 +155,9 @@ impl Made {
             };
             remarks.say(&format!("{file}:{line}:1: remark: {what} [-Rpass{option}=regrain-parallelize]"));
         };
-        for Kept { place, reason } in kept {
-            say(place, format!("loop stays sequential: {reason}"), "-missed");
+        for Kept { place, is_scop, reason } in kept {
+            let what = if *is_scop { "scop is no one region" } else { "loop stays sequential" };
+            say(place, format!("{what}: {reason}"), "-missed");
         }
         let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
         let of_region = |region: &Region| host.get_function(&region.function);
@@ -133,33 +165,46 @@ impl Made {
         regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::External));
         let bitcode = host.write_bitcode_to_memory();
         regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::Internal));
-        let mut text = format!(
+        let text = format!(
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
             terms::HELPERS
         );
-        let mut functions = Vec::new();
-        for region in regions {
+        let mut made = Self { text, functions: Vec::new() };
+        let mut taken: Vec<&String> = Vec::new();
+        // Rows first: what is part of one that runs in parallel is nothing of its own.
+        let (rows, nests): (Vec<&Region>, Vec<&Region>) = regions.iter().partition(|region| !region.members.is_empty());
+        for region in rows.into_iter().chain(nests) {
+            if taken.contains(&&region.function) {
+                continue;
+            }
+            let others = region.members.len().saturating_sub(1);
             let unique = unique(source, region);
             match nest(source, bitcode.as_slice(), region, &unique, &dump) {
                 Ok(Ok(nest)) => {
-                    text += &format!("// Line {}.\n{}", region.place.line, nest.text);
+                    let it = if others == 0 { "it".into() } else { format!("it and {others} behind it") };
                     let kernels = nest.kernels;
-                    say(
-                        &region.place,
-                        format!("loop runs in parallel: launches of {kernels} kernels stand for it"),
-                        "",
-                    );
-                    functions.push(guard::Function {
-                        name: region.function.clone(),
-                        launches: format!("regrain_{unique}"),
-                        arguments: nest.arguments,
-                    });
+                    let what = format!("loop runs in parallel: launches of {kernels} kernels stand for {it}");
+                    say(&region.place, what, "");
+                    taken.extend(&region.members);
+                    made.add(region, unique, nest);
+                }
+                Ok(Err(reason)) if others > 0 => {
+                    say(&region.place, format!("loop is apart from {others} behind it: {reason}"), "-missed");
                 }
                 Ok(Err(reason)) => say(&region.place, format!("loop stays sequential: {reason}"), "-missed"),
                 Err(words) => return Err(Error::internal(words)),
             }
         }
-        Ok(Self { text, functions })
+        Ok(made)
+    }
+
+    fn add(&mut self, region: &Region, unique: String, nest: Written) {
+        self.text += &format!("// Line {}.\n{}", region.place.line, nest.text);
+        self.functions.push(guard::Function {
+            name: region.function.clone(),
+            launches: format!("regrain_{unique}"),
+            arguments: nest.arguments,
+        });
     }
 }
 
@@ -187,7 +232,10 @@ fn nest(
     unique: &str,
     dump: &Dump,
 ) -> std::result::Result<std::result::Result<Written, Reason>, String> {
-    let alone = mlir_bridge::llvm::extract_kernel(bitcode, &region.function)?;
+    let mut alone = mlir_bridge::llvm::extract_kernel(bitcode, &region.function)?;
+    if !region.members.is_empty() {
+        alone = whole(&alone, region)?;
+    }
     let mlir = mlir_context();
     let module = mlir_bridge::import_llvm(&mlir, &alone, &region.function).map_err(|error| error.to_string())?;
     let op = module_op(&module);
@@ -198,6 +246,17 @@ fn nest(
         return Err(format!("no function '{}'", region.function));
     };
     Ok(write(source.options, region, unique, function, dump))
+}
+
+/// A row of nests, with the bodies of its members in it.
+fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String> {
+    let context = Context::create();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, &region.function);
+    let module = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
+    if let Some(function) = module.get_function(&region.function) {
+        inline_members(function);
+    }
+    Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
 fn write(
@@ -211,6 +270,9 @@ fn write(
     show(dump, "description", &description.lines().join("\n"));
     let plan = plan(&isl::Context::new(BUDGET), &description)?;
     show(dump, "schedule", &plan.tree);
+    if !region.members.is_empty() && plan.host.has_long_thread(&description) {
+        return Err(Reason::Sequential);
+    }
     let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
         || cfg!(target_arch = "aarch64");
     let least_work = options.parallelize_from.unwrap_or(LEAST_WORK);

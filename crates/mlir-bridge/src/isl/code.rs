@@ -2,10 +2,12 @@
 
 use std::ffi::CStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Context, Error, Result, Set, UnionMap, raw};
 
 /// Statements.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Code {
     /// `for (iterator = first; condition; iterator += step) body`; one round alone where `once`.
     For {
@@ -38,7 +40,7 @@ pub enum Code {
 }
 
 /// Numbers and conditions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Term {
     /// A parameter or a variable of a loop.
     Name(String),
@@ -50,7 +52,7 @@ pub enum Term {
 
 /// Operations, named as C has them. `Floor` divides towards negative infinity; `Quotient` and `Remainder` are of numbers that
 /// are not negative; of `ZeroRemainder` only matters whether it is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Kind {
     And,

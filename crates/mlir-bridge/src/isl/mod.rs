@@ -9,7 +9,7 @@ mod schedule;
 mod sets;
 
 pub use code::{Code, Kind, Term, code_of, condition, term};
-pub use probe::ends;
+pub use probe::computed;
 pub use schedule::{Dependences, Node, Schedule, Step};
 pub use sets::{Set, UnionMap, UnionSet};
 
@@ -82,6 +82,8 @@ impl Context {
             raw::isl_options_set_on_error(context, raw::ISL_ON_ERROR_CONTINUE as i32);
             // A dimension that carries no dependence comes first where there is one; else one that carries all it can.
             raw::isl_options_set_schedule_outer_coincidence(context, 1);
+            // Loops are not joined where less could run in parallel then.
+            raw::isl_options_set_schedule_maximize_coincidence(context, 1);
             // Larger ones are no schedules that anyone wants, and what is computed of them may leave 64 bits.
             raw::isl_options_set_schedule_max_coefficient(context, 64);
             raw::isl_ctx_set_max_operations(context, operations);

@@ -1,0 +1,207 @@
+//! Instances of statements, what they access and when, as sets of isl; and what is asked of such sets: ranges, sizes, conditions.
+
+use mlir_bridge::isl::{Context, Error, Set, Term, UnionMap, UnionSet, condition, term};
+
+use serde::{Deserialize, Serialize};
+
+use crate::affine::{Array, Description, Reason, poly::variable_name};
+
+/// The values of a variable, if there are any.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Range {
+    /// The variable.
+    pub name: String,
+    /// Its first value.
+    pub first: Term,
+    /// Its last value.
+    pub last: Term,
+    /// When there are any.
+    pub exists: Term,
+}
+
+/// The elements of an array that are accessed.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Footprint {
+    /// When there are any.
+    pub exists: Term,
+    /// The subscripts of the first.
+    pub first: Vec<Term>,
+    /// The subscripts of the last.
+    pub last: Vec<Term>,
+    /// Whether it is stored to.
+    pub writes: bool,
+    /// Whether the program accesses all that is counted in: else the first and the last may not be there at all.
+    pub is_certain: bool,
+}
+
+/// So many instances, at most, each of so many operations.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Weight {
+    /// The ranges that they are counted by.
+    pub ranges: Vec<Range>,
+    /// The operations of one.
+    pub cost: u64,
+}
+
+/// A description as isl has it.
+pub struct Sets {
+    /// What is known of the parameters where the plan is right.
+    pub known: Set,
+    /// When it is.
+    pub holds: Term,
+    /// The instances of statements.
+    pub domain: UnionSet,
+    /// What they read.
+    pub reads: UnionMap,
+    /// What they write.
+    pub writes: UnionMap,
+    /// Their order.
+    pub times: UnionMap,
+}
+
+impl Sets {
+    /// The sets of a description.
+    ///
+    /// # Errors
+    /// What is assumed never holds, or isl's budget is spent.
+    pub fn of(context: &Context, description: &Description<'_>) -> Result<Self, Reason> {
+        let params = description.params();
+        let ranges = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.ranges()))?;
+        let right = right(context, description)?.coalesce()?;
+        let known = ranges.intersect(&right)?.coalesce()?;
+        if known.is_empty()? {
+            return Err(Reason::Never);
+        }
+        let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
+        let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
+        let (mut domain, mut reads, mut writes, mut times) = (vec![], vec![], vec![], vec![]);
+        let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
+        for (number, statement) in description.statements.iter().enumerate() {
+            let instance = description.instance(number);
+            domain.push(format!("{instance} : {}", statement.scope.text()));
+            let mut time = statement.times.clone();
+            time.resize(longest, "0".into());
+            times.push(format!("{instance} -> [{}]", time.join(", ")));
+            for access in &description.accesses[statement.accesses.clone()] {
+                let list = if access.writes { &mut writes } else { &mut reads };
+                list.push(format!("{instance} -> {}", description.element(number, access)));
+            }
+        }
+        let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
+        // Without the ranges of types: isl would take their ends for coefficients of schedules.
+        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&right)?;
+        let within = |list: Vec<String>| UnionMap::parse(context, &text(list))?.intersect_domain(&domain);
+        let (reads, writes, times) = (within(reads)?, within(writes)?, within(times)?);
+        Ok(Self { known, holds, reads, writes, times, domain })
+    }
+
+    /// The elements of each array.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn footprints(&self, description: &Description<'_>) -> Result<Vec<Footprint>, Reason> {
+        let context = self.domain.context();
+        let elements = self.reads.range()?.union(&self.writes.range()?)?;
+        let of = |(number, array): (usize, &Array<'_>)| {
+            let names: Vec<String> = (0..array.strides.len()).map(|at| format!("o{at}")).collect();
+            let all = UnionSet::parse(context, &format!("{{ A{number}[{}] }}", names.join(", ")))?;
+            let mine = elements.intersect(&all)?;
+            let accesses = || description.accesses.iter().filter(move |access| access.array == number);
+            let (writes, is_certain) =
+                (accesses().any(|access| access.writes), accesses().all(|access| access.is_certain));
+            if mine.is_empty()? {
+                let exists = Term::Number(0);
+                return Ok(Footprint { exists, first: vec![], last: vec![], writes, is_certain });
+            }
+            let mine = mine.to_set()?.coalesce()?;
+            let exists = asked(&mine.params()?, &self.known)?;
+            let ends = |set: Set, greatest| {
+                names.iter().enumerate().map(|(at, _)| term(&set, at, greatest, &self.known)).collect::<Result<_, _>>()
+            };
+            Ok(Footprint {
+                exists,
+                first: ends(mine.first()?, false)?,
+                last: ends(mine.last()?, true)?,
+                writes,
+                is_certain,
+            })
+        };
+        description.arrays.iter().enumerate().map(of).collect()
+    }
+
+    /// What the statements do.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn work(&self, description: &Description<'_>) -> Result<Vec<Weight>, Reason> {
+        let context = self.domain.context();
+        let mut work = Vec::new();
+        for (number, statement) in description.statements.iter().enumerate() {
+            let all = UnionSet::parse(context, &format!("{{ {} }}", description.instance(number)))?;
+            let instances = self.domain.intersect(&all)?;
+            if instances.is_empty()? {
+                continue;
+            }
+            let mut ranges = ranges(&instances.to_set()?, &self.known, |at| format!("w{at}"))?;
+            let rounds = self.rounds(description, number)?;
+            let cost = (statement.cost >> (4 * rounds.len()).min(63)).max(1);
+            ranges.extend(rounds);
+            work.push(Weight { ranges, cost });
+        }
+        Ok(work)
+    }
+
+    /// The variables of the loops within a statement with reductions, of those around the access that most are around.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn rounds(&self, description: &Description<'_>, number: usize) -> Result<Vec<Range>, Reason> {
+        let statement = &description.statements[number];
+        let accesses = &description.accesses[statement.accesses.clone()];
+        let deepest = accesses.iter().map(|access| &access.scope).max_by_key(|scope| scope.variables.len());
+        let Some(scope) = deepest.filter(|_| !statement.reductions.is_empty()) else { return Ok(Vec::new()) };
+        let names: Vec<String> = scope.variables.iter().copied().map(variable_name).collect();
+        let text = format!("{}{{ [{}] : {} }}", description.params(), names.join(", "), scope.text());
+        let points = Set::parse(self.domain.context(), &text)?;
+        if points.is_empty()? {
+            return Ok(Vec::new());
+        }
+        let around = statement.scope.variables.len();
+        Ok(ranges(&points, &self.known, |at| format!("w{at}"))?.split_off(around))
+    }
+}
+
+/// The parameters for which all that is assumed holds.
+fn right(context: &Context, description: &Description<'_>) -> Result<Set, Reason> {
+    let params = description.params();
+    let mut right = Set::parse(context, &format!("{params}{{ : }}"))?;
+    for assumption in &description.numbers.assumptions {
+        let names = assumption.scope.variables.iter().copied().map(variable_name);
+        let names: Vec<String> = names.collect();
+        let scope = assumption.scope.text();
+        let wrong = format!("{params}{{ [{}] : {scope} and not ({}) }}", names.join(", "), assumption.holds);
+        right = right.subtract(&Set::parse(context, &wrong)?.params()?)?;
+    }
+    Ok(right)
+}
+
+/// When parameters that are known to be in `known` are in `set`.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn asked(set: &Set, known: &Set) -> Result<Term, Error> {
+    condition(&set.gist(known)?.coalesce()?, known)
+}
+
+/// The range of each dimension of a set, over all of its points.
+///
+/// # Errors
+/// A dimension has none, or isl's budget is spent.
+pub fn ranges(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Vec<Range>, Reason> {
+    let exists = asked(&set.params()?, known)?;
+    let of = |at| {
+        let (first, last) = (term(set, at, false, known)?, term(set, at, true, known)?);
+        Ok(Range { name: name(at), first, last, exists: exists.clone() })
+    };
+    (0..set.dimensions()?).map(of).collect()
+}
