@@ -9,6 +9,7 @@
   bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
   bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
   bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
+  bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py programs       likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI
@@ -37,6 +38,7 @@ import device
 import grain
 import library
 import limits
+import loops
 import pocl
 import tune
 import twins
@@ -387,6 +389,12 @@ def thrust(options):
     write(f"{options.name}.md", library.table(options, CLANG, run_program, machine, geomean))
 
 
+def affine(options):
+    lines, failed = loops.table(options, CLANG, machine, geomean)
+    write(f"{options.name}.md", lines)
+    return f"failed: {' '.join(failed)}" if failed else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -434,6 +442,13 @@ def main():
     of_library.add_argument("--driver", default=str(REGRAIN))
     of_library.add_argument("--flags", default="", help="more flags for the kernels")
     of_library.add_argument("--name", default="thrust", help="of the file in results/")
+    of_loops = commands.add_parser("affine")
+    of_loops.add_argument("--programs", default="", help="these alone, with commas")
+    of_loops.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    of_loops.add_argument("--size", type=int, help="in place of the usual one")
+    of_loops.add_argument("--driver", default=str(REGRAIN))
+    of_loops.add_argument("--flags", default="", help="more flags for all sides")
+    of_loops.add_argument("--name", default="affine", help="of the file in results/")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
     matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
@@ -452,7 +467,7 @@ def main():
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
              "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
-             "thrust": thrust}
+             "thrust": thrust, "affine": affine}
     sys.exit(sides[options.command](options))
 
 

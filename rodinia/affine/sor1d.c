@@ -1,0 +1,24 @@
+// Gauss-Seidel relaxation of a row: every sweep follows the one before through the array.
+#ifndef TOLERANCE
+#define TOLERANCE 0
+#endif
+#include "affine.h"
+
+KERNEL((int n, int steps, double *restrict a), {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i];
+})
+
+int main(int argc, char **argv) {
+  int n = argument(argc, argv, 100000);
+  double *a = numbers(n + 301, 1);
+  double *wanted = numbers(301, 1);
+  run(301, 19, a);
+  reference(301, 19, wanted);
+  int failed = check(a, wanted, 301);
+  double start = now();
+  run(n, 200, a);
+  printf("time %.6f s\n", now() - start);
+  return failed;
+}
