@@ -56,6 +56,14 @@ impl Kept {
         }
     }
 
+    /// Where the stream gets with it, if that is an event.
+    pub fn point(&self) -> Option<Arc<Point>> {
+        match self {
+            Self::Record(point) => Some(point.clone()),
+            _ => None,
+        }
+    }
+
     /// Does it. A failure is told to whoever waits.
     pub fn perform(self, stream: &Stream, says: Option<Event>) {
         let handle = stream.handle as *mut c_void;
@@ -88,11 +96,7 @@ impl Kept {
                 call(callback, handle, data);
                 Ok(())
             }
-            Self::Record(point) => {
-                point.reach();
-                Ok(())
-            }
-            Self::Wait(_) => Ok(()),
+            Self::Record(_) | Self::Wait(_) => Ok(()),
         }
     }
 }

@@ -99,11 +99,16 @@ impl Shared {
 /// Does what was taken.
 fn perform(taken: Taken) -> Guard {
     let Taken { stream, kept, says } = taken;
+    let point = kept.point();
     if catch_unwind(AssertUnwindSafe(|| kept.perform(&stream, says))).is_err() {
         failure::set_late(CudaError::UNKNOWN);
     }
     let mut guard = lock();
     let shared = state(&mut guard);
+    // Whoever sees that an event is reached finds the stream past it.
+    if let Some(point) = point {
+        point.reach();
+    }
     shared.queues.finish(&stream);
     PENDING.fetch_sub(1, Ordering::SeqCst);
     shared.change();
