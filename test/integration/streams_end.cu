@@ -1,5 +1,5 @@
 // Work of streams that nobody waits for: it is done when the program ends, and before the process is copied; the copy works without threads that
-// it has not.
+// it has not. Where a function in a stream ends the program, what other streams have to do is done or not.
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: env REGRAIN_CPU_THREADS=2 %t | FileCheck %s
 // RUN: env REGRAIN_CPU_STREAMS=synchronous %t | FileCheck %s
@@ -8,7 +8,7 @@
 // CHECK-NEXT: the program is right
 // CHECK-NEXT: the last kernel: 400000
 // FUNCTION: the program is right
-// FUNCTION-NEXT: the program ends in a function
+// FUNCTION: the program ends in a function
 #include "check.h"
 #include <sys/wait.h>
 #include <unistd.h>
