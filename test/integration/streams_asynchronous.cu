@@ -10,6 +10,7 @@
 // CHECK: warning: expected REGRAIN_CPU_STREAMS to be 'asynchronous' or 'synchronous', got 'later'
 // RUN: %regrain -O2 --default-stream per-thread -DPER_THREAD --offload-arch=cpu %s -o %t.per_thread
 // RUN: env REGRAIN_CPU_THREADS=2 %t.per_thread
+// CPU-ONLY: how kernels of different streams overlap is the chip's there.
 #include "check.h"
 #include <atomic>
 #include <chrono>

@@ -9,6 +9,7 @@
 // CHECK-NEXT: the last kernel: 400000
 // FUNCTION: the program is right
 // FUNCTION: the program ends in a function
+// CPU-ONLY: a copy of a process cannot use a GPU.
 #include "check.h"
 #include <sys/wait.h>
 #include <unistd.h>
