@@ -63,17 +63,14 @@ fn is_thread(op: &ThreadOp, axis: Axis) -> bool {
 /// The one number that y of a thread is multiplied with where x is added, and the sum is compared or divided: no two threads of a block of that
 /// width have the same one. A sum that only makes addresses says how long rows of memory are.
 fn numbered_by(kernel: Op<'_>) -> Option<u32> {
-    let found = kernel.find_all(|op| sum_of_thread(op).is_some());
-    let mut widths = found.into_iter().filter(|op| is_number(op.result(0))).filter_map(sum_of_thread);
+    let sums = kernel.find_all(|op| matches!(op.name(), "llvm.add" | "llvm.or"));
+    let mut widths = sums.into_iter().filter(|op| is_number(op.result(0))).filter_map(sum_of_thread);
     let width = widths.next()?;
     widths.all(|other| other == width).then_some(width)
 }
 
-/// `w` of `w * y + x`.
+/// `w` of `w * y + x`, of a sum.
 fn sum_of_thread(op: Op<'_>) -> Option<u32> {
-    if !matches!(op.name(), "llvm.add" | "llvm.or") {
-        return None;
-    }
     let (left, right) = (op.operand(0), op.operand(1));
     let of = |rows, x| number_of(x, Axis::X).then(|| multiple_of_y(rows)).flatten();
     of(left, right).or_else(|| of(right, left))

@@ -19,13 +19,17 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::failure::device_ok;
 use super::job::next_grid;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, kernel};
+use super::launches::Asked;
 use super::pool::Way;
+use super::trace::traced;
 use super::{caches, failure, launches};
 use crate::abi::Dim3;
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
+use crate::images::registry::Function;
 
 /// How deep grids may nest below the one that the host launches, as on NVIDIA's devices.
 const MAX_DEPTH: u32 = 24;
@@ -43,18 +47,11 @@ pub struct ChildGrid {
     pub parameters: Parameters,
 }
 
-/// Memory that device code got for arguments.
+/// Memory that device code got for arguments (`device_calls`).
 pub struct Parameters(pub *mut c_void);
 
 // SAFETY: the memory is the launch's own.
 unsafe impl Send for Parameters {}
-
-impl Drop for Parameters {
-    fn drop(&mut self) {
-        // SAFETY: it was allocated for this launch, which is over.
-        unsafe { super::device_calls::release_parameters(self.0) };
-    }
-}
 
 /// What a stream of device code is asked to do.
 pub enum Task {
@@ -138,12 +135,22 @@ pub fn add(grid: u32, block: u64, task: Task, tail: bool) -> Result {
     })
 }
 
-/// Runs what a grid that has ended has launched, and all that this launches.
-pub fn run_all(grid: u32, way: Way) -> Result {
-    run(take(grid), way)
+/// Checks a launch and runs the grid, and all that its threads launch, to its end.
+pub fn launch(function: &'static Function, launch: &Launch, way: Way) -> Result {
+    let tasks = launches::take_tasks();
+    device_ok()?;
+    let kernel = kernel(function)?;
+    let cooperative = launches::check(kernel, launch)?;
+    run(kernel, launch, Asked { cooperative, tasks, way })
 }
 
-fn run(first: VecDeque<Child>, way: Way) -> Result {
+/// Runs a grid, and all that its threads launch, to its end.
+pub fn run(kernel: &'static Kernel, launch: &Launch, asked: Asked) -> Result {
+    let number = next_grid();
+    launches::run_blocks(kernel, launch, number, asked).and(run_lists(take(number), asked.way))
+}
+
+fn run_lists(first: VecDeque<Child>, way: Way) -> Result {
     let mut lists = vec![first];
     while let Some(list) = lists.last_mut() {
         let Some(child) = list.pop_front() else {
@@ -173,7 +180,10 @@ fn run_one(child: &ChildGrid, depth: u32, way: Way) -> Result<VecDeque<Child>> {
     with_parent(number, |parent| parent.depth = depth);
     let stream = std::ptr::null_mut();
     let launch = Launch { grid, block, args, shared, stream, cooperative: false, attributes: &[] };
-    let done = launches::run_child(kernel, &launch, number, way);
+    let asked = Asked { cooperative: false, tasks: Some(0), way };
+    let event = || launches::event_of(kernel.source_name(), &launch);
+    let run = || traced(stream, event, || launches::run_blocks(kernel, &launch, number, asked));
+    let done = launches::check(kernel, &launch).and_then(|_| run());
     let launched = take(number);
     done.map(|()| launched)
 }
@@ -203,7 +213,7 @@ pub fn wait_for_block(grid: u32, block: u64) -> Result {
     caches::settle();
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("regrain-children".into());
-        let made = builder.spawn_scoped(scope, || run(of_block, Way::Inside));
+        let made = builder.spawn_scoped(scope, || run_lists(of_block, Way::Inside));
         let done = made.map_err(|_| CudaError::MEMORY_ALLOCATION)?;
         done.join().unwrap_or(Err(CudaError::UNKNOWN))
     })

@@ -39,10 +39,17 @@ struct Header {
 ///
 /// # Safety
 /// It did, once; null is fine.
-pub unsafe fn release_parameters(parameters: *mut c_void) {
+unsafe fn release_parameters(parameters: *mut c_void) {
     if !parameters.is_null() {
         // SAFETY: by contract: the header lies in front.
         unsafe { libc::free(parameters.wrapping_byte_sub(size_of::<Header>())) };
+    }
+}
+
+impl Drop for Parameters {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated for this launch, which is over.
+        unsafe { release_parameters(self.0) };
     }
 }
 

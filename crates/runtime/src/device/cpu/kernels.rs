@@ -14,8 +14,7 @@ use super::kernel::{Kernel, bind, kernel, storage};
 use super::later::{self, Choice};
 use super::machine::Cpu;
 use super::trace::Event;
-use super::{launches, limits};
-use crate::abi::Dim3;
+use super::{children, launches, limits};
 use crate::device::seam::{Kernels, Launch};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
@@ -89,16 +88,7 @@ fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
 }
 
 fn a_launch(function: &'static Function, launch: &Launch) -> Event {
-    launch_of(kernel(function).map_or("a kernel of another device", Kernel::source_name), launch)
-}
-
-/// What a trace says of a launch.
-pub fn launch_of(name: &str, launch: &Launch) -> Event {
-    let of = |shape: Dim3| format!("{}x{}x{}", shape.x, shape.y, shape.z);
-    Event::new("kernel", name)
-        .text("grid", &of(launch.grid))
-        .text("block", &of(launch.block))
-        .number("dynamic shared bytes", launch.shared as u64)
+    launches::event_of(kernel(function).map_or("a kernel of another device", Kernel::source_name), launch)
 }
 
 impl Kernels for Cpu {
@@ -157,7 +147,7 @@ impl Kernels for Cpu {
         let cost = || launches::cost(kernel(function).ok()?, launch.grid, launch.block);
         let says = || a_launch(function, launch);
         capture::recorded(launch.stream, keep, || {
-            later::submit(launch.stream, cost, Some(&says), choice, |way| launches::launch(function, launch, way))
+            later::submit(launch.stream, cost, Some(&says), choice, |way| children::launch(function, launch, way))
         })
     }
 

@@ -11,18 +11,16 @@ use std::time::Instant;
 use regrain_tuning::tasks::blocks_per_task;
 
 use super::calling::nanoseconds;
-use super::failure::device_ok;
 use super::grid_barrier::GridBarrier;
-use super::job::{Job, next_grid};
-use super::kernel::{Kernel, kernel};
+use super::job::Job;
+use super::kernel::Kernel;
 use super::pool::Way;
 use super::shuffle::{self, Shuffle};
-use super::trace::traced;
-use super::{caches, checks, children, kernels, limits, output, pool, processors};
+use super::trace::Event;
+use super::{caches, checks, limits, output, pool, processors};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
-use crate::images::registry::Function;
 
 thread_local! {
     /// Blocks of a task of this thread's next launch, 0 for the usual number.
@@ -64,7 +62,12 @@ pub fn set_blocks_per_task(blocks: u32) {
 
 /// What [`set_blocks_per_task`] was told, which the next launch then does without.
 pub fn take_blocks_per_task() -> u32 {
-    TASKS.try_with(Cell::take).unwrap_or_default()
+    take_tasks().unwrap_or_default()
+}
+
+/// The same; none where nothing may be asked any more.
+pub fn take_tasks() -> Option<u32> {
+    TASKS.try_with(Cell::take).ok()
 }
 
 /// The split form for this block shape: the variant made for it, else the general one.
@@ -134,31 +137,17 @@ pub struct Asked {
     pub way: Way,
 }
 
-/// Checks a launch and runs the grid to its end.
-pub fn launch(function: &'static Function, launch: &Launch, way: Way) -> Result {
-    let tasks = TASKS.try_with(Cell::take).ok();
-    device_ok()?;
-    let kernel = kernel(function)?;
-    let cooperative = check(kernel, launch)?;
-    run(kernel, launch, Asked { cooperative, tasks, way })
-}
-
-/// Runs a grid, and all that its threads launch, to its end.
-pub fn run(kernel: &'static Kernel, launch: &Launch, asked: Asked) -> Result {
-    let number = next_grid();
-    run_blocks(kernel, launch, number, asked).and(children::run_all(number, asked.way))
-}
-
-/// Runs the blocks of a grid that a kernel has launched, with an event in the trace.
-pub fn run_child(kernel: &'static Kernel, launch: &Launch, number: u32, way: Way) -> Result {
-    check(kernel, launch)?;
-    let asked = Asked { cooperative: false, tasks: Some(0), way };
-    let event = || kernels::launch_of(kernel.source_name(), launch);
-    traced(launch.stream, event, || run_blocks(kernel, launch, number, asked))
+/// What a trace says of a launch.
+pub fn event_of(name: &str, launch: &Launch) -> Event {
+    let of = |shape: Dim3| format!("{}x{}x{}", shape.x, shape.y, shape.z);
+    Event::new("kernel", name)
+        .text("grid", &of(launch.grid))
+        .text("block", &of(launch.block))
+        .number("dynamic shared bytes", launch.shared as u64)
 }
 
 /// Runs the blocks of the grid of that number.
-fn run_blocks(kernel: &'static Kernel, launch: &Launch, number: u32, asked: Asked) -> Result {
+pub fn run_blocks(kernel: &'static Kernel, launch: &Launch, number: u32, asked: Asked) -> Result {
     let Launch { grid, block, .. } = *launch;
     let threads = total(grid).saturating_mul(u64::from(block.x) * u64::from(block.y) * u64::from(block.z));
     let streams = caches::streams_from(threads);

@@ -147,15 +147,11 @@ impl Drop for Held<'_> {
 
 /// Runs all blocks of a grid and returns when the last one has ended: whether it met what this target has not.
 pub fn run_grid(mut job: Job, way: Way) -> bool {
-    if way == Way::Inside {
-        help(&job);
-        relief::join(&job);
-        return job.is_refused.load(Ordering::Relaxed);
-    }
     let pool = pool();
-    let mut held = Held::take(pool, way);
+    let mut held = if way == Way::Inside { None } else { Held::take(pool, way) };
     match &mut held {
         Some(held) => run_held(held, &mut job, way),
+        None if way == Way::Inside => help(&job),
         None => run_beside(pool, &mut job),
     }
     relief::join(&job);

@@ -14,7 +14,7 @@ use crate::device::cpu::kept::host_function;
 use crate::device::cpu::kernel::{Kernel, device_code_may_launch, kernel};
 use crate::device::cpu::launches::Asked;
 use crate::device::cpu::pool::Way;
-use crate::device::cpu::{arrays, copies, events, launches, shuffle};
+use crate::device::cpu::{arrays, children, copies, events, launches, shuffle};
 use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, PER_THREAD, Stream, Window};
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::Function;
@@ -107,7 +107,7 @@ impl Recorded {
     fn run(&self, stream: Stream, way: Way) -> Result {
         device_ok()?;
         let start = self.cost().is_none().then(Instant::now);
-        launches::run(self.kernel, &self.launch(stream), self.asked(way))?;
+        children::run(self.kernel, &self.launch(stream), self.asked(way))?;
         if let (Some(start), None) = (start, self.cost()) {
             let threads = self.block.x * self.block.y * self.block.z;
             self.kernel.pace.learn(nanoseconds(start.elapsed()), launches::total(self.grid), threads);
