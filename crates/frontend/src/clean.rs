@@ -24,8 +24,9 @@ use mlir_bridge::llvm;
 
 use crate::arguments;
 
-/// The passes, in order.
-pub const CLEANING_PASSES: &str = "nvvm-reflect,always-inline,\
+/// The passes, in order. A function is simplified before it is inlined, what is marked for inlining too: inlined as it is written, all of it
+/// would have to be simplified in each place.
+pub const CLEANING_PASSES: &str = "nvvm-reflect,\
     cgscc(inline,function(sroa,early-cse,simplifycfg)),function(loop-simplify,lcssa),globaldce";
 
 /// What follows where kernels change structures that they take by value.

@@ -5,21 +5,29 @@
 //! own `printf`.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }
 
-/// Flushes C's `stdout`, as CUDA does with the device's print buffer at synchronisation.
+/// Whether kernels have printed since the last flush.
+static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Flushes C's `stdout` if kernels have printed, as CUDA does with the device's print buffer at synchronisation.
 pub fn flush() {
-    // SAFETY: `stdout` is C's stream, open for the life of the program.
-    unsafe { libc::fflush(stdout) };
+    if HAS_PRINTED.load(Ordering::Relaxed) {
+        HAS_PRINTED.store(false, Ordering::Relaxed);
+        // SAFETY: `stdout` is C's stream, open for the life of the program.
+        unsafe { libc::fflush(stdout) };
+    }
 }
 
 /// Writes to C's `stdout`.
 pub fn write(bytes: &[u8]) {
     // SAFETY: as in `flush`; the length is the slice's.
     unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stdout) };
+    HAS_PRINTED.store(true, Ordering::Relaxed);
 }
 
 /// Prints a failed `assert` as CUDA does, behind what was printed before.

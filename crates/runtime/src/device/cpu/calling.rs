@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// The longest that a thread which waits keeps a processor busy.
 pub const LONGEST_LOOK: Duration = Duration::from_micros(50);
 
+/// What a thread that looks out for work is taken to need to come before one has been seen to: a line of the cache goes to and fro a few times.
+const AWAKE: u64 = 500;
+
 /// Time from a call until a thread comes: measured, 0 while nothing is known.
 #[derive(Default)]
 pub struct Delays {
@@ -50,7 +53,10 @@ impl Delays {
 
     /// Nanoseconds until a thread comes that is awake.
     pub fn awake(&self) -> u64 {
-        self.awake.load(Ordering::Relaxed)
+        match self.awake.load(Ordering::Relaxed) {
+            0 => AWAKE,
+            known => known,
+        }
     }
 
     /// Nanoseconds until a thread comes that sleeps, and that the call takes.

@@ -147,7 +147,9 @@ pub fn launch(function: &'static Function, launch: &Launch, way: Way) -> Result 
 /// Runs a grid, and all that its threads launch, to its end.
 pub fn run(kernel: &'static Kernel, launch: &Launch, asked: Asked) -> Result {
     let number = next_grid();
-    launches::run_blocks(kernel, launch, number, asked).and(run_lists(take(number), asked.way))
+    let done = launches::run_blocks(kernel, launch, number, asked);
+    let launched = take(number);
+    if launched.is_empty() { done } else { done.and(run_lists(launched, asked.way)) }
 }
 
 fn run_lists(first: VecDeque<Child>, way: Way) -> Result {

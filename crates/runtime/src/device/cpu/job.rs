@@ -144,6 +144,20 @@ impl Job {
         (start < self.total).then(|| start..start.saturating_add(count).min(self.total))
     }
 
+    /// [`Job::take`] while nobody but this OS thread takes any: without what orders those who do.
+    pub fn take_alone(&self, count: u64) -> Option<Range<u64>> {
+        if self.kernel.waits.load(Ordering::Relaxed) {
+            return self.take(count);
+        }
+        let start = self.next.load(Ordering::Relaxed);
+        let end = start.saturating_add(count).min(self.total);
+        if self.failed() || start >= end {
+            return None;
+        }
+        self.next.store(end, Ordering::Relaxed);
+        Some(start..end)
+    }
+
     /// Gives blocks back that a worker took and cannot begin now.
     pub fn give_back(&self, blocks: Range<u64>) {
         if !blocks.is_empty() {

@@ -37,9 +37,10 @@ impl<'a> Lead<'a> {
         match guess {
             // Blocks that wait for one another are to run side by side.
             Some(time) if !job.kernel.waits.load(Ordering::Relaxed) => {
-                lead.alone = lead.is_small(time) && job.kernel.help.is_off();
+                let is_off = job.kernel.help.is_off();
+                lead.alone = is_off && lead.is_small(time);
                 let mut wakes = || lead.all_asleep() && credit.worth(delays, time);
-                if !lead.alone && (delays.pays(time, lead.all_asleep()) || wakes()) {
+                if !is_off && (delays.pays(time, lead.all_asleep()) || wakes()) {
                     lead.call(time);
                 }
             }
@@ -69,18 +70,25 @@ impl<'a> Lead<'a> {
         }
     }
 
+    /// Blocks that say how long the grid takes alone, where it was to take so many nanoseconds: of a large one as many as take
+    /// as long as a call.
+    fn first_part(&self, time: u64) -> u64 {
+        let part = self.job.total / PARTS;
+        let much = self.job.total.saturating_mul(self.delays.asleep()) / time.max(1);
+        if self.is_small(time) { part.max(1) } else { much.clamp(1, part.max(1)) }
+    }
+
     /// The next blocks for this thread.
     pub fn next(&mut self) -> Option<Range<u64>> {
-        match self.start {
-            None => self.start = Some(Instant::now()),
-            Some(start) if !self.called && self.taken < self.job.total => self.judge(start),
-            Some(_) => (),
+        let start = *self.start.get_or_insert_with(Instant::now);
+        if !self.called && self.taken != 0 && self.taken < self.job.total {
+            self.judge(start);
         }
         let blocks = match self.guess {
             _ if self.called => self.job.next_chunk(),
-            Some(_) if self.taken == 0 => self.job.take(self.job.whole((self.job.total / PARTS).max(1))),
-            Some(_) => self.job.take(self.job.total),
-            None => self.job.take(self.job.whole(self.taken.max(1))),
+            Some(time) if self.taken == 0 => self.job.take_alone(self.job.whole(self.first_part(time))),
+            Some(_) => self.job.take_alone(self.job.total),
+            None => self.job.take_alone(self.job.whole(self.taken.max(1))),
         }?;
         self.taken += blocks.end - blocks.start;
         Some(blocks)
@@ -107,11 +115,13 @@ impl<'a> Lead<'a> {
         }
         let (job, start) = (self.job, self.start.unwrap_or_else(Instant::now));
         if self.taken != 0 {
-            job.kernel.pace.learn(nanoseconds(start.elapsed()), self.taken, job.threads());
+            job.kernel.pace.learn_beside(nanoseconds(start.elapsed()), self.taken, job.threads());
         }
         self.gate.shut(LONGEST_LOOK);
         if let (Some(guess), Some(called)) = (self.guess, job.called.get()) {
-            job.kernel.help.learn(nanoseconds(start.min(*called).elapsed()) < guess);
+            // A gain that waking somebody would eat up must be a clear one.
+            let least = if self.is_small(guess) { guess / 4 * 3 } else { guess };
+            job.kernel.help.learn(nanoseconds(start.min(*called).elapsed()) < least);
         }
     }
 }

@@ -24,6 +24,14 @@ impl Pace {
         launches.is_multiple_of(TIMED) || self.0.load(Ordering::Relaxed) == 0
     }
 
+    /// The same where other OS threads ran other blocks at the same time, and data went to and fro between their caches: slower than that no
+    /// thread is alone.
+    pub fn learn_beside(&self, nanoseconds: u64, blocks: u64, threads: u32) {
+        if self.of(blocks, threads).is_none_or(|alone| nanoseconds < alone) {
+            self.learn(nanoseconds, blocks, threads);
+        }
+    }
+
     /// Takes note of `blocks` of `threads` threads that took so many nanoseconds.
     pub fn learn(&self, nanoseconds: u64, blocks: u64, threads: u32) {
         let count = blocks.saturating_mul(u64::from(threads)).max(1);
@@ -34,8 +42,9 @@ impl Pace {
     }
 }
 
-/// Whether others help: after a grid that took longer with them than it would have alone they are left out of the next one, then of the next
-/// two, four and so on, until it pays again.
+/// Whether others help: after a grid that gained nothing from them they are left out of the next one, then of the
+/// next two, four and so on, and of half as many when it pays again. One grid alone says little: times of less than a microsecond vary, and
+/// others that look out for the next grid slow down the thread that shares a core with them.
 #[derive(Default)]
 pub struct Help {
     /// How many grids are to go without.
@@ -44,8 +53,8 @@ pub struct Help {
     last: AtomicU32,
 }
 
-/// The most grids that go without help before it is tried again.
-const MOST: u32 = 64;
+/// The most grids that go without help before it is tried again: small ones, none of which takes as long as waking somebody twice.
+const MOST: u32 = 1024;
 
 impl Help {
     /// Whether the next grid goes without.
@@ -59,7 +68,8 @@ impl Help {
 
     /// Takes note of a grid that others helped with.
     pub fn learn(&self, paid: bool) {
-        let next = if paid { 0 } else { (self.last.load(Ordering::Relaxed) * 2).clamp(1, MOST) };
+        let last = self.last.load(Ordering::Relaxed);
+        let next = if paid { last / 2 } else { (last * 2).clamp(1, MOST) };
         self.last.store(next, Ordering::Relaxed);
         self.left.store(next, Ordering::Relaxed);
     }
@@ -84,6 +94,8 @@ mod tests {
         pace.learn(1_000_000, 1, 1);
         (0..20).for_each(|_| pace.learn(1_000, 1, 1));
         assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
+        pace.learn_beside(1_000_000, 1, 1);
+        assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
         pace.learn(0, 1, 1024);
         assert!(pace.of(1 << 40, 1024).is_some());
     }
@@ -93,14 +105,16 @@ mod tests {
         let help = Help::default();
         let off = |help: &Help| std::iter::repeat_with(|| help.is_off()).take_while(|off| *off).count();
         assert_eq!(off(&help), 0);
-        let pauses: Vec<usize> = (0..9)
+        let pauses: Vec<usize> = (0..13)
             .map(|_| {
                 help.learn(false);
                 off(&help)
             })
             .collect();
-        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024]);
         help.learn(true);
-        assert!(!help.is_off());
+        assert_eq!(off(&help), 512);
+        (0..10).for_each(|_| help.learn(true));
+        assert_eq!(off(&help), 0);
     }
 }

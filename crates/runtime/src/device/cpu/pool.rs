@@ -24,8 +24,9 @@ struct Pool {
     others: AtomicU32,
     /// Held while a grid runs that others may be called to.
     launch: Mutex<Credit>,
-    /// Whether that is one of the legacy default stream.
+    /// Whether that is one of the legacy default stream, and whether there is one.
     legacy: AtomicBool,
+    is_held: AtomicBool,
     gate: Gate,
     delays: Delays,
 }
@@ -41,6 +42,7 @@ fn pool() -> &'static Pool {
             others: AtomicU32::new(0),
             launch: Mutex::default(),
             legacy: AtomicBool::new(false),
+            is_held: AtomicBool::new(false),
             gate: Gate::new(),
             delays: Delays::default(),
         }));
@@ -122,6 +124,7 @@ struct Held<'a> {
 impl<'a> Held<'a> {
     fn new(pool: &'a Pool, credit: MutexGuard<'a, Credit>, legacy: bool) -> Self {
         pool.legacy.store(legacy, Ordering::Relaxed);
+        pool.is_held.store(true, Ordering::Relaxed);
         Self { pool, credit }
     }
 
@@ -142,6 +145,7 @@ impl<'a> Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.pool.legacy.store(false, Ordering::Relaxed);
+        self.pool.is_held.store(false, Ordering::Release);
     }
 }
 
@@ -176,7 +180,7 @@ pub fn pays(nanoseconds: u64) -> bool {
 /// Runs a grid on this OS thread; takes the time now and then where it decides whether a launch is kept for later.
 fn run_timed(job: &Job, way: Way) {
     let start = (way != Way::Alone && job.kernel.pace.is_due()).then(Instant::now);
-    take_part(job, &mut || job.next_chunk());
+    take_part(job, &mut || job.take_alone(job.total));
     if let Some(start) = start {
         job.kernel.pace.learn(nanoseconds(start.elapsed()), job.total, job.threads());
     }
@@ -189,11 +193,8 @@ fn run_held(held: &mut Held, job: &mut Job, way: Way) {
         run_cooperative(job);
     } else if job.blocks_take_turns() {
         run_in_turns(pool, job, others);
-    } else if job.total <= job.chunk || job.shuffle.is_some() {
+    } else if job.total <= job.chunk || job.shuffle.is_some() || others == 0 {
         // One task needs nobody else, and an order of chance is one OS thread's.
-        run_timed(job, way);
-    } else if others == 0 {
-        job.fit_chunk(pool.delays.awake(), 1);
         run_timed(job, way);
     } else {
         job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
@@ -266,7 +267,10 @@ fn run_cooperative(job: &Job) {
     });
 }
 
-/// Waits until a grid launched by another host thread has ended.
+/// Waits until a grid launched by another host thread has ended. One whose launch has just begun there is not meant: nothing orders the two.
 pub fn drain() {
-    drop(lock(&pool().launch));
+    let pool = pool();
+    if pool.is_held.load(Ordering::Acquire) {
+        drop(lock(&pool.launch));
+    }
 }

@@ -98,6 +98,9 @@ fn enter(job: &Job) -> bool {
 
 /// Waits for the OS threads that were called. Nobody else works at the job any more.
 pub fn join(job: &Job) {
+    if !job.kernel.waits.load(Ordering::Relaxed) {
+        return;
+    }
     loop {
         let called = job.relief.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match called {
