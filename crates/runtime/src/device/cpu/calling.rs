@@ -36,6 +36,14 @@ fn learn(known: &AtomicU64, time: Duration) {
     known.store(mean.max(1), Ordering::Relaxed);
 }
 
+/// A clock that goes on every few milliseconds, and costs a fifth of one that says more.
+pub fn glance() -> (i64, i64) {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is this function's own.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
+    (time.tv_sec, time.tv_nsec)
+}
+
 pub fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

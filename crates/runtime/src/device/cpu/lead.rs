@@ -9,7 +9,16 @@ use super::gate::Gate;
 use super::job::Job;
 
 /// Of how many parts the launching thread runs one before it looks whether the guess of its time was right.
-const PARTS: u64 = 4;
+pub const PARTS: u64 = 4;
+
+/// Whether a grid is one that the launching thread runs alone without a look at the time, which would cost as much as its launch: those before
+/// took little, and about the same, and help gains nothing.
+pub fn is_foreseen(job: &Job, delays: &Delays) -> bool {
+    let kernel = job.kernel;
+    let Some(time) = kernel.pace.of(job.total, job.threads()) else { return false };
+    let is_small = !delays.pays(time, true) && !kernel.waits.load(Ordering::Relaxed);
+    is_small && kernel.pace.is_steady() && (!delays.pays(time, false) || kernel.help.is_off())
+}
 
 /// The launching thread at work at a grid that others may be called to.
 pub struct Lead<'a> {
@@ -46,6 +55,14 @@ impl<'a> Lead<'a> {
             }
             _ => lead.call(u64::MAX),
         }
+        lead
+    }
+
+    /// At a grid that takes longer than foreseen: calls others.
+    pub fn late(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
+        let mut lead =
+            Self { job, gate, delays, others, start: None, guess: None, taken: 0, called: false, alone: false };
+        lead.call(u64::MAX);
         lead
     }
 

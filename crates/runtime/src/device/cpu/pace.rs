@@ -2,29 +2,42 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Time of one thread in 1/1024 nanoseconds, the mean of launches before with more weight on the last ones; 0 while nothing is known.
+/// How long a thread takes.
 #[derive(Default)]
-pub struct Pace(AtomicU64, AtomicU32);
+pub struct Pace {
+    /// In 1/1024 nanoseconds, the mean of launches before with more weight on the last ones; 0 while nothing is known.
+    mean: AtomicU64,
+    launches: AtomicU32,
+    /// How many times in a row about the mean was measured.
+    alike: AtomicU32,
+}
 
 const UNIT: u64 = 1024;
 /// Of how many launches that nobody need time one is timed.
 const TIMED: u32 = 16;
+/// From how many measurements on that are alike the next is taken to be.
+const ALIKE: u32 = 8;
 
 impl Pace {
     /// Nanoseconds that `blocks` of `threads` threads take one after the other, if that is known.
     pub fn of(&self, blocks: u64, threads: u32) -> Option<u64> {
-        let pace = self.0.load(Ordering::Relaxed);
+        let pace = self.mean.load(Ordering::Relaxed);
         (pace != 0).then(|| pace.saturating_mul(blocks.saturating_mul(u64::from(threads))) / UNIT)
     }
 
     /// Whether a launch is to be timed for the sake of those behind it alone.
     pub fn is_due(&self) -> bool {
-        let launches = self.1.load(Ordering::Relaxed).wrapping_add(1);
-        self.1.store(launches, Ordering::Relaxed);
-        launches.is_multiple_of(TIMED) || self.0.load(Ordering::Relaxed) == 0
+        let launches = self.launches.load(Ordering::Relaxed).wrapping_add(1);
+        self.launches.store(launches, Ordering::Relaxed);
+        launches.is_multiple_of(TIMED) || self.mean.load(Ordering::Relaxed) == 0
     }
 
-    /// The same where other OS threads ran other blocks at the same time, and data went to and fro between their caches: slower than that no
+    /// Whether the next launch need not be timed: those before took about the same.
+    pub fn is_steady(&self) -> bool {
+        self.alike.load(Ordering::Relaxed) >= ALIKE && !self.is_due()
+    }
+
+    /// As [`Pace::learn`] where other OS threads ran other blocks at the same time, and data went to and fro between their caches: slower than that no
     /// thread is alone.
     pub fn learn_beside(&self, nanoseconds: u64, blocks: u64, threads: u32) {
         if self.of(blocks, threads).is_none_or(|alone| nanoseconds < alone) {
@@ -36,9 +49,12 @@ impl Pace {
     pub fn learn(&self, nanoseconds: u64, blocks: u64, threads: u32) {
         let count = blocks.saturating_mul(u64::from(threads)).max(1);
         let new = (nanoseconds.saturating_mul(UNIT) / count).max(1);
-        let old = self.0.load(Ordering::Relaxed);
+        let old = self.mean.load(Ordering::Relaxed);
+        let is_alike = new / 2 <= old && old / 2 <= new;
+        let alike = if is_alike { self.alike.load(Ordering::Relaxed).saturating_add(1) } else { 0 };
+        self.alike.store(alike, Ordering::Relaxed);
         // Of launches at the same time one is forgotten, which does no harm.
-        self.0.store(if old == 0 { new } else { (old / 4 * 3 + new / 4).max(1) }, Ordering::Relaxed);
+        self.mean.store(if old == 0 { new } else { (old / 4 * 3 + new / 4).max(1) }, Ordering::Relaxed);
     }
 }
 
@@ -96,7 +112,9 @@ mod tests {
         assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
         pace.learn_beside(1_000_000, 1, 1);
         assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
+        assert!(pace.is_steady());
         pace.learn(0, 1, 1024);
+        assert!(!pace.is_steady());
         assert!(pace.of(1 << 40, 1024).is_some());
     }
 

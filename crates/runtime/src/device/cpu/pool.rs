@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-use super::calling::{Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
+use super::calling::{self, Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
 use super::fault;
 use super::gate::Gate;
 use super::job::Job;
-use super::lead::Lead;
+use super::lead::{self, Lead};
 use super::processors::threads;
 use super::relief;
 use super::run::{self, run};
@@ -186,6 +186,21 @@ fn run_timed(job: &Job, way: Way) {
     }
 }
 
+/// Runs a grid on this OS thread that is known to be small; calls others if a part of it took milliseconds after all.
+fn run_at_a_glance(pool: &Pool, job: &Job, others: u32) {
+    let start = calling::glance();
+    let mut late: Option<Lead> = None;
+    take_part(job, &mut || match &mut late {
+        Some(lead) => lead.next(),
+        None if job.next.load(Ordering::Relaxed) == 0 => job.take_alone(job.whole((job.total / lead::PARTS).max(1))),
+        None if calling::glance() == start => job.take_alone(job.total),
+        None => late.insert(Lead::late(job, &pool.gate, &pool.delays, others)).next(),
+    });
+    if let Some(lead) = late {
+        lead.finish();
+    }
+}
+
 fn run_held(held: &mut Held, job: &mut Job, way: Way) {
     let pool = held.pool;
     let others = pool.others.load(Ordering::Relaxed);
@@ -196,6 +211,8 @@ fn run_held(held: &mut Held, job: &mut Job, way: Way) {
     } else if job.total <= job.chunk || job.shuffle.is_some() || others == 0 {
         // One task needs nobody else, and an order of chance is one OS thread's.
         run_timed(job, way);
+    } else if lead::is_foreseen(job, &pool.delays) {
+        run_at_a_glance(pool, job, others);
     } else {
         job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
         let mut lead = Lead::new(job, &pool.gate, &pool.delays, &mut held.credit, others);
