@@ -108,7 +108,7 @@ mod tests {
     fn the_last_launches_count_more() {
         let pace = Pace::default();
         pace.learn(1_000_000, 1, 1);
-        (0..20).for_each(|_| pace.learn(1_000, 1, 1));
+        (0..60).for_each(|_| pace.learn(1_000, 1, 1));
         assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
         pace.learn_beside(1_000_000, 1, 1);
         assert!(pace.of(1, 1).is_some_and(|time| time < 10_000));
