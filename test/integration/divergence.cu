@@ -1,7 +1,9 @@
 // Barriers that not all threads reach: reported with kernel, block and line, and never a hang.
 // CPU-ONLY: deadlocks are found there alone; a GPU hangs
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
-// RUN: env REGRAIN_CPU_MODE=coroutine REGRAIN_CPU_CHECK=1 timeout 20 %t half 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: env REGRAIN_CPU_CHECK=1 timeout 20 %t half 2>&1 | FileCheck %s --check-prefix=HALF
+// RUN: %regrain -O0 --offload-arch=cpu %s -o %t0
+// RUN: env REGRAIN_CPU_CHECK=1 timeout 20 %t0 half 2>&1 | FileCheck %s --check-prefix=HALF
 // RUN: timeout 20 %t deadlock 2>&1 | FileCheck %s --check-prefix=ENDS
 // RUN: env REGRAIN_CPU_MODE=coroutine timeout 20 %t deadlock 2>&1 | FileCheck %s --check-prefix=DEADLOCK
 // RUN: timeout 20 %t missing 2>&1 | FileCheck %s --check-prefix=ENDS

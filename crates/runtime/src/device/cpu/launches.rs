@@ -17,7 +17,7 @@ use super::kernel::Kernel;
 use super::pool::Way;
 use super::shuffle::{self, Shuffle};
 use super::trace::Event;
-use super::{caches, checks, limits, output, pool, processors};
+use super::{caches, checks, limits, output, pool, processors, report};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -27,7 +27,7 @@ thread_local! {
     static TASKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Which form `REGRAIN_CPU_MODE` asks for: with `REGRAIN_CPU_SEED` coroutines.
+/// Which form `REGRAIN_CPU_MODE` asks for: with `REGRAIN_CPU_SEED` and `REGRAIN_CPU_CHECK` coroutines, whose threads meet at barriers one by one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Forms {
     Any,
@@ -37,7 +37,7 @@ enum Forms {
 fn forms() -> Forms {
     static FORMS: OnceLock<Forms> = OnceLock::new();
     *FORMS.get_or_init(|| match std::env::var("REGRAIN_CPU_MODE").as_deref() {
-        _ if shuffle::seed().is_some() => Forms::Coroutine,
+        _ if shuffle::seed().is_some() || report::strict() => Forms::Coroutine,
         Ok("coroutine") => Forms::Coroutine,
         Ok("split" | "") | Err(_) => Forms::Any,
         Ok(other) => {
@@ -74,6 +74,9 @@ pub fn take_tasks() -> Option<u32> {
 fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {
         return None;
+    }
+    if report::strict() {
+        report::not_checked(kernel);
     }
     let variant = kernel.variants.iter().find(|(shape, _)| *shape == block.array());
     variant.map(|(_, entry)| *entry).or(kernel.block_entry)
