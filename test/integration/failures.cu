@@ -1,4 +1,4 @@
-// assert and __trap: the message, the error, and that it stays.
+// assert, __trap and a null pointer: the message, the error, and that it stays (more of faults: faults.cu).
 // CPU-ONLY: the messages are those of its runtime
 // RUN: %regrain -O2 --offload-arch=cpu %s -o %t
 // RUN: %t assert 2>&1 | FileCheck %s --check-prefix=ASSERT
@@ -7,8 +7,8 @@
 // RUN: %t trap | FileCheck %s --check-prefix=TRAP
 // RUN: env REGRAIN_CPU_MODE=coroutine %t trap | FileCheck %s --check-prefix=TRAP
 // RUN: %t barrier | FileCheck %s --check-prefix=TRAP
-// RUN: not --crash %t null 2>&1 | FileCheck %s --check-prefix=NULL
-// RUN: not --crash env REGRAIN_CPU_MODE=coroutine %t null 2>&1 | FileCheck %s --check-prefix=NULL
+// RUN: %t null 2>&1 | FileCheck %s --check-prefix=NULL
+// RUN: env REGRAIN_CPU_MODE=coroutine %t null 2>&1 | FileCheck %s --check-prefix=NULL
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -46,8 +46,13 @@ __global__ void null(const int *v) {
   int **p = (int **)(v + 4);
   *p[threadIdx.x] = 1;
 }
-// A wild pointer ends the process, as it would a host program's, but says whose it was.
-// NULL: error: kernel 'null(int const*)', block (0,0,0){{(, thread \(0,0,0\))?}}: memory fault at address 0x0
+// NULL: error: kernel 'null(int const*)', block (0,0,0){{(, thread \(0,0,0\))?}}: illegal address 0x0 is written
+// NULL-NEXT: note: {{.*}}-g says which line; -fregrain-check=memory says which object
+// NULL: launch: cudaSuccess
+// NULL: wait: cudaErrorIllegalAddress
+// NULL: again: cudaErrorIllegalAddress
+// NULL: malloc: cudaErrorIllegalAddress
+// NULL: text: an illegal memory access was encountered
 
 int main(int, char **argv) {
   int *v;

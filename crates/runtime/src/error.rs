@@ -44,11 +44,13 @@ impl CudaError {
     pub const OPERATING_SYSTEM: Self = Self(304);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
     pub const SYMBOL_NOT_FOUND: Self = Self(500);
+    pub const ILLEGAL_ADDRESS: Self = Self(700);
     pub const CONTEXT_IS_DESTROYED: Self = Self(709);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);
     pub const HOST_MEMORY_NOT_REGISTERED: Self = Self(713);
     pub const HARDWARE_STACK_ERROR: Self = Self(714);
+    pub const ILLEGAL_INSTRUCTION: Self = Self(715);
     pub const NOT_READY: Self = Self(600);
     pub const LAUNCH_FAILURE: Self = Self(719);
     pub const COOPERATIVE_LAUNCH_TOO_LARGE: Self = Self(720);

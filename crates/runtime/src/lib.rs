@@ -22,7 +22,8 @@
 //! | `REGRAIN_CPU_SEED` | blocks and threads in an order of chance, the same one for the same number: one OS thread, coroutines |
 //! | `REGRAIN_CPU_STREAMS` | `synchronous`: work of all streams is done when the call returns; `asynchronous` (default): see `device/cpu/later.rs` |
 //! | `REGRAIN_CPU_STREAM_BYTES` | from how many bytes on what a launch stores goes past the caches (default: three quarters of the last cache) |
-//! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error |
+//! | `REGRAIN_CPU_CHECK` | `1`: a barrier that not all threads reach at one place is an error; kernels run as coroutines |
+//! | `REGRAIN_CPU_FAULTS` | `off`: signals are left alone, and a fault in a kernel ends the process; `on` (default): it fails the kernel |
 //! | `REGRAIN_LAUNCH_TRACE` | a file for a trace of launches, copies and fills on the CPU, as Perfetto and Chrome show it |
 //! | `CUDA_LOG_FILE` | `stdout`, `stderr` or a file: why a module was not loaded on the CPU |
 //! | `REGRAIN_CPU_ARCH` | the compute capability that the CPU reports (`sm_80`), default what the program was compiled for |

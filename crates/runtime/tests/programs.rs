@@ -20,6 +20,7 @@ fn run(program: &Path, args: &[&str], env: &[(&str, &str)]) -> (String, String) 
         .args(args)
         .env_remove("REGRAIN_CPU_MODE")
         .env_remove("REGRAIN_CPU_CHECK")
+        .env_remove("REGRAIN_CPU_FAULTS")
         .env_remove("REGRAIN_CPU_THREADS")
         .env_remove("REGRAIN_DEVICE");
     let Output { stdout, stderr, .. } = command.envs(env.iter().copied()).output().expect("the program runs");
@@ -93,14 +94,16 @@ fn threads_that_returned_before_a_barrier_are_reported_only_when_checked() {
 }
 
 #[test]
-fn memory_faults_and_stack_overflows_name_the_kernel() {
+fn memory_faults_and_stack_overflows_are_failures_of_the_kernel() {
     let (out, err) = run(smoke(), &["wild"], &[]);
-    assert_eq!(out, "");
-    assert_eq!(
-        err,
-        "regrain runtime: error: kernel 'wild', block (0,0,0), thread (3,0,0): memory fault at address 0x1230\n"
-    );
-    let (_, err) = run(smoke(), &["deep"], &[]);
+    assert_eq!(out, "cudaSuccess cudaSuccess cudaErrorIllegalAddress cudaErrorIllegalAddress\n");
+    let said =
+        "regrain runtime: error: kernel 'wild', block (0,0,0), thread (3,0,0): illegal address 0x1230 is written\n";
+    assert!(err.starts_with(said), "{err}");
+    let (out, err) = run(smoke(), &["wild"], &[("REGRAIN_CPU_FAULTS", "off")]);
+    assert_eq!((out.as_str(), err.as_str()), ("", ""));
+    let (out, err) = run(smoke(), &["deep"], &[]);
+    assert_eq!(out, "cudaSuccess cudaSuccess cudaErrorHardwareStackError cudaErrorHardwareStackError\n");
     assert!(
         err.starts_with("regrain runtime: error: kernel 'deep', block (0,0,0), thread (63,0,0): stack overflow"),
         "{err}"

@@ -41,8 +41,8 @@ pub fn assertion(message: &str, file: &str, line: u32, function: &str, block: [u
 
 /// Where the texts of `%s` are.
 pub enum Texts<'a> {
-    /// Where the arguments point to.
-    InPlace,
+    /// Where the arguments point to; they are touched by this before they are read.
+    InPlace(fn(*const c_char)),
     /// Here, in the order of the arguments, whose pointers mean nothing on the host.
     Apart(std::slice::Iter<'a, std::ffi::CString>),
 }
@@ -56,8 +56,8 @@ pub struct Args<'a> {
 
 impl<'a> Args<'a> {
     /// The arguments at an address, as many as the format names.
-    pub fn at(address: *const c_void) -> Self {
-        Self { next: address as usize, end: usize::MAX, texts: Texts::InPlace }
+    pub fn at(address: *const c_void, reach: fn(*const c_char)) -> Self {
+        Self { next: address as usize, end: usize::MAX, texts: Texts::InPlace(reach) }
     }
 
     /// The arguments in a slice, with their texts. What lies beyond its end is not there.
@@ -84,7 +84,12 @@ impl<'a> Args<'a> {
         // SAFETY: by contract.
         let pointer = unsafe { self.take::<*const c_char>() }?;
         let text = match &mut self.texts {
-            Texts::InPlace => pointer,
+            Texts::InPlace(reach) => {
+                if !pointer.is_null() {
+                    reach(pointer);
+                }
+                pointer
+            }
             Texts::Apart(texts) => texts.next()?.as_ptr(),
         };
         Some(if text.is_null() { c"(null)".as_ptr() } else { text })
@@ -268,7 +273,7 @@ mod tests {
         };
         // SAFETY: the arguments match the format.
         let (bytes, count) =
-            unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", Args::at((&raw const args).cast())) };
+            unsafe { render(b"%5d|%.3f|%-5s|%lld|%#x|%c|%p|100%%", Args::at((&raw const args).cast(), |_| ())) };
         assert_eq!(String::from_utf8(bytes).as_deref(), Ok("   -7|1.500|hey  |1099511627776|0xbeef|A|0x10|100%"));
         assert_eq!(count, 7);
     }
@@ -276,7 +281,7 @@ mod tests {
     #[test]
     fn keeps_what_it_does_not_know() {
         // SAFETY: no argument is read.
-        let (bytes, _) = unsafe { render(b"50%! and %", Args::at(std::ptr::null())) };
+        let (bytes, _) = unsafe { render(b"50%! and %", Args::at(std::ptr::null(), |_| ())) };
         assert_eq!(bytes, b"50%! and %");
     }
 

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::checks;
+use super::fault::guard::{guarded, open};
 use super::fibers;
 use super::hints;
 use super::relief::Patience;
@@ -33,10 +34,19 @@ unsafe extern "C" fn __regrain_vprintf(format: *const c_char, args: *const c_voi
     }
     // SAFETY: generated code passes a C string and the packed arguments that it names.
     unsafe {
-        let (bytes, count) = printf::render(CStr::from_ptr(format).to_bytes(), printf::Args::at(args));
-        printf::write(&bytes);
-        count
+        let format = CStr::from_ptr(format).to_bytes();
+        guarded(|| {
+            let (bytes, count) = printf::render(format, printf::Args::at(args, reach));
+            printf::write(&bytes);
+            count
+        })
     }
+}
+
+/// Touches a text that a kernel prints, which may be at no address.
+fn reach(text: *const c_char) {
+    // SAFETY: a C string by the contract of `printf`; where it is none, that is the kernel's fault.
+    open(|| std::hint::black_box(unsafe { libc::strlen(text) }));
 }
 
 /// A failed `assert`: prints CUDA's message; the kernel fails with `cudaErrorAssert`.
@@ -53,7 +63,7 @@ unsafe extern "C" fn __regrain_assertfail(
         let worker = current();
         {
             let (block, thread) = ((*crate::abi::tls()).ctaid, (*crate::abi::tls()).tid);
-            printf::assertion(&text(message), &text(file), line, &text(function), block, thread);
+            guarded(|| printf::assertion(&text(message), &text(file), line, &text(function), block, thread));
         }
         if worker.is_null() {
             std::process::abort();
@@ -82,12 +92,7 @@ unsafe extern "C" fn __regrain_unsupported(what: *const c_char) {
 extern "C" fn __regrain_is_local(pointer: *const c_void) -> bool {
     let worker = current();
     // SAFETY: a non-null worker belongs to this OS thread.
-    !worker.is_null()
-        && unsafe {
-            [&(*worker).stacks, &(*worker).big_stack, &(*worker).turn_stacks, &(*worker).row_stacks]
-                .into_iter()
-                .any(|stacks| stacks.holds(pointer as usize))
-        }
+    !worker.is_null() && unsafe { (*worker).stacks() }.into_iter().any(|stacks| stacks.holds(pointer as usize))
 }
 
 /// `__trap()`: the kernel fails with `cudaErrorLaunchFailure`.
@@ -99,9 +104,10 @@ unsafe extern "C" fn __regrain_trap() {
     }
     // SAFETY: a non-null worker belongs to this OS thread and runs this thread.
     unsafe {
-        let message = format!("trap in block {:?}, thread {:?}", (*(*worker).tls).ctaid, (*(*worker).tls).tid);
-        (*worker).job().fail(CudaError::LAUNCH_FAILURE, &message);
-        drop(message);
+        guarded(|| {
+            let message = format!("trap in block {:?}, thread {:?}", (*(*worker).tls).ctaid, (*(*worker).tls).tid);
+            (*worker).job().fail(CudaError::LAUNCH_FAILURE, &message);
+        });
         leave(worker);
     }
 }
@@ -113,7 +119,7 @@ extern "C" fn __regrain_malloc(size: u64) -> *mut c_void {
         return checker.allocate_in_kernel(size as usize).unwrap_or(0) as *mut c_void;
     }
     // SAFETY: plain C allocation.
-    unsafe { libc::malloc(size as usize) }
+    guarded(|| unsafe { libc::malloc(size as usize) })
 }
 
 #[unsafe(no_mangle)]
@@ -122,7 +128,7 @@ unsafe extern "C" fn __regrain_free(pointer: *mut c_void) {
         return checker.release_in_kernel(pointer as usize);
     }
     // SAFETY: the program frees what device-side `malloc` gave it, once.
-    unsafe { libc::free(pointer) };
+    guarded(|| unsafe { libc::free(pointer) });
 }
 
 /// Nanoseconds since the process's first use: a clock of 1 GHz, which is also the clock rate in the device properties.

@@ -9,6 +9,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::children::{self, Caller, ChildGrid, Parameters, Task};
+use super::fault::guard::guarded;
 use super::graphs::conditional;
 use super::kernel::{Kernel, kernel_at};
 use super::machine::Cpu;
@@ -109,13 +110,15 @@ fn grid() -> Result<u32> {
 /// Does what a function is for; its error is the thread's last one.
 fn call(caller: Caller, work: impl FnOnce(u32) -> Result) -> u32 {
     let Ok(grid) = grid() else { return CudaError::INVALID_CONTEXT.0 };
-    work(grid).map_or_else(
-        |error| {
-            children::set_error(grid, caller, error);
-            error.0
-        },
-        |()| 0,
-    )
+    guarded(|| {
+        work(grid).map_or_else(
+            |error| {
+                children::set_error(grid, caller, error);
+                error.0
+            },
+            |()| 0,
+        )
+    })
 }
 
 /// # Safety

@@ -2,7 +2,7 @@
 //! beside one another.
 //!
 //! From the bottom: the table of kernels (`kernel`), what their launches showed (`pace`), a launch (`job`), the state of an OS thread that
-//! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
+//! runs blocks (`state`, `waiting`), a block (`block`), switches (`switch`), faults (`fault`), what threads wait at (`barrier`, `warp`, `wave`), blocks that
 //! wait (`relief`), the order in which threads run (`scheduler`), threads that wait in the split form (`fibers`), blocks of a grid that take
 //! turns (`turns`), the blocks of one OS thread (`run`), where OS threads come to a grid (`gate`), when they are called (`calling`, `lead`),
 //! grids (`pool`), grids that kernels launch (`children`, `device_calls`), memory (`slabs`, `heap`), streams (`streams`), what they have to do (`kept`,
@@ -25,6 +25,7 @@ mod exit;
 mod failure;
 mod fault;
 mod fibers;
+mod frames;
 mod gate;
 mod graphs;
 mod grid_barrier;

@@ -9,6 +9,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::fault::guard::guarded;
 use super::job::Job;
 use super::limits;
 use super::runners;
@@ -56,8 +57,10 @@ pub unsafe fn wait(worker: *mut Worker, patience: Patience) {
             Some(since) if since.elapsed() >= patience.time() => {
                 (*worker).waits_since = None;
                 (*worker).job().kernel.waits.store(true, Ordering::Relaxed);
-                call(worker);
-                runners::relieve();
+                guarded(|| {
+                    call(worker);
+                    runners::relieve();
+                });
             }
             Some(_) => (),
         }

@@ -67,6 +67,7 @@ impl Worker {
         self.job = job;
         self.abandon = false;
         self.chunk = 0..0;
+        *self.guarded.get_mut() = 0;
         // Made here, as the handler of memory faults must not allocate.
         let _ = job.kernel.source_name();
         // SAFETY: this OS thread's own storage.

@@ -1,9 +1,10 @@
 //! Stacks for coroutines: mapped in arenas, committed lazily by the kernel, reused in last-in-first-out order.
 //!
-//! Each stack has a guard page while the process is well below `vm.max_map_count` (a guard splits a mapping in two);
+//! Each stack has a guard below it while the process is well below `vm.max_map_count` (a guard splits a mapping in two);
 //! beyond that, a canary word at the low end is checked when the stack is given back. Tops are staggered so that the
 //! frames of a block's threads do not all fall into the same cache sets.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,6 +12,8 @@ use corosensei::Coroutine;
 use corosensei::stack::{Stack, StackPointer};
 
 const PAGE: usize = 4096;
+/// No access there: frames up to this size that go beyond a stack are found. It takes addresses alone.
+const GUARD: usize = 64 << 10;
 const ARENA_STACKS: usize = 32;
 const CANARY: u64 = 0x5245_4752_4149_4e21;
 
@@ -38,6 +41,24 @@ impl Slot {
     pub fn overflowed(&self) -> bool {
         // SAFETY: an unguarded slot's lowest word is mapped and was written at creation.
         !self.guarded && unsafe { *(self.limit.get() as *const u64) } != CANARY
+    }
+}
+
+/// Where a stack lies.
+pub struct Bounds {
+    low: usize,
+    high: usize,
+}
+
+impl Bounds {
+    /// Below the stack, where it is guarded.
+    pub fn guard(&self) -> Range<usize> {
+        self.low..self.low + GUARD
+    }
+
+    /// An address in the middle of what can be used, aligned as frames are.
+    pub fn middle(&self) -> usize {
+        (self.guard().end + (self.high - self.guard().end) / 2).next_multiple_of(64)
     }
 }
 
@@ -71,7 +92,7 @@ impl StackPool {
 
     /// Sets the size of each stack. All stacks must have been given back.
     pub fn resize(&mut self, size: usize) {
-        let size = size.next_multiple_of(PAGE) + PAGE;
+        let size = size.next_multiple_of(PAGE) + GUARD;
         if size == self.size {
             return;
         }
@@ -103,6 +124,14 @@ impl StackPool {
         self.arenas.iter().any(|arena| (arena.start as usize..arena.start as usize + arena.len).contains(&address))
     }
 
+    /// The stack that an address is on, or just below.
+    pub fn at(&self, address: usize) -> Option<Bounds> {
+        let arena = self.arenas.iter().find(|arena| address.wrapping_sub(arena.start as usize) < arena.len)?;
+        let start = arena.start as usize;
+        let low = start + (address - start) / self.size * self.size;
+        Some(Bounds { low, high: low + self.size })
+    }
+
     pub fn give(&mut self, slot: Slot) {
         self.free.push(slot);
     }
@@ -120,8 +149,8 @@ impl StackPool {
         for index in (0..count).rev() {
             let low = start as usize + index * self.size;
             if guarded {
-                // SAFETY: the lowest page of this slot, inside the mapping made above.
-                unsafe { libc::mprotect(low as *mut libc::c_void, PAGE, libc::PROT_NONE) };
+                // SAFETY: the lowest pages of this slot, inside the mapping made above.
+                unsafe { libc::mprotect(low as *mut libc::c_void, GUARD, libc::PROT_NONE) };
             } else {
                 // SAFETY: the lowest word of this slot, mapped for writing.
                 unsafe { *(low as *mut u64) = CANARY };

@@ -5,13 +5,14 @@
 //! coroutines and scheduler take turns on it on one OS thread.
 
 use std::ops::Range;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use corosensei::Yielder;
 
 use super::job::Job;
 use super::shuffle::Random;
-use super::stack::{Coro, StackPool};
+use super::stack::{Bounds, Coro, StackPool};
 use super::waiting::Waiting;
 use crate::abi::{Site, Tls, tls};
 
@@ -112,6 +113,50 @@ pub enum Mode {
     Coroutines,
 }
 
+/// How memory was accessed by what has faulted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    /// A call of what is no code.
+    Call,
+    Unknown,
+}
+
+/// How far it has come to say what a fault was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// There is none.
+    None,
+    /// Looking for the lines.
+    Lines,
+    /// Saying it.
+    Last,
+}
+
+/// A fault of the running thread (`fault`).
+#[derive(Clone, Copy)]
+pub struct Fault {
+    pub stage: Stage,
+    pub signal: i32,
+    pub address: usize,
+    /// Whether the address is known.
+    pub is_fault_of_page: bool,
+    pub access: Access,
+    pub overflow: bool,
+}
+
+impl Fault {
+    const NONE: Self = Self {
+        stage: Stage::None,
+        signal: 0,
+        address: 0,
+        is_fault_of_page: false,
+        access: Access::Unknown,
+        overflow: false,
+    };
+}
+
 pub struct Worker {
     pub tls: *mut Tls,
     pub job: *const Job,
@@ -152,6 +197,9 @@ pub struct Worker {
     pub row_stacks: StackPool,
     /// Since when the block has done nothing but wait.
     pub waits_since: Option<Instant>,
+    /// Whether the running thread is where a fault is not its own (`fault::guard`), and the fault that it is at.
+    pub guarded: AtomicU32,
+    pub fault: Fault,
 }
 
 /// This OS thread's worker while it runs blocks, else null.
@@ -189,7 +237,19 @@ impl Worker {
             waiting: Waiting::default(),
             row_stacks: StackPool::new(),
             waits_since: None,
+            guarded: AtomicU32::new(0),
+            fault: Fault::NONE,
         })
+    }
+
+    /// The stack of this worker that an address is on.
+    pub fn stack_at(&self, address: usize) -> Option<Bounds> {
+        self.stacks().into_iter().find_map(|stacks| stacks.at(address))
+    }
+
+    /// All stacks that code of kernels runs on.
+    pub fn stacks(&self) -> [&StackPool; 4] {
+        [&self.stacks, &self.big_stack, &self.turn_stacks, &self.row_stacks]
     }
 
     /// The kernel being run.

@@ -126,7 +126,7 @@ impl Emitter<'_> {
                 self.line("fence seq_cst");
                 Ok(())
             }
-            "prefetch" | "prefetchu" | "applypriority" | "discard" | "brkpt" | "griddepcontrol" | "pmevent" => Ok(()),
+            "prefetch" | "prefetchu" | "applypriority" | "discard" | "griddepcontrol" | "pmevent" => Ok(()),
             "tex" => self.tex(instruction),
             "tld4" => self.tld4(instruction),
             "suld" | "sust" => self.surface(instruction),
@@ -145,7 +145,8 @@ impl Emitter<'_> {
             "activemask" | "redux" | "fns" => self.warp_value(instruction),
             "bra" => self.branch(instruction),
             "ret" | "exit" => self.exit(instruction),
-            "trap" => {
+            // Without a debugger a breakpoint is a trap.
+            "trap" | "brkpt" => {
                 self.call("__regrain_trap", &[])?;
                 self.end_block("unreachable");
                 Ok(())

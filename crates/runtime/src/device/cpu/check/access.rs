@@ -204,9 +204,7 @@ unsafe fn on_stack(local: *mut Local, address: usize) -> bool {
     }
     // SAFETY: the worker of the block that runs.
     let worker = unsafe { &*(*local).worker };
-    [&worker.stacks, &worker.big_stack, &worker.turn_stacks, &worker.row_stacks]
-        .into_iter()
-        .any(|stacks| stacks.holds(address))
+    worker.stacks().into_iter().any(|stacks| stacks.holds(address))
 }
 
 /// The space that an address is in, or near to.

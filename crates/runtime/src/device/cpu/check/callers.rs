@@ -4,6 +4,7 @@ use std::backtrace::Backtrace;
 use std::sync::Arc;
 
 use super::sites::Spot;
+use crate::device::cpu::frames::{Raw, read};
 use crate::device::cpu::kernel::demangle;
 
 /// A call of the runtime's.
@@ -53,36 +54,21 @@ fn is_entry(name: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// Reads a backtrace as Rust writes it: `  4: main` and, where lines are known, `at file.cu:12:3` below.
+/// The call that a backtrace shows.
 fn call_of(trace: &str) -> Call {
-    let mut frames: Vec<(String, Option<(String, u32)>)> = Vec::new();
-    for line in trace.lines().map(str::trim) {
-        if let Some(place) = line.strip_prefix("at ") {
-            let mut parts = place.rsplitn(3, ':');
-            let (_, line, file) = (parts.next(), parts.next(), parts.next());
-            if let (Some(last), Some(file), Some(number)) =
-                (frames.last_mut(), file, line.and_then(|line| line.parse().ok()))
-            {
-                last.1 = Some((file.strip_prefix("./").unwrap_or(file).to_owned(), number));
-            }
-        } else if let Some((number, name)) = line.split_once(": ")
-            && number.parse::<u32>().is_ok()
-        {
-            frames.push((name.to_owned(), None));
-        }
-    }
-    let Some(entry) = frames.iter().position(|(name, _)| is_entry(name)) else {
+    let frames = read(trace);
+    let Some(entry) = frames.iter().position(|frame| is_entry(&frame.name)) else {
         return Call { function: String::new(), spot: None };
     };
-    let first = frames[entry].0.clone();
+    let first = frames[entry].name.clone();
     // Headers of CUDA's have templates of the same names as the entry points.
     let is_header = |name: &str, place: &Option<(String, u32)>| {
         is_entry(name)
             || name.starts_with("_ZL") && name.contains("cuda")
             || place.as_ref().is_some_and(|(file, _)| file.ends_with("/cuda_runtime.h"))
     };
-    let outside = frames[entry..].iter().find(|(name, place)| !is_header(name, place));
-    let spot = outside.map(|(name, place)| {
+    let outside = frames[entry..].iter().find(|Raw { name, place }| !is_header(name, place));
+    let spot = outside.map(|Raw { name, place }| {
         let (file, line) = place.clone().unwrap_or_default();
         Spot { file, line, column: 0, function: demangle(name) }
     });

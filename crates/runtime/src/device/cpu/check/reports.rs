@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use super::json::string;
 use super::kinds::Kind;
 use super::sites::Spot;
+use crate::device::cpu::fault::guard::guarded;
 
 /// Something to say.
 pub struct Report {
@@ -152,6 +153,10 @@ fn as_json(report: &Report) -> String {
 
 /// Says what `report` makes, unless it was said before or is not to be.
 pub fn say(key: Key, report: impl FnOnce() -> Report) {
+    guarded(|| say_once(key, report));
+}
+
+fn say_once(key: Key, report: impl FnOnce() -> Report) {
     let mut reports = reports();
     if let Some(count) = reports.counts.get_mut(&key) {
         *count += 1;

@@ -1,0 +1,99 @@
+//! Callers as the standard library knows them from the program's own tables: names, and lines where those are in it.
+
+use std::backtrace::Backtrace;
+
+use super::kernel::demangle;
+
+/// A function on the stack as a backtrace has it; inlined ones too.
+pub struct Raw {
+    pub name: String,
+    pub place: Option<(String, u32)>,
+}
+
+/// A function of a kernel with its line.
+pub struct Frame {
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+}
+
+/// Reads a backtrace as Rust writes it: `  4: main` and, where lines are known, `at file.cu:12:3` below.
+pub fn read(trace: &str) -> Vec<Raw> {
+    let mut frames: Vec<Raw> = Vec::new();
+    for line in trace.lines().map(str::trim) {
+        if let Some(place) = line.strip_prefix("at ") {
+            let mut parts = place.rsplitn(3, ':');
+            let (_, line, file) = (parts.next(), parts.next(), parts.next());
+            if let (Some(last), Some(file), Some(number)) =
+                (frames.last_mut(), file, line.and_then(|line| line.parse().ok()))
+            {
+                last.place = Some((file.strip_prefix("./").unwrap_or(file).to_owned(), number));
+            }
+        } else if let Some((number, name)) = line.split_once(": ")
+            && number.parse::<u32>().is_ok()
+        {
+            frames.push(Raw { name: name.to_owned(), place: None });
+        }
+    }
+    frames
+}
+
+/// Functions of a kernel.
+pub struct Frames {
+    pub of_kernel: Vec<Frame>,
+    /// Whether any function of the program has lines.
+    pub has_lines: bool,
+}
+
+/// The kernel's functions that `called` was called from.
+pub fn of_kernel(called: &str) -> Frames {
+    behind(called, read(&Backtrace::force_capture().to_string()))
+}
+
+/// A line of the program: of a file that is neither of Rust's nor of the C library's.
+fn place(raw: &Raw) -> Option<&(String, u32)> {
+    let is_others = |file: &str| file.starts_with("/rustc/") || file.contains("/sysdeps/") || file.contains("nptl/");
+    raw.place.as_ref().filter(|(file, _)| !is_others(file))
+}
+
+/// The functions with lines behind `called`, on the stack of a coroutine.
+fn behind(called: &str, frames: Vec<Raw>) -> Frames {
+    let has_lines = frames.iter().any(|raw| place(raw).is_some());
+    let on_stack = frames
+        .into_iter()
+        .skip_while(|raw| raw.name != called)
+        .skip(1)
+        .take_while(|raw| !raw.name.starts_with("corosensei::"));
+    // In front may be what the kernel called: of the C library, or of the runtime.
+    let found = on_stack.skip_while(|raw| place(raw).is_none()).map_while(|raw| {
+        let (file, line) = place(&raw)?.clone();
+        Some(Frame { function: function(&raw.name), file, line })
+    });
+    Frames { of_kernel: found.collect(), has_lines }
+}
+
+/// What a function of device code is called in the source.
+fn function(symbol: &str) -> String {
+    let prefixes = ["__regrain_dev_", "__regrain_block.", "__regrain_thread."];
+    let Some(name) = prefixes.iter().find_map(|prefix| symbol.strip_prefix(prefix)) else { return demangle(symbol) };
+    // Forms of a kernel carry what they are for behind its name.
+    demangle(name.split(['$', '.']).next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernels_frames_end_where_the_runtimes_begin() {
+        let trace = "   0: std::backtrace::Backtrace::create\n   1: regrain_rt::x\n   2: __regrain_landed\n   \
+                     3: regrain_rt::device::cpu::fault::landing::land\n   4: strlen\n             at string/../sysdeps/strlen.S:79\n   5: __regrain_vprintf\n   \
+                     6: __regrain_dev_helper.part\n             at ./a.cu:5:8\n   7: __regrain_block.wild$b2x1x1$s1\n             \
+                     at /x/a.cu:13:3\n   8: regrain_rt::device::cpu::run::run_blocks\n   9: corosensei::x\n  10: main\n             at a.cu:20:3\n";
+        let found = behind("__regrain_landed", read(trace));
+        assert!(found.has_lines);
+        let texts: Vec<String> =
+            found.of_kernel.iter().map(|f| format!("{}:{} {}", f.file, f.line, f.function)).collect();
+        assert_eq!(texts, ["a.cu:5 helper", "/x/a.cu:13 wild"]);
+    }
+}
