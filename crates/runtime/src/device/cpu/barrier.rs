@@ -35,6 +35,10 @@ fn same_site(a: *const Site, b: *const Site) -> bool {
     a == b || report::describe(a) == report::describe(b)
 }
 
+fn scope_of(id: usize) -> Scope {
+    if id == GRID { Scope::Grid } else { Scope::Block }
+}
+
 /// Waits at barrier `id`; returns the reduction.
 ///
 /// # Safety
@@ -55,7 +59,7 @@ unsafe fn sync(id: usize, nthreads: u32, red: Red, arrive_only: bool) -> u32 {
         let index = (*worker).current;
         (&mut (*worker).threads)[index].site = site;
         if let Some(checker) = checks::checker() {
-            checker.arrives(index, Scope::Block);
+            checker.arrives(index, scope_of(id));
         }
         let warps = total.div_ceil(32) as usize;
         let barrier = &mut (&mut (*worker).barriers.slots)[id];
@@ -151,7 +155,7 @@ fn open(worker: &mut Worker, id: usize) {
         while left != 0 {
             let index = warp * 32 + left.trailing_zeros() as usize;
             if let Some(checker) = checks::checker() {
-                checker.leaves(index, Scope::Block);
+                checker.leaves(index, scope_of(id));
             }
             let thread = &mut worker.threads[index];
             left &= left - 1;

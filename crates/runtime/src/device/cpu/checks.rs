@@ -6,13 +6,25 @@ use std::sync::OnceLock;
 
 use super::heap::Kind;
 use super::state::Worker;
+use super::streams::Stream;
 use crate::abi::Site;
 
-/// Who is ordered with whom by an operation: the threads of a block, or the lanes of a warp.
+/// Who is ordered with whom by an operation: the threads of a block or of a grid, or the lanes of a warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
     Block,
     Warp,
+    Grid,
+}
+
+/// What the host asks for that orders the work of streams; events by their handles.
+#[derive(Clone, Copy)]
+pub enum Order<'a> {
+    Records(usize, &'a Stream),
+    WaitsForEvent(&'a Stream, usize),
+    HostWaitsForEvent(usize),
+    HostWaitsFor(&'a Stream),
+    HostWaitsForAll,
 }
 
 /// Something that went wrong where threads wait for one another.
@@ -35,6 +47,18 @@ pub trait Checker: Sync {
     fn not_released(&self, start: usize);
     /// The host has copied or filled `count` bytes; `from` is 0 where they are not of memory that is looked after.
     fn written(&self, to: usize, from: usize, count: usize);
+    /// Memory is about to be copied in a direction (`cudaMemcpyKind`).
+    fn copies(&self, to: usize, from: usize, kind: u32);
+    /// This thread of the host begins to do what a stream is asked for.
+    fn begins_work(&self, stream: &Stream);
+    /// It has done it; `waits`: the host was to wait for it.
+    fn ends_work(&self, stream: &Stream, waits: bool);
+    /// Something orders the work of streams.
+    fn orders(&self, order: Order<'_>);
+    /// The blocks of a grid begin, in the work of this thread.
+    fn begins_grid(&self, number: u32, blocks: u64);
+    /// They have ended.
+    fn ends_grid(&self, number: u32);
     /// All that is allocated is about to be freed, or the program ends.
     fn leaks(&self);
     /// Memory that a kernel allocates.
@@ -69,6 +93,14 @@ pub fn checker() -> Option<&'static dyn Checker> {
 /// The program's checker, if it looks at how threads meet.
 pub fn of_meetings() -> Option<&'static dyn Checker> {
     checker().filter(|checker| checker.minds_meetings())
+}
+
+/// Something orders the work of streams.
+#[inline]
+pub fn order(order: Order<'_>) {
+    if let Some(checker) = checker() {
+        checker.orders(order);
+    }
 }
 
 /// From now on there is one.

@@ -23,6 +23,9 @@ pub fn check_copy(to: *const c_void, to_span: usize, from: *const c_void, from_s
     if (to_device && !device_range(to, to_span)) || (from_device && !device_range(from, from_span)) {
         return Err(CudaError::INVALID_VALUE);
     }
+    if let Some(checker) = checks::checker() {
+        checker.copies(to as usize, from as usize, kind);
+    }
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use super::checks::{self, Order};
 use super::failure::device_ok;
 use super::graphs::capture;
 use super::kept::Kept;
@@ -86,6 +87,7 @@ fn set(event: *mut c_void, point: &Arc<Point>) -> Result {
 pub fn record(event: *mut c_void, on: *mut c_void) -> Result {
     device_ok()?;
     let point = Arc::new(Point::new(streams::get(on)?));
+    checks::order(Order::Records(event as usize, &point.stream));
     point.reach();
     set(event, &point)
 }
@@ -108,6 +110,7 @@ pub fn wait(event: *mut c_void) -> Result {
 fn synchronize(event: *mut c_void) -> Result {
     check(event)?;
     capture::refuse_event(event)?;
+    checks::order(Order::HostWaitsForEvent(event as usize));
     wait(event)?;
     finish()
 }
@@ -116,7 +119,10 @@ fn query(event: *mut c_void) -> Result {
     check(event)?;
     capture::refuse_event(event)?;
     match ahead(event)? {
-        None => finish(),
+        None => {
+            checks::order(Order::HostWaitsForEvent(event as usize));
+            finish()
+        }
         Some(_) => runners::not_ready(),
     }
 }

@@ -69,6 +69,19 @@ fn told(stream: seam::Stream, says: Says, now: impl FnOnce() -> Result) -> Resul
     }
 }
 
+/// Does `now` where nothing is kept for later; `waits`: the host is to wait for it.
+fn alone(stream: seam::Stream, says: Says, now: impl FnOnce(Way) -> Result, waits: bool) -> Result {
+    let Some(checker) = checks::checker() else {
+        streams::check(stream)?;
+        return told(stream, says, || now(Way::Alone));
+    };
+    let target = streams::get(stream)?;
+    checker.begins_work(&target);
+    let done = told(stream, says, || now(Way::Alone));
+    checker.ends_work(&target, waits);
+    done
+}
+
 /// How work runs that holds a stream's turn.
 fn beside(stream: &Stream) -> Way {
     Way::Beside { legacy: stream.is_legacy() }
@@ -83,8 +96,7 @@ pub fn submit(
     now: impl FnOnce(Way) -> Result,
 ) -> Result {
     if streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
-        streams::check(stream)?;
-        return told(stream, says, || now(Way::Alone));
+        return alone(stream, says, now, false);
     }
     let target = streams::get(stream)?;
     if is_quick(&target, cost())
@@ -106,8 +118,7 @@ fn in_turn(target: &Stream, says: Says, now: impl FnOnce(Way) -> Result) -> Resu
 /// Does `now` behind what is kept for the stream.
 pub fn at_once(stream: seam::Stream, says: Says, now: impl FnOnce(Way) -> Result) -> Result {
     if streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
-        streams::check(stream)?;
-        return told(stream, says, || now(Way::Alone));
+        return alone(stream, says, now, true);
     }
     let target = streams::get(stream)?;
     in_turn(&target, says, now)

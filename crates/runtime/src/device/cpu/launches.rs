@@ -161,7 +161,9 @@ pub fn run_blocks(kernel: &'static Kernel, launch: &Launch, number: u32, asked: 
     if let Some(checker) = checks::checker().filter(|_| !kernel.is_checked) {
         checker.unchecked();
     }
+    checks::checker().inspect(|checker| checker.begins_grid(number, total(grid)));
     let refused = pool::run_grid(job(kernel, launch, number, asked, streams), asked.way);
+    checks::checker().inspect(|checker| checker.ends_grid(number));
     if let Some(start) = start {
         kernel.ways.learn(threads, past, nanoseconds(start.elapsed()));
     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::checks::{self, Order};
 use super::graphs::capture;
 use super::limits::check_device;
 use super::{arrays, failure, heap, limits, pool, properties, runners, streams, textures};
@@ -116,6 +117,7 @@ impl Machine for Cpu {
 
     fn synchronize(&self) -> Result {
         capture::refuse()?;
+        checks::order(Order::HostWaitsForAll);
         match runners::is_idle() {
             true => pool::drain(),
             false => runners::wait_for_all()?,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
+use super::checks::{self, Order};
 use super::events::Point;
 use super::failure;
 use super::gate::look;
@@ -266,6 +267,7 @@ pub fn push(stream: &Arc<Stream>, kept: Kept, says: Option<Event>) -> Result {
 
 /// Waits for all that is kept now.
 pub fn wait_for_all() -> Result {
+    checks::order(Order::HostWaitsForAll);
     if is_idle() {
         return Ok(());
     }

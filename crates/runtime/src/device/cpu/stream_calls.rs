@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use super::checks::{self, Order};
 use super::failure::device_ok;
 use super::graphs::capture;
 use super::graphs::work::Work;
@@ -26,6 +27,7 @@ impl Streams for Cpu {
     fn synchronize_stream(&self, stream: Stream) -> Result {
         let target = get(stream)?;
         capture::refuse_on(stream)?;
+        checks::order(Order::HostWaitsFor(&target));
         match runners::is_idle() {
             true => pool::drain(),
             false => runners::wait_for(&target)?,
@@ -36,7 +38,11 @@ impl Streams for Cpu {
     fn query_stream(&self, stream: Stream) -> Result {
         let target = get(stream)?;
         capture::refuse_on(stream)?;
-        if runners::is_done(&target) { finish() } else { runners::not_ready() }
+        if !runners::is_done(&target) {
+            return runners::not_ready();
+        }
+        checks::order(Order::HostWaitsFor(&target));
+        finish()
     }
 
     fn stream_flags(&self, stream: Stream) -> Result<u32> {
@@ -61,7 +67,10 @@ impl Streams for Cpu {
         device_ok()?;
         check(stream)?;
         capture::wait_event(stream, event, || match events::ahead(event)? {
-            None => Ok(()),
+            None => {
+                checks::order(Order::WaitsForEvent(&*get(stream)?, event as usize));
+                Ok(())
+            }
             Some(point) => runners::push(&get(stream)?, Kept::Wait(point), None),
         })
     }
@@ -97,7 +106,10 @@ impl Streams for Cpu {
             || Ok(work.clone()),
             || {
                 let choice = || Ok(Choice::Later(Kept::Work(work.clone())));
-                later::submit(stream, || None, None, choice, |way| work.run(stream, way))
+                let done = later::submit(stream, || None, None, choice, |way| work.run(stream, way));
+                // What it does may be seen by anybody.
+                checks::order(Order::HostWaitsForAll);
+                done
             },
         )
     }
@@ -111,6 +123,7 @@ impl Streams for Cpu {
         check(stream)?;
         capture::refuse_on(stream)?;
         let choice = || Ok(Choice::Later(Kept::Callback(callback, data)));
+        checks::order(Order::HostWaitsForAll);
         later::submit(
             stream,
             || None,

@@ -66,6 +66,13 @@ fn objects() -> MutexGuard<'static, HashMap<u64, Object>> {
     OBJECTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What device code reads of the object that an address is in: where that begins, and its bytes.
+pub fn object_at(address: usize) -> Option<(usize, usize)> {
+    let objects = objects();
+    let is_in = |handle: &&u64| address.wrapping_sub(**handle as usize) < size_of::<Texture>();
+    objects.keys().find(is_in).map(|handle| (*handle as usize, size_of::<Texture>()))
+}
+
 /// Forgets all objects (`cudaDeviceReset`).
 pub fn forget_all() {
     objects().clear();

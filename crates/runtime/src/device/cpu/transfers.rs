@@ -10,7 +10,7 @@ use super::kept::Kept;
 use super::later::{self, Choice};
 use super::machine::Cpu;
 use super::trace::Event;
-use super::{arrays, copies, heap, kernel, runners, streams};
+use super::{arrays, checks, copies, heap, kernel, runners, streams};
 use crate::device::seam::{Arrays, Copies, Copy2d, Fill, Order, Window};
 use crate::error::{CudaError, Result};
 use crate::types::{
@@ -77,6 +77,16 @@ fn choice(work: &Work) -> Result<Choice> {
     }
 }
 
+/// Whether the host may have to wait for what it does not ask to wait for.
+fn may_wait(work: &Work) -> bool {
+    match work {
+        Work::Copy { to, from, .. } => is_pageable(*to) || is_pageable(*from),
+        Work::Copy2d(copy) => is_pageable(copy.to) || is_pageable(copy.from),
+        Work::Fill2d(_) | Work::Fill3d(..) | Work::Fill(_) => false,
+        _ => true,
+    }
+}
+
 /// Does `work` in the order of its stream, or keeps it where the stream records; what the call waits for cannot be kept.
 fn done(order: Order, work: &Work, says: impl Fn() -> Event) -> Result {
     streams::check(order.stream)?;
@@ -85,7 +95,13 @@ fn done(order: Order, work: &Work, says: impl Fn() -> Event) -> Result {
         capture::refuse_on(stream)?;
         return later::at_once(stream, Some(says), |way| work.run(stream, way));
     }
-    let now = || later::submit(stream, || work.cost(), Some(says), || choice(work), |way| work.run(stream, way));
+    let now = || {
+        let done = later::submit(stream, || work.cost(), Some(says), || choice(work), |way| work.run(stream, way));
+        if checks::checker().is_some() && may_wait(work) {
+            checks::order(checks::Order::HostWaitsFor(&*streams::get(stream)?));
+        }
+        done
+    };
     capture::recorded(stream, || Ok(work.clone()), now)
 }
 

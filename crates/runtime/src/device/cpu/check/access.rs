@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 
 use super::asked::{ACQUIRES, Asked, How, RELEASES, VALUED};
+use super::between;
 use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, mark, minds_writes, wanted};
@@ -14,7 +15,7 @@ use super::races::{self, Access, Class};
 use super::sites::Place;
 use super::wrong::{self, Space};
 use crate::device::cpu::checks::Scope;
-use crate::device::cpu::{heap, kernel};
+use crate::device::cpu::{heap, kernel, textures};
 
 /// So near to the running code's own frames is a thread's stack.
 const NEAR: usize = 16 << 10;
@@ -193,7 +194,16 @@ unsafe fn is_known(local: *mut Local, address: usize, size: usize) -> bool {
         return true;
     }
     let allocated = heap::find(address as *const c_void).map(|found| (found.start, found.size));
-    allocated.or_else(|| kernel::variable_at(address)).as_ref().is_some_and(inside)
+    if allocated.or_else(|| kernel::variable_at(address)).as_ref().is_some_and(inside) {
+        return true;
+    }
+    // What fetches are made of where they are put in place.
+    let object = textures::object_at(address).filter(inside);
+    if let Some((start, size)) = object {
+        // SAFETY: this OS thread's own.
+        unsafe { (*local).hit = (start, start + size) };
+    }
+    object.is_some()
 }
 
 /// Whether an address is on the stack of some thread of this OS thread's block.
@@ -230,9 +240,10 @@ unsafe fn race(local: *mut Local, asked: &Asked, space: Space) {
     // SAFETY: by contract; the worker runs the block.
     unsafe {
         let thread = (*(*local).worker).current;
-        let Local { races, shared, dynamic, .. } = &mut *local;
+        let Local { races, shared, dynamic, here, hit, .. } = &mut *local;
         if asked.flags & ACQUIRES != 0 {
             races.leaves(thread, Scope::Block);
+            here.leaves();
         }
         let is_silent = asked.flags & VALUED != 0
             && asked.how == How::Store
@@ -253,9 +264,17 @@ unsafe fn race(local: *mut Local, asked: &Asked, space: Space) {
             if let Some(found) = races.access(&access, cells) {
                 wrong::race(asked, &found, space);
             }
+            if between::is_on()
+                && space == Space::Global
+                && class == Class::Plain
+                && let Some(found) = here.access(asked, *hit)
+            {
+                wrong::race_of_blocks(Some(asked), how, &found);
+            }
         }
         if asked.flags & RELEASES != 0 {
             races.arrives(thread, Scope::Block);
+            here.arrives();
         }
     }
 }

@@ -1,17 +1,24 @@
 //! The checker as the runtime sees it.
 
+use std::ffi::c_void;
+
+use super::asked::How;
+use super::between;
 use super::callers::{Call, Caller};
 use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, Owner};
+use super::orders;
 use super::reports::{Report, Runs, say, summarise};
 use super::sites::Spot;
-use super::wrong::running;
-use crate::device::cpu::checks::{self, Checker, Meeting, Scope};
+use super::wrong::{self, running};
+use crate::device::cpu::checks::{self, Checker, Meeting, Order, Scope};
 use crate::device::cpu::heap;
 use crate::device::cpu::state::Worker;
+use crate::device::cpu::streams::Stream;
 use crate::device::cpu::{failure, report};
 use crate::error::{self, CudaError};
+use crate::types::{DEVICE_TO_HOST, HOST_TO_DEVICE};
 
 struct Checks;
 
@@ -21,6 +28,7 @@ static CHECKS: Checks = Checks;
 pub fn begin() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
+        between::begin();
         checks::install(&CHECKS);
         error::tell_failures(failed_call);
         // SAFETY: a function without parameters that does not unwind.
@@ -31,11 +39,11 @@ pub fn begin() {
 /// The program ends.
 extern "C" fn end() {
     CHECKS.leaks();
-    if Kind::Memory.is_on()
+    if Kind::Api.is_on()
         && let Some(code) = failure::unseen()
     {
-        say((Kind::Memory, usize::MAX, code.0 as usize), || Report {
-            kind: Kind::Memory,
+        say((Kind::Api, usize::MAX, code.0 as usize), || Report {
+            kind: Kind::Api,
             title: format!("A kernel failed with {}, and the program did not ask", error::name(code)),
             spot: Spot::default(),
             runs: None,
@@ -52,7 +60,20 @@ extern "C" fn end() {
 }
 
 /// Functions whose failures are the program's mistakes, by how their names begin.
-const MINDED: [&str; 5] = ["cudaMemcpy", "cudaMemset", "cudaFree", "cudaLaunch", "cudaHostUnregister"];
+const MINDED: [&str; 12] = [
+    "cudaMemcpy",
+    "cudaMemset",
+    "cudaFree",
+    "cudaLaunch",
+    "cudaHostUnregister",
+    "cudaEvent",
+    "cudaStreamSynchronize",
+    "cudaStreamDestroy",
+    "cudaStreamQuery",
+    "cudaStreamWaitEvent",
+    "cudaDestroyTextureObject",
+    "cudaDestroySurfaceObject",
+];
 
 /// A function of the runtime's has failed.
 fn failed_call(function: &'static str, code: CudaError) {
@@ -62,18 +83,19 @@ fn failed_call(function: &'static str, code: CudaError) {
         CudaError::INVALID_PITCH,
         CudaError::INVALID_SYMBOL,
         CudaError::INVALID_MEMCPY_DIRECTION,
+        CudaError::INVALID_RESOURCE_HANDLE,
     ]
     .contains(&code);
-    if !Kind::Memory.is_on() || !is_mistake || !MINDED.iter().any(|start| function.starts_with(start)) {
+    if !Kind::Api.is_on() || !is_mistake || !MINDED.iter().any(|start| function.starts_with(start)) {
         return;
     }
     let Call { spot, .. } = Caller::current().look_up();
     let spot = spot.unwrap_or_default();
     let line = spot.line as usize;
     // Where lines are not known, each function says so once.
-    let key = (Kind::Memory, function.as_ptr() as usize, line << 16 | code.0 as usize);
+    let key = (Kind::Api, function.as_ptr() as usize, line << 16 | code.0 as usize);
     say(key, || Report {
-        kind: Kind::Memory,
+        kind: Kind::Api,
         title: format!("Program hit {} (error {}) in {function}", error::name(code), code.0),
         spot,
         runs: None,
@@ -100,9 +122,35 @@ fn freed_notes() -> Vec<String> {
     }
 }
 
+/// Says that a copy's direction does not fit its memory.
+fn wrong_direction(kind: u32, side: &str) {
+    let spot = Caller::current().look_up().spot.unwrap_or_default();
+    say((Kind::Api, kind as usize, spot.line as usize), || Report {
+        kind: Kind::Api,
+        title: format!(
+            "A copy {} the host has memory of the device as its {side}",
+            if kind == DEVICE_TO_HOST { "to" } else { "from" }
+        ),
+        spot,
+        runs: None,
+        notes: Vec::new(),
+    });
+}
+
 impl Checker for Checks {
+    fn copies(&self, to: usize, from: usize, kind: u32) {
+        let is_device =
+            |address: usize| heap::find(address as *const c_void).is_some_and(|found| found.kind == heap::Kind::Device);
+        match kind {
+            _ if !Kind::Api.is_on() => (),
+            DEVICE_TO_HOST if is_device(to) => wrong_direction(kind, "destination"),
+            HOST_TO_DEVICE if is_device(from) => wrong_direction(kind, "source"),
+            _ => (),
+        }
+    }
+
     fn allocate(&self, size: usize, kind: heap::Kind) -> Option<Option<usize>> {
-        let minds = Kind::Memory.is_on() || Kind::Init.is_on() || Kind::Leak.is_on();
+        let minds = Kind::Memory.is_on() || Kind::Init.is_on() || Kind::Leak.is_on() || between::is_on();
         minds.then(|| memory::allocate(size, Owner::Host(kind), Some(Caller::current())))
     }
 
@@ -117,6 +165,43 @@ impl Checker for Checks {
     fn written(&self, to: usize, from: usize, count: usize) {
         if memory::minds_writes() {
             memory::written(to, from, count);
+        }
+        if between::is_on() {
+            for (address, how) in [(from, How::Load), (to, How::Store)] {
+                if let Some(found) = between::host_accesses(address, count, how != How::Load) {
+                    wrong::race_of_blocks(None, how, &found);
+                }
+            }
+        }
+    }
+
+    fn begins_work(&self, stream: &Stream) {
+        if between::is_on() {
+            orders::begin(stream);
+        }
+    }
+
+    fn ends_work(&self, stream: &Stream, waits: bool) {
+        if between::is_on() {
+            orders::end(stream, waits);
+        }
+    }
+
+    fn orders(&self, order: Order<'_>) {
+        if between::is_on() {
+            orders::order(order);
+        }
+    }
+
+    fn begins_grid(&self, number: u32, blocks: u64) {
+        if between::is_on() {
+            between::begin_grid(number, blocks);
+        }
+    }
+
+    fn ends_grid(&self, number: u32) {
+        if between::is_on() {
+            between::end_grid(number);
         }
     }
 
@@ -175,6 +260,9 @@ impl Checker for Checks {
             && Kind::Race.is_on()
         {
             local.races.arrives(thread, scope);
+            if scope == Scope::Grid {
+                local.here.arrives();
+            }
         }
     }
 
@@ -184,6 +272,9 @@ impl Checker for Checks {
             && Kind::Race.is_on()
         {
             local.races.leaves(thread, scope);
+            if scope == Scope::Grid {
+                local.here.leaves();
+            }
         }
     }
 

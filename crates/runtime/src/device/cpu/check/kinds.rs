@@ -10,6 +10,8 @@ pub enum Kind {
     Init = 4,
     Sync = 8,
     Leak = 16,
+    /// What CUDA's functions refuse: with [`Kind::Memory`].
+    Api = 32,
 }
 
 impl Kind {
@@ -21,13 +23,15 @@ impl Kind {
             Self::Init => "init",
             Self::Sync => "sync",
             Self::Leak => "leak",
+            Self::Api => "api",
         }
     }
 
     /// Whether the program asks for it.
     #[inline]
     pub fn is_on(self) -> bool {
-        KINDS.load(Ordering::Relaxed) & self as u32 != 0
+        let bits = self as u32 | if self == Self::Api { Self::Memory as u32 } else { 0 };
+        KINDS.load(Ordering::Relaxed) & bits != 0
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::ffi::c_char;
 
+use super::between::{self, Here};
 use super::places::{Region, Variable, shared_from};
 use super::races::Races;
 use super::sites::text;
-use crate::abi::{MAX_DYNAMIC_SHARED, dynamic_shared};
+use crate::abi::{MAX_DYNAMIC_SHARED, dynamic_shared, tls};
 use crate::device::cpu::state::Worker;
 
 /// Shared variables of a program lie together; more than this is none.
@@ -22,6 +23,8 @@ pub struct Local {
     pub dynamic: Region,
     dynamic_size: usize,
     pub races: Races,
+    /// The block, to others.
+    pub here: Here,
     /// The variable that was accessed last: its beginning and end.
     pub hit: (usize, usize),
     /// While a block runs.
@@ -48,6 +51,7 @@ pub fn get_or_make() -> *mut Local {
             dynamic: Region::new(dynamic_shared() as usize, MAX_DYNAMIC_SHARED),
             dynamic_size: 0,
             races: Races::new(),
+            here: Here::default(),
             hit: (0, 0),
             worker: std::ptr::null_mut(),
         };
@@ -64,6 +68,14 @@ unsafe extern "C" fn __regrain_check_shared(start: usize, size: u64, name: *cons
         // SAFETY: this OS thread's own; called from `Local::begin` alone, which holds no reference then. The name is a constant string.
         unsafe { (*local).variables.push(Variable { start, size: size as usize, name: text(name) }) };
     }
+}
+
+/// The number of the block that this OS thread runs.
+fn number_of_block() -> u64 {
+    // SAFETY: this OS thread's own storage.
+    let tls = unsafe { &*tls() };
+    let [[x, y, z], [width, height, _]] = [tls.ctaid, tls.nctaid].map(|shape| shape.map(u64::from));
+    x + width * (y + height * z)
 }
 
 impl Local {
@@ -88,6 +100,9 @@ impl Local {
                 local.dynamic.allow(start, MAX_DYNAMIC_SHARED, false);
                 local.dynamic.allow(start, dynamic, true);
                 local.dynamic_size = dynamic;
+            }
+            if between::is_on() {
+                local.here.begin((*worker).job().grid_id, number_of_block());
             }
             local.shared.begin();
             local.dynamic.begin();

@@ -8,10 +8,11 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::between;
 use super::callers::Caller;
 use crate::device::cpu::heap;
 
-/// Bytes of the range; where the system does not give so many, a sixteenth.
+/// Bytes of the range; where the system does not give so many, or more is kept of each byte, a sixteenth.
 const SPANS: [usize; 3] = [4 << 40, 256 << 30, 16 << 30];
 const ALIGNMENT: usize = 512;
 /// The least and the most bytes between two allocations.
@@ -94,6 +95,11 @@ pub fn state(address: usize, size: usize) -> Option<*mut u8> {
     (offset < span && size <= span - offset).then(|| (address + span) as *mut u8)
 }
 
+/// How far bytes of the device's memory lie from its beginning.
+pub fn offset(address: usize, size: usize) -> Option<usize> {
+    state(address, size).map(|_| address - BASE.load(Ordering::Relaxed))
+}
+
 /// Whether all of `size` bytes of state have what is `wanted`.
 ///
 /// # Safety
@@ -134,7 +140,8 @@ pub unsafe fn mark(state: *mut u8, size: usize) {
     }
 }
 
-fn map(bytes: usize) -> Option<usize> {
+/// Memory that is 0, committed where it is written.
+pub fn map(bytes: usize) -> Option<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh anonymous mapping.
     let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
@@ -147,7 +154,9 @@ impl Memory {
         if self.next != 0 {
             return true;
         }
-        let Some((start, span)) = SPANS.iter().find_map(|span| Some((map(2 * span)?, *span))) else { return false };
+        let first = usize::from(between::is_on());
+        let found = SPANS[first..].iter().find_map(|span| Some((map(2 * span)?, *span)));
+        let Some((start, span)) = found.filter(|(_, span)| between::prepare(*span)) else { return false };
         self.next = start;
         SPAN.store(span, Ordering::Relaxed);
         BASE.store(start, Ordering::Relaxed);
@@ -192,6 +201,7 @@ pub fn release(start: usize, freed: Option<Caller>) -> bool {
     if let Some(state) = state(start, size) {
         clear(state as usize, size);
         forget(start, size);
+        between::forget(start, size);
     }
     true
 }
@@ -208,7 +218,7 @@ fn clear(start: usize, size: usize) {
 }
 
 /// Gives whole pages back to the system, which then are 0; where they begin and end, both at the end of the bytes where there are none.
-fn forget(start: usize, size: usize) -> (usize, usize) {
+pub fn forget(start: usize, size: usize) -> (usize, usize) {
     let (first, last) = (start.next_multiple_of(PAGE), (start + size) / PAGE * PAGE);
     if first >= last {
         return (start + size, start + size);

@@ -7,6 +7,7 @@
 //!   been written. Allocations lie far apart and are not used again, so that what is freed is known.
 //! - `places`: all else that device code may access: a block's shared memory (with states of its own), variables, stacks.
 //! - `races`: the last write and two reads of each word, with a clock that operations count up that order threads.
+//! - `between`, `orders`: on request, races between blocks, and between grids of different streams.
 //! - `reports`: what is said, once for each place of the source.
 //!
 //! No report is to be false: what orders two accesses perhaps is taken to do so. Blocks run on several OS threads; each has state of its own
@@ -14,12 +15,14 @@
 
 mod access;
 mod asked;
+mod between;
 mod callers;
 mod hooks;
 mod json;
 mod kinds;
 mod local;
 mod memory;
+mod orders;
 mod places;
 mod races;
 mod reports;

@@ -160,7 +160,7 @@ impl Clock {
         self.time += 1;
         let (Some(times), Some(warp)) = (self.threads.get_mut(thread), self.warps.get_mut(thread / 32)) else { return };
         match scope {
-            Scope::Block => (times.arrived, warp.arrived) = (self.time, self.time),
+            Scope::Block | Scope::Grid => (times.arrived, warp.arrived) = (self.time, self.time),
             Scope::Warp => times.arrived_in_warp = self.time,
         }
     }
@@ -169,7 +169,7 @@ impl Clock {
         self.time += 1;
         let (Some(times), Some(warp)) = (self.threads.get_mut(thread), self.warps.get_mut(thread / 32)) else { return };
         match scope {
-            Scope::Block => (times.left, warp.left) = (self.time, self.time),
+            Scope::Block | Scope::Grid => (times.left, warp.left) = (self.time, self.time),
             Scope::Warp => times.left_in_warp = self.time,
         }
     }

@@ -1,6 +1,8 @@
 //! What is wrong with an access, in words.
 
 use super::asked::{Asked, How};
+use super::between;
+use super::callers::Caller;
 use super::kinds::Kind;
 use super::local::{self, Local};
 use super::memory::{self, Owner, Record};
@@ -134,7 +136,9 @@ fn describe(asked: &Asked) -> Vec<String> {
             let place = relation(address, size, found.start, found.size);
             vec![format!("Address {address:#x} is {place} the variable {} of {}", found.name, bytes(found.size))]
         }
-        None => vec![format!("Address {address:#x} is not memory of the device; perhaps it is the host's")],
+        None => vec![format!(
+            "Address {address:#x} is not memory of the device; perhaps it is the host's, or of a texture that is destroyed"
+        )],
     }
 }
 
@@ -226,4 +230,43 @@ pub fn race(asked: &Asked, race: &Race, space: Space) {
             .concat(),
         }
     });
+}
+
+/// Two accesses of different blocks, or in different streams, that nothing orders; the host's copies have no place.
+pub fn race_of_blocks(asked: Option<&Asked>, how_now: How, race: &between::Race) {
+    let earlier = if race.past_writes { "write" } else { "read" };
+    let (a, b) = (asked.map_or(0, |asked| asked.place as usize), race.place as usize);
+    // Races between the threads of a block are other ones.
+    let of = if race.is_same_grid { 1 << 62 } else { 1 << 63 };
+    say((Kind::Race, a.min(b), a.max(b) | of), || {
+        let who = if race.is_same_grid { "blocks of a grid" } else { "streams" };
+        let place = match race.place.is_null() {
+            true => "by a copy or a fill".to_owned(),
+            false => format!("at {} by block {}", spot(race.place).in_words(), block_of(race)),
+        };
+        let (spot, what) = match asked {
+            Some(asked) => (spot(asked.place), how(how_now)),
+            None => (
+                Caller::current().look_up().spot.unwrap_or_default(),
+                if how_now == How::Load { "copy" } else { "copy or fill" },
+            ),
+        };
+        Report {
+            kind: Kind::Race,
+            title: format!("Race of a {what} and an earlier {earlier} of __global__ memory between {who}"),
+            spot,
+            runs: asked.and_then(|_| runs()),
+            notes: [vec![format!("The {earlier} is {place}")], asked.map_or(Vec::new(), describe)].concat(),
+        }
+    });
+}
+
+/// The block of an earlier access: its place in the running grid, or its number in another one.
+fn block_of(race: &between::Race) -> String {
+    // SAFETY: this OS thread's own storage.
+    let [width, height, _] = unsafe { &*tls() }.nctaid.map(|count| count.max(1));
+    match race.is_same_grid {
+        true => format!("({},{},{})", race.block % width, race.block / width % height, race.block / width / height),
+        false => format!("{} of its grid", race.block),
+    }
 }

@@ -1,0 +1,314 @@
+//! Races between blocks of a grid, and between grids and copies of different streams, in the device's memory and in variables
+//! (`REGRAIN_CHECK_RACES=blocks,streams`).
+//!
+//! Each word has its last plain write and two plain reads, with the run (a grid, or a copy), the block and the time in the run. As between threads of
+//! a block (`races`), two accesses of two blocks may be in order if somebody of the first block has told something since its access, and somebody of the
+//! second has looked since then: by an atomic operation, a volatile access or the grid's barrier. What orders runs is in `orders`.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::asked::{Asked, How};
+use super::kinds::Kind;
+use super::memory;
+use super::orders::{self, Place};
+use super::sites;
+
+const BLOCKS: u8 = 1;
+const STREAMS: u8 = 2;
+/// What `REGRAIN_CHECK_RACES` asks for.
+static ASKED: AtomicU8 = AtomicU8::new(0);
+
+/// Blocks with times of their own; of a larger grid some share one, so that races are missed.
+const MOST_BLOCKS: u64 = 1 << 16;
+/// Numbers of blocks that are told apart.
+const BLOCK: u32 = (1 << 28) - 1;
+const LOCKS: usize = 1 << 12;
+/// Behind so many operations that order threads nothing is compared.
+const LAST_TIME: u32 = 3 << 30;
+
+/// An access of a word.
+#[derive(Clone, Copy, Default)]
+pub struct Past {
+    time: u32,
+    run: u32,
+    /// The block, and from bit 28 on the bytes of the word.
+    block: u32,
+    /// Where, as the distance from [`ANCHOR`].
+    place: i32,
+}
+
+/// The accesses of a word.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    write: Past,
+    reads: [Past; 2],
+}
+
+const CELL: usize = size_of::<Cell>();
+
+static ANCHOR: u8 = 0;
+static CELLS: AtomicUsize = AtomicUsize::new(0);
+
+/// Reads what is asked for.
+pub fn begin() {
+    let Some(text) = std::env::var("REGRAIN_CHECK_RACES").ok().filter(|text| !text.is_empty()) else { return };
+    let mut asked = 0;
+    for name in text.split(',') {
+        asked |= match name {
+            "blocks" => BLOCKS,
+            "streams" => STREAMS,
+            other => {
+                eprintln!(
+                    "regrain runtime: warning: expected REGRAIN_CHECK_RACES to be of 'blocks' and 'streams', got '{other}'"
+                );
+                0
+            }
+        };
+    }
+    ASKED.store(asked, Ordering::Relaxed);
+}
+
+/// Whether anything is compared.
+#[inline]
+pub fn is_on() -> bool {
+    ASKED.load(Ordering::Relaxed) != 0 && Kind::Race.is_on()
+}
+
+/// The device's memory lies at `base`; whether there is room for what is kept of it.
+pub fn prepare(span: usize) -> bool {
+    if !is_on() {
+        return true;
+    }
+    let Some(cells) = memory::map(span / 4 * CELL) else { return false };
+    CELLS.store(cells, Ordering::Relaxed);
+    true
+}
+
+/// Memory is freed.
+pub fn forget(start: usize, size: usize) {
+    if let Some(cell) = of_memory(start, size) {
+        memory::forget(cell, size / 4 * CELL);
+    }
+}
+
+fn of_memory(address: usize, size: usize) -> Option<usize> {
+    let cells = CELLS.load(Ordering::Relaxed);
+    let offset = memory::offset(address, size).filter(|_| cells != 0)?;
+    Some(cells + offset / 4 * CELL)
+}
+
+/// A grid that runs.
+pub struct Grid {
+    place: Arc<Place>,
+    time: AtomicU32,
+    /// When a block last told others something.
+    arrived: Vec<AtomicU32>,
+    releases: AtomicBool,
+}
+
+fn grids() -> MutexGuard<'static, HashMap<u32, Arc<Grid>>> {
+    static GRIDS: OnceLock<Mutex<HashMap<u32, Arc<Grid>>>> = OnceLock::new();
+    GRIDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// This thread of the host begins to run the grid of that number.
+pub fn begin_grid(number: u32, blocks: u64) {
+    let mut arrived = Vec::new();
+    arrived.resize_with(blocks.clamp(1, MOST_BLOCKS) as usize, AtomicU32::default);
+    let grid = Grid { place: orders::place(), time: AtomicU32::new(1), arrived, releases: AtomicBool::new(false) };
+    grids().insert(number, Arc::new(grid));
+}
+
+pub fn end_grid(number: u32) {
+    grids().remove(&number);
+}
+
+/// The block that an OS thread runs.
+#[derive(Default)]
+pub struct Here {
+    number: u32,
+    grid: Option<Arc<Grid>>,
+    block: u32,
+    /// When the block last looked at what others told.
+    left: u32,
+    /// Another run, and whether it comes before.
+    known: (u32, bool),
+    /// The variable that was accessed last: beginning, end and cells.
+    variable: (usize, usize, usize),
+}
+
+/// What was found.
+pub struct Race {
+    pub past_writes: bool,
+    pub is_same_grid: bool,
+    /// The block, by its number in the grid.
+    pub block: u32,
+    pub place: *const sites::Place,
+}
+
+impl Here {
+    /// A block of a grid begins.
+    pub fn begin(&mut self, number: u32, block: u64) {
+        if self.number != number || self.grid.is_none() {
+            self.grid = grids().get(&number).cloned();
+            self.number = number;
+            self.known = (0, false);
+        }
+        self.block = block as u32 & BLOCK;
+        self.left = 0;
+    }
+
+    /// A thread of the block tells others what it did.
+    pub fn arrives(&self) {
+        let Some(grid) = &self.grid else { return };
+        let time = grid.time.fetch_add(1, Ordering::Relaxed) + 1;
+        grid.arrived[self.block as usize % grid.arrived.len()].store(time, Ordering::Relaxed);
+        if !grid.releases.swap(true, Ordering::Relaxed) {
+            grid.place.releases();
+        }
+    }
+
+    /// A thread of the block looks at what others told.
+    pub fn leaves(&mut self) {
+        let Some(grid) = &self.grid else { return };
+        self.left = grid.time.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
+    /// A plain access; `variable` is the one that was accessed last. An earlier access that it races with.
+    pub fn access(&mut self, asked: &Asked, variable: (usize, usize)) -> Option<Race> {
+        let grid = self.grid.clone()?;
+        let cells = match of_memory(asked.address, asked.size) {
+            Some(cells) => cells,
+            None => self.of_variable(asked, variable)?,
+        };
+        let time = grid.time.load(Ordering::Relaxed);
+        // A grid's own accesses of one run all have this place.
+        let now = Past { time, run: grid.place.run, block: self.block, place: near(asked.place) };
+        walk(cells, asked.address, asked.size, now, asked.how != How::Load, |past| {
+            let is_same = past.run == now.run;
+            time > LAST_TIME || if is_same { self.is_in_order(&grid, past) } else { self.is_behind(&grid, past.run) }
+        })
+        .map(|(past, past_writes)| race(&past, past_writes, past.run == now.run))
+    }
+
+    fn is_in_order(&self, grid: &Grid, past: &Past) -> bool {
+        let block = past.block & BLOCK;
+        block == self.block
+            || ASKED.load(Ordering::Relaxed) & BLOCKS == 0
+            || grid.arrived[block as usize % grid.arrived.len()].load(Ordering::Relaxed) > past.time
+                && self.left > past.time
+    }
+
+    fn is_behind(&mut self, grid: &Grid, run: u32) -> bool {
+        if ASKED.load(Ordering::Relaxed) & STREAMS == 0 {
+            return true;
+        }
+        if self.known.0 != run {
+            self.known = (run, grid.place.is_behind(run, false));
+        }
+        self.known.1 || self.left != 0 && grid.place.is_behind(run, true)
+    }
+
+    /// The cells of an access of a variable.
+    fn of_variable(&mut self, asked: &Asked, (start, end): (usize, usize)) -> Option<usize> {
+        static VARIABLES: Mutex<Option<HashMap<usize, usize>>> = Mutex::new(None);
+        if asked.address < start || asked.address + asked.size > end {
+            return None;
+        }
+        if self.variable.0 != start || self.variable.1 != end {
+            let mut variables = VARIABLES.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = variables.get_or_insert_default();
+            let cells = match known.get(&start) {
+                Some(cells) => *cells,
+                None => memory::map(((end - start) / 4 + 2) * CELL)?,
+            };
+            known.insert(start, cells);
+            self.variable = (start, end, cells);
+        }
+        Some(self.variable.2 + (asked.address / 4 - start / 4) * CELL)
+    }
+}
+
+/// The host copies or fills in the work that this thread does.
+pub fn host_accesses(address: usize, size: usize, writes: bool) -> Option<Race> {
+    if ASKED.load(Ordering::Relaxed) & STREAMS == 0 || size == 0 {
+        return None;
+    }
+    let cells = of_memory(address, size)?;
+    let place = orders::place();
+    let now = Past { time: 0, run: place.run, block: BLOCK, place: 0 };
+    let mut known = (0, true);
+    let found = walk(cells, address, size, now, writes, |past| {
+        if known.0 != past.run {
+            known = (past.run, past.run == now.run || place.is_behind(past.run, false));
+        }
+        known.1
+    });
+    found.map(|(past, past_writes)| race(&past, past_writes, false))
+}
+
+fn race(past: &Past, past_writes: bool, is_same_grid: bool) -> Race {
+    let place = match past.place {
+        0 => std::ptr::null(),
+        distance => (&raw const ANCHOR).wrapping_offset(distance as isize).cast(),
+    };
+    Race { past_writes, is_same_grid, block: past.block & BLOCK, place }
+}
+
+/// The distance of a place, 0 where it is too far away.
+fn near(place: *const sites::Place) -> i32 {
+    i32::try_from((place as isize).wrapping_sub(&raw const ANCHOR as isize)).unwrap_or(0)
+}
+
+/// Takes note of an access of some words in their cells; the first earlier one that is not in order with it.
+fn walk(
+    cells: usize,
+    address: usize,
+    size: usize,
+    now: Past,
+    writes: bool,
+    mut is_in_order: impl FnMut(&Past) -> bool,
+) -> Option<(Past, bool)> {
+    static LOCKED: [AtomicBool; LOCKS] = [const { AtomicBool::new(false) }; LOCKS];
+    let (mut at, end, first) = (address, address + size, address / 4);
+    let mut found = None;
+    while at < end {
+        let word = at / 4;
+        let next = ((word + 1) * 4).min(end);
+        let bytes = ((1u32 << (next - at)) - 1) << (at % 4);
+        let now = Past { block: now.block | bytes << 28, ..now };
+        let lock = &LOCKED[word % LOCKS];
+        while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            std::hint::spin_loop();
+        }
+        // SAFETY: inside the mapping of cells, and nobody else's while the word is locked.
+        let cell = unsafe { &mut *((cells + (word - first) * CELL) as *mut Cell) };
+        let race = meet(cell, now, writes, &mut is_in_order);
+        lock.store(false, Ordering::Release);
+        found = found.or(race);
+        at = next;
+    }
+    found
+}
+
+fn meet(cell: &mut Cell, now: Past, writes: bool, is_in_order: &mut impl FnMut(&Past) -> bool) -> Option<(Past, bool)> {
+    let mut conflicts = |past: &Past| past.run != 0 && (past.block & now.block) >> 28 != 0 && !is_in_order(past);
+    let mut race = conflicts(&cell.write).then_some((cell.write, true));
+    // Bytes that a block accesses one after the other are one access, unless something that orders lies between.
+    let with = |past: &Past| {
+        let is_same = (past.run, past.time) == (now.run, now.time) && (past.block ^ now.block) & BLOCK == 0;
+        Past { block: now.block | if is_same { past.block & !BLOCK } else { 0 }, ..now }
+    };
+    if writes {
+        race = race.or(cell.reads.into_iter().find(|read| conflicts(read)).map(|read| (read, false)));
+        cell.write = with(&cell.write);
+    } else {
+        let [first, last] = &mut cell.reads;
+        let is_same = first.run == now.run && (first.block ^ now.block) & BLOCK == 0;
+        let chosen = if first.run == 0 || is_same || is_in_order(first) { first } else { last };
+        *chosen = with(chosen);
+    }
+    race
+}
