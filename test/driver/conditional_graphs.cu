@@ -215,8 +215,9 @@ static void refused() {
   cudaGraphNodeParams bad[] = {condition(handle, cudaGraphCondTypeIf, 3), condition(handle, cudaGraphCondTypeWhile, 2),
                                condition(handle, cudaGraphCondTypeSwitch, 0), condition(7, cudaGraphCondTypeIf, 1)};
   for (cudaGraphNodeParams &params : bad) put(graph, &params, nullptr, cudaErrorInvalidValue);
-  cudaGraphNodeParams memory = {cudaGraphNodeTypeMemAlloc};
-  put(graph, &memory, nullptr, cudaErrorNotSupported);
+  cudaGraphNodeParams semaphore = {cudaGraphNodeTypeExtSemaphoreSignal}, memory = {cudaGraphNodeTypeMemAlloc};
+  put(graph, &semaphore, nullptr, cudaErrorNotSupported);
+  put(graph, &memory, nullptr, cudaErrorInvalidValue);
   OK(cudaGraphDestroy(graph));
   // Arrays are allocated like other memory: not while a stream records.
   cudaStream_t stream;

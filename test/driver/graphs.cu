@@ -272,7 +272,7 @@ static void refused() {
   invalid();
   begin();
   void *pointer;
-  EXPECT_ERROR(cudaMallocAsync(&pointer, 64, stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_ERROR(cudaMalloc(&pointer, 64), cudaErrorStreamCaptureUnsupported);
   invalid();
 
   // Work that nothing joins, and a capture that is ended where it did not begin.

@@ -10,7 +10,7 @@ use crate::macros::{cuda_api, put};
 use crate::types::{Copy3d, Copy3dPeer, DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr};
 
 /// The address `offset` bytes into a device variable that has `count` bytes from there.
-fn in_symbol(symbol: *const c_void, offset: usize, count: usize) -> Result<*mut c_void> {
+pub fn in_symbol(symbol: *const c_void, offset: usize, count: usize) -> Result<*mut c_void> {
     let (address, size) = device()?.symbol(variable(symbol)?)?;
     if offset.checked_add(count).is_none_or(|end| end > size) {
         return Err(CudaError::INVALID_VALUE);

@@ -4,6 +4,7 @@
 
 use std::ffi::c_void;
 
+use super::graph_memory::add_allocation;
 use super::graphs::{handles, host_work, kernel_work, memset_work, put_list};
 use crate::compiled::is_cuda_13;
 use crate::device::choice::device;
@@ -34,11 +35,12 @@ struct ConditionalParams {
 
 /// Where a copy stands behind flags.
 const COPY_AT: usize = 16;
+const ALLOCATION: u32 = 10;
 const CONDITIONAL: u32 = 13;
 
 /// # Safety
 /// `params` is valid for its kind.
-unsafe fn work<'a>(params: *const NodeParams) -> Result<NodeWork<'a>> {
+pub unsafe fn work<'a>(params: *const NodeParams) -> Result<NodeWork<'a>> {
     // SAFETY: by contract; what a kind has lies where the union begins.
     unsafe {
         let what = (&raw const (*params).what).cast::<c_void>();
@@ -51,7 +53,8 @@ unsafe fn work<'a>(params: *const NodeParams) -> Result<NodeWork<'a>> {
             5 => NodeWork::Nothing,
             6 => NodeWork::Wait(what.cast::<*mut c_void>().read()),
             7 => NodeWork::Record(what.cast::<*mut c_void>().read()),
-            8..=12 => return Err(CudaError::NOT_SUPPORTED),
+            11 => NodeWork::Free(what.cast::<*mut c_void>().read()),
+            8..=10 | 12 => return Err(CudaError::NOT_SUPPORTED),
             _ => return Err(CudaError::INVALID_VALUE),
         })
     }
@@ -66,6 +69,9 @@ unsafe fn add(node: *mut Handle, graph: Handle, after: *const Handle, count: usi
     // SAFETY: by contract.
     unsafe {
         let after = handles(after, count)?;
+        if (*params).kind == ALLOCATION {
+            return add_allocation(node, graph, after, (&raw mut (*params).what).cast());
+        }
         if (*params).kind != CONDITIONAL {
             return put(node, device()?.add_node(graph, after, work(params)?)?);
         }

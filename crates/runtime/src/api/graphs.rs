@@ -13,6 +13,9 @@ use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 use crate::types::{Copy3d, EdgeData, HostNode, KernelNode, MemsetNode, UpdateResult};
 
+/// The flags of instances.
+pub const ALL_FLAGS: u64 = 15;
+
 /// A list of handles.
 ///
 /// # Safety
@@ -140,11 +143,9 @@ unsafe fn capture_info(
 
 /// Fits an instance to a graph of the same shape.
 fn update(instance: Handle, graph: Handle) -> Result<UpdateResult> {
-    /// `cudaGraphExecUpdateErrorTopologyChanged`
-    const TOPOLOGY_CHANGED: u32 = 2;
+    let fits = UpdateResult { result: 0, node: std::ptr::null_mut(), from: std::ptr::null_mut() };
     let differs = device()?.update_instance(instance, graph)?;
-    let result = if differs.is_some() { TOPOLOGY_CHANGED } else { 0 };
-    Ok(UpdateResult { result, node: differs.unwrap_or(std::ptr::null_mut()), from: std::ptr::null_mut() })
+    Ok(differs.map_or(fits, |found| UpdateResult { result: found.result, node: found.node, from: found.from }))
 }
 
 cuda_api! {
@@ -300,13 +301,13 @@ cuda_api! {
         put_list(to, count, &seconds)
     }
 
-    fn cudaGraphInstantiate(instance: *mut Handle, graph: Handle, _flags: u64) {
-        check(!instance.is_null())?;
-        put(instance, device()?.instantiate(graph)?)
+    fn cudaGraphInstantiate(instance: *mut Handle, graph: Handle, flags: u64) {
+        check(!instance.is_null() && flags <= ALL_FLAGS)?;
+        put(instance, device()?.instantiate(graph, flags)?)
     }
-    fn cudaGraphInstantiateWithFlags(instance: *mut Handle, graph: Handle, _flags: u64) {
-        check(!instance.is_null())?;
-        put(instance, device()?.instantiate(graph)?)
+    fn cudaGraphInstantiateWithFlags(instance: *mut Handle, graph: Handle, flags: u64) {
+        check(!instance.is_null() && flags <= ALL_FLAGS)?;
+        put(instance, device()?.instantiate(graph, flags)?)
     }
     fn cudaGraphExecDestroy(instance: Handle) { device()?.destroy_instance(instance) }
     fn cudaGraphUpload / cudaGraphUpload_ptsz [_on] (instance: Handle, _stream: *mut c_void) {

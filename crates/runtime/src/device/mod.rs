@@ -11,4 +11,5 @@ mod printf;
 mod records;
 pub mod row;
 pub mod seam;
+mod seam_graphs;
 mod texture_rules;

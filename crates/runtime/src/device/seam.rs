@@ -6,6 +6,7 @@
 
 use std::ffi::c_void;
 
+pub use super::seam_graphs::{Capture, Graphs, Handle, NodeParams, NodeWork, Update};
 use crate::abi::Dim3;
 use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
@@ -116,7 +117,7 @@ impl Launch<'_> {
 pub type HostFunction = unsafe extern "C" fn(*mut c_void);
 pub type StreamCallback = unsafe extern "C" fn(Stream, u32, *mut c_void);
 
-fn no<T>() -> Result<T> {
+pub(super) fn no<T>() -> Result<T> {
     Err(CudaError::NOT_SUPPORTED)
 }
 
@@ -430,133 +431,6 @@ pub trait Kernels {
     }
     /// How many blocks an OS thread is to take at once in the calling thread's next launch.
     fn blocks_per_task(&self, _blocks: u32) {}
-}
-
-/// A graph, one that can be launched, or a node of either.
-pub type Handle = *mut c_void;
-
-/// What a node of a graph does.
-pub enum NodeWork<'a> {
-    Nothing,
-    Kernel(&'static Function, Launch<'a>),
-    Copy { to: *mut c_void, from: *const c_void, count: usize, kind: u32 },
-    Copy3d(&'a Copy3d),
-    Fill(&'a MemsetNode),
-    Host(HostFunction, *mut c_void),
-    Graph(Handle),
-    Wait(*mut c_void),
-    Record(*mut c_void),
-}
-
-/// What is known of a stream that records.
-pub struct Capture {
-    /// The value of `cudaStreamCaptureStatus`.
-    pub status: u32,
-    pub id: u64,
-    pub graph: Handle,
-    /// What the next node will depend on.
-    pub last: Vec<Handle>,
-    /// Whether the graph was there before.
-    pub goes_on: bool,
-}
-
-/// Graphs of work, and streams that record work in one instead of doing it.
-pub trait Graphs {
-    fn begin_capture(&self, _stream: Stream, _mode: u32) -> Result {
-        no()
-    }
-    /// Goes on in a graph that is there, behind `after`.
-    fn begin_capture_in(&self, _stream: Stream, _graph: Handle, _after: &[Handle], _mode: u32) -> Result {
-        no()
-    }
-    /// Lets the next node depend on `after` too, or on that alone; `flags` as CUDA's.
-    fn record_after(&self, _stream: Stream, _after: &[Handle], _flags: u32) -> Result {
-        no()
-    }
-    fn end_capture(&self, _stream: Stream) -> Result<Handle> {
-        no()
-    }
-    /// `None` where the stream does not record.
-    fn capture(&self, _stream: Stream) -> Result<Option<Capture>> {
-        no()
-    }
-    fn create_graph(&self) -> Result<Handle> {
-        no()
-    }
-    fn clone_graph(&self, _graph: Handle) -> Result<Handle> {
-        no()
-    }
-    fn destroy_graph(&self, _graph: Handle) -> Result {
-        no()
-    }
-    /// # Safety
-    /// Pointers in the work are valid, as the caller of the CUDA function promises.
-    unsafe fn add_node(&self, _graph: Handle, _after: &[Handle], _work: NodeWork) -> Result<Handle> {
-        no()
-    }
-    /// # Safety
-    /// As [`Graphs::add_node`].
-    unsafe fn set_node(&self, _node: Handle, _work: NodeWork) -> Result {
-        no()
-    }
-    fn destroy_node(&self, _node: Handle) -> Result {
-        no()
-    }
-    /// A value that kernels set; `first` at the beginning of each launch.
-    fn conditional_handle(&self, _graph: Handle, _first: Option<u32>) -> Result<u64> {
-        no()
-    }
-    /// A node with graphs of its own that are done as a value says, and the list of these.
-    fn add_conditional(
-        &self,
-        _graph: Handle,
-        _after: &[Handle],
-        _handle: u64,
-        _kind: u32,
-        _bodies: u32,
-    ) -> Result<(Handle, *const Handle)> {
-        no()
-    }
-    /// What a node depends on, and what depends on it.
-    fn beside(&self, _node: Handle) -> Result<(Vec<Handle>, Vec<Handle>)> {
-        no()
-    }
-    /// The value of `cudaGraphNodeType`.
-    fn node_kind(&self, _node: Handle) -> Result<u32> {
-        no()
-    }
-    /// The nodes of a graph, or those that depend on no other.
-    fn nodes(&self, _graph: Handle, _only_roots: bool) -> Result<Vec<Handle>> {
-        no()
-    }
-    /// Each node that depends on another, behind that other.
-    fn edges(&self, _graph: Handle) -> Result<Vec<(Handle, Handle)>> {
-        no()
-    }
-    fn connect(&self, _graph: Handle, _edges: &[(Handle, Handle)]) -> Result {
-        no()
-    }
-    fn disconnect(&self, _graph: Handle, _edges: &[(Handle, Handle)]) -> Result {
-        no()
-    }
-    fn instantiate(&self, _graph: Handle) -> Result<Handle> {
-        no()
-    }
-    fn destroy_instance(&self, _instance: Handle) -> Result {
-        no()
-    }
-    /// # Safety
-    /// As [`Graphs::add_node`].
-    unsafe fn set_instance_node(&self, _instance: Handle, _node: Handle, _work: NodeWork) -> Result {
-        no()
-    }
-    /// Takes over what the nodes of `graph` do, unless its shape is another one: then the first node that differs.
-    fn update_instance(&self, _instance: Handle, _graph: Handle) -> Result<Option<Handle>> {
-        no()
-    }
-    fn launch_graph(&self, _instance: Handle, _stream: Stream) -> Result {
-        no()
-    }
 }
 
 /// What carries out a program's CUDA calls.

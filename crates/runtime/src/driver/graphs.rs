@@ -5,14 +5,16 @@ use std::ffi::c_void;
 use super::copies::{copy_of, region};
 use super::frame::{current, driver_api};
 use super::known;
-use super::modules::function;
+use super::modules::{function, handle_of};
 use crate::abi::Dim3;
+use crate::api::graph_nodes::{cudaGraphNodeGetDependencies_v2, cudaGraphNodeGetDependentNodes_v2};
+use crate::api::graph_params::cudaGraphGetEdges_v2;
 use crate::api::graphs::{self as runtime, handles};
 use crate::device::cuda::layout::Memcpy3d;
-use crate::device::seam::{Handle, Launch, NodeWork};
+use crate::device::seam::{Handle, Launch, NodeParams, NodeWork};
 use crate::error::{CudaError, Result, check, quietly};
 use crate::macros::put;
-use crate::types::MemsetNode;
+use crate::types::{MemsetNode, UpdateResult};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`; the older one ends before `kernel`.
 #[repr(C)]
@@ -76,6 +78,45 @@ driver_api! {
         let device = current()?;
         let copy = copy_of(device, &region(copy)?)?;
         put(node, device.add_node(graph, handles(after, count)?, NodeWork::Copy3d(&copy))?)
+    }
+    fn cuGraphKernelNodeGetParams_v2(node: Handle, target: *mut KernelNode) {
+        let NodeParams::Kernel(function, launch) = current()?.node_params(node)? else {
+            return Err(CudaError::INVALID_VALUE);
+        };
+        put(target, KernelNode {
+            function: handle_of(function), grid: launch.grid.array(), block: launch.block.array(),
+            shared: launch.shared as u32, arguments: launch.args, extra: std::ptr::null_mut(),
+            kernel: std::ptr::null_mut(), context: std::ptr::null_mut(),
+        })
+    }
+    fn cuGraphMemcpyNodeSetParams(node: Handle, copy: *const Memcpy3d) {
+        let device = current()?;
+        device.set_node(node, NodeWork::Copy3d(&copy_of(device, &region(copy)?)?))
+    }
+    fn cuGraphExecMemcpyNodeSetParams(instance: Handle, node: Handle, copy: *const Memcpy3d, context: *mut c_void) {
+        check_context(context)?;
+        let device = current()?;
+        device.set_instance_node(instance, node, NodeWork::Copy3d(&copy_of(device, &region(copy)?)?))
+    }
+    fn cuGraphGetEdges(graph: Handle, from: *mut Handle, to: *mut Handle, count: *mut usize) {
+        current()?;
+        quietly(|| cudaGraphGetEdges_v2(graph, from, to, std::ptr::null_mut(), count))
+    }
+    fn cuGraphNodeGetDependencies(node: Handle, list: *mut Handle, count: *mut usize) {
+        current()?;
+        quietly(|| cudaGraphNodeGetDependencies_v2(node, list, std::ptr::null_mut(), count))
+    }
+    fn cuGraphNodeGetDependentNodes(node: Handle, list: *mut Handle, count: *mut usize) {
+        current()?;
+        quietly(|| cudaGraphNodeGetDependentNodes_v2(node, list, std::ptr::null_mut(), count))
+    }
+    fn cuGraphExecUpdate(instance: Handle, graph: Handle, node: *mut Handle, result: *mut u32) {
+        current()?;
+        let mut found = UpdateResult { result: 1, node: std::ptr::null_mut(), from: std::ptr::null_mut() };
+        let done = quietly(|| runtime::cudaGraphExecUpdate(instance, graph, &raw mut found));
+        put(node, found.node)?;
+        put(result, found.result)?;
+        done
     }
     fn cuGraphAddMemsetNode(
         node: *mut Handle, graph: Handle, after: *const Handle, count: usize, fill: *const MemsetNode,

@@ -4,15 +4,15 @@ use std::ffi::{CStr, c_char, c_void};
 
 use super::frame::driver_api;
 use super::{
-    contexts, copies, devices, errors, functions, graphs, jit, memory, modules, same, textures, unsupported,
-    virtual_memory,
+    contexts, copies, devices, errors, functions, graphs, jit, memory, modules, same, same_graphs, textures,
+    unsupported, virtual_memory,
 };
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::function;
 use crate::macros::{cuda_api, put};
 
 /// All that is exported, in lists.
-fn lists() -> [&'static [super::entry::Entry]; 16] {
+fn lists() -> [&'static [super::entry::Entry]; 17] {
     [
         contexts::ENTRIES,
         copies::ENTRIES,
@@ -26,6 +26,7 @@ fn lists() -> [&'static [super::entry::Entry]; 16] {
         modules::ENTRIES,
         same::ENTRIES,
         same::OF_GRAPHS,
+        same_graphs::ENTRIES,
         textures::ENTRIES,
         unsupported::ENTRIES,
         virtual_memory::ENTRIES,
@@ -57,8 +58,12 @@ const SINCE: &[(&str, i32)] = &[
     ("cuGraphAddKernelNode_v2", 12000),
     ("cuGraphExecKernelNodeSetParams_v2", 12000),
     ("cuGraphExecUpdate_v2", 12000),
+    ("cuGraphGetEdges_v2", 12030),
     ("cuGraphInstantiate_v2", 11000),
+    ("cuGraphKernelNodeGetParams_v2", 12000),
     ("cuGraphKernelNodeSetParams_v2", 12000),
+    ("cuGraphNodeGetDependencies_v2", 12030),
+    ("cuGraphNodeGetDependentNodes_v2", 12030),
     ("cuGraphRemoveDependencies_v2", 12030),
     ("cuLinkAddData_v2", 6050),
     ("cuLinkAddFile_v2", 6050),

@@ -20,6 +20,7 @@ mod lookups;
 mod memory;
 mod modules;
 mod same;
+mod same_graphs;
 mod textures;
 mod unsupported;
 mod virtual_memory;

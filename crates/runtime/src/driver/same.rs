@@ -24,6 +24,8 @@ macro_rules! same {
     };
 }
 
+pub(super) use same;
+
 same! {
     cuCtxSynchronize = devices::cudaDeviceSynchronize();
     cuCtxSetLimit = devices::cudaDeviceSetLimit(limit: u32, value: usize);

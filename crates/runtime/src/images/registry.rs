@@ -191,6 +191,13 @@ pub fn function(stub: *const c_void) -> Result<&'static Function> {
     Ok(function)
 }
 
+/// The host stub of a kernel.
+pub fn stub_of(function: &'static Function) -> Option<*const c_void> {
+    let registered = read();
+    let mut known = registered.functions.iter();
+    known.find(|(_, other)| std::ptr::eq(**other, function)).map(|(stub, _)| *stub as *const c_void)
+}
+
 /// The variable behind a host variable; of a managed one the program has the storage.
 pub fn variable(shadow: *const c_void) -> Result<&'static Variable> {
     let registered = read();

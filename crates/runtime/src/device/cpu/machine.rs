@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::checks::{self, Order};
-use super::graphs::capture;
+use super::graphs::{self, capture};
 use super::limits::check_device;
 use super::{arrays, failure, heap, limits, pool, properties, runners, streams, textures};
 use crate::compiled;
@@ -130,6 +130,7 @@ impl Machine for Cpu {
         printf::flush();
         arrays::forget_all();
         textures::forget_all();
+        graphs::memory::forget_all();
         heap::release_all();
         failure::reset();
         Ok(())

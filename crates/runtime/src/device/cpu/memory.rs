@@ -1,9 +1,12 @@
 //! Allocation and pointers.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::failure::device_ok;
-use super::graphs::capture;
+use super::graphs::graph::{Graph, Name};
+use super::graphs::work::Work;
+use super::graphs::{capture, memory as of_graphs};
 use super::heap::{self, Kind, PITCH, find};
 use super::kept::Kept;
 use super::later::{self, Choice};
@@ -39,6 +42,19 @@ fn done() -> Result {
     runners::wait_for_all()
 }
 
+/// Memory in the order of a stream: of a graph, where the stream records one.
+pub fn allocate_in_order(size: usize, stream: Stream) -> Result<*mut c_void> {
+    let mut made = std::ptr::null_mut();
+    let found = Cell::new(made);
+    let node = |graph: &Graph, after: &[Name]| {
+        let region = of_graphs::for_node(graph, after, size)?;
+        found.set(region.pointer());
+        Ok(Work::Allocate(region))
+    };
+    capture::recorded_in(stream, node, || heap::allocate(size, Kind::Device, 0).map(|pointer| made = pointer))?;
+    Ok(if made.is_null() { found.get() } else { made })
+}
+
 /// Frees memory behind the work of a stream.
 fn free_behind(pointer: *mut c_void) -> Result<Choice> {
     heap::begin_release(pointer, &[Kind::Device])?;
@@ -58,7 +74,10 @@ impl Memory for Cpu {
 
     fn free(&self, pointer: *mut c_void) -> Result {
         done()?;
-        heap::release(pointer, &[Kind::Device, Kind::Managed])
+        match of_graphs::find(pointer) {
+            Some(region) => of_graphs::free(&region),
+            None => heap::release(pointer, &[Kind::Device, Kind::Managed]),
+        }
     }
 
     fn free_host(&self, pointer: *mut c_void) -> Result {
@@ -69,16 +88,26 @@ impl Memory for Cpu {
     fn allocate_async(&self, size: usize, stream: Stream) -> Result<*mut c_void> {
         device_ok()?;
         streams::check(stream)?;
-        capture::refuse_on(stream)?;
-        heap::allocate(size, Kind::Device, 0)
+        allocate_in_order(size, stream)
     }
 
     fn free_async(&self, pointer: *mut c_void, stream: Stream) -> Result {
         device_ok()?;
         streams::check(stream)?;
-        capture::refuse_on(stream)?;
-        let now = |_| heap::release(pointer, &[Kind::Device]);
-        later::submit(stream, || Some(0), None, || free_behind(pointer), now)
+        let region = of_graphs::find(pointer);
+        let node = || region.clone().map(Work::Free).ok_or(CudaError::INVALID_VALUE);
+        capture::recorded(stream, node, || match &region {
+            Some(region) => {
+                of_graphs::free(region)?;
+                // It stays until its stream has got there.
+                let kept = || Ok(Choice::Later(Kept::Work(Work::Free(region.clone()))));
+                later::submit(stream, || Some(0), None, kept, |_| Ok(()))
+            }
+            None => {
+                let now = |_| heap::release(pointer, &[Kind::Device]);
+                later::submit(stream, || Some(0), None, || free_behind(pointer), now)
+            }
+        })
     }
 
     fn allocate_pitched(&self, width: usize, height: usize) -> Result<(*mut c_void, usize)> {

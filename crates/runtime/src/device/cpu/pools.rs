@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::failure::device_ok;
-use super::graphs::capture;
-use super::heap::{Kind, allocate};
 use super::limits::check_device;
 use super::machine::Cpu;
+use super::memory::allocate_in_order;
 use super::streams;
 use crate::device::seam::{Pools, Stream};
 use crate::error::{CudaError, Result};
@@ -112,7 +111,6 @@ impl Pools for Cpu {
         device_ok()?;
         check(pool)?;
         streams::check(stream)?;
-        capture::refuse_on(stream)?;
-        allocate(size, Kind::Device, 0)
+        allocate_in_order(size, stream)
     }
 }

@@ -94,6 +94,15 @@ fn is_legacy(stream: Stream) -> bool {
 
 /// Does `now` unless `stream` records: then `work` becomes a node.
 pub fn recorded(stream: Stream, work: impl FnOnce() -> Result<Work>, now: impl FnOnce() -> Result) -> Result {
+    recorded_in(stream, |_, _| work(), now)
+}
+
+/// The same, where `work` asks for the graph and what the node will depend on.
+pub fn recorded_in(
+    stream: Stream,
+    work: impl FnOnce(&Graph, &[Name]) -> Result<Work>,
+    now: impl FnOnce() -> Result,
+) -> Result {
     if there_are_none() {
         return now();
     }
@@ -110,10 +119,8 @@ pub fn recorded(stream: Stream, work: impl FnOnce() -> Result<Work>, now: impl F
     if !recording.is_valid {
         return Err(CudaError::CAPTURE_INVALIDATED);
     }
-    let added = work().and_then(|work| {
-        let after = recording.last[&(stream as usize)].clone();
-        recording.graph.add(work, &after)
-    });
+    let after = recording.last[&(stream as usize)].clone();
+    let added = work(&recording.graph, &after).and_then(|work| recording.graph.add(work, &after));
     match added {
         Ok(name) => {
             recording.last.insert(stream as usize, vec![name]);

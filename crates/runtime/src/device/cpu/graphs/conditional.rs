@@ -71,6 +71,21 @@ impl Condition {
         self.bodies.as_ptr().cast()
     }
 
+    /// The names of its graphs.
+    pub fn names(&self) -> &[Name] {
+        &self.bodies
+    }
+
+    /// The same with what its graphs do.
+    pub fn ready(known: &Self, plans: Vec<Arc<Plan>>) -> Self {
+        Self { plans, ..known.clone() }
+    }
+
+    /// Whether another one asks for the same value, and does as much with it.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.handle, self.kind, self.plans.len()) == (other.handle, other.kind, other.plans.len())
+    }
+
     /// Whether one of its graphs has to do with events.
     pub fn has_events(&self) -> bool {
         self.plans.iter().any(|plan| plan.has_events())
@@ -96,20 +111,6 @@ impl Condition {
     }
 }
 
-/// Makes the graphs of conditional nodes ready.
-pub fn resolve(registry: &mut Registry, mut plan: Plan) -> Result<Plan> {
-    for step in &mut plan.steps {
-        let Work::Conditional(condition) = &step.work else { continue };
-        let mut plans = Vec::new();
-        for body in &condition.bodies {
-            let plan = registry.graph(*body as *mut c_void)?.plan()?;
-            plans.push(Arc::new(resolve(registry, plan)?));
-        }
-        step.work = Work::Conditional(Arc::new(Condition { plans, ..Condition::clone(condition) }));
-    }
-    Ok(plan)
-}
-
 fn conditions(plan: &Plan) -> impl Iterator<Item = &Condition> {
     plan.steps.iter().filter_map(|step| match &step.work {
         Work::Conditional(condition) => Some(&**condition),
@@ -117,18 +118,12 @@ fn conditions(plan: &Plan) -> impl Iterator<Item = &Condition> {
     })
 }
 
-/// Refuses what cannot be done with a graph that has conditional nodes: it can be no part of another one.
+/// Refuses what cannot be done with a graph that has conditional nodes, or memory: it can be no part of another one.
 pub fn refuse(plan: &Plan) -> Result {
-    if conditions(plan).next().is_some() { Err(CudaError::NOT_SUPPORTED) } else { Ok(()) }
-}
-
-/// The graphs of a graph's conditional nodes.
-pub fn bodies(graph: &Graph) -> Vec<Name> {
-    let of = |work: &Work| match work {
-        Work::Conditional(condition) => condition.bodies.to_vec(),
-        _ => Vec::new(),
-    };
-    graph.nodes.iter().flat_map(|node| of(&node.work)).collect()
+    if conditions(plan).next().is_some() || !plan.memory.is_empty() {
+        return Err(CudaError::NOT_SUPPORTED);
+    }
+    Ok(())
 }
 
 /// Lets the values of a graph be what they are at the beginning of a launch.

@@ -5,10 +5,12 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::conditional;
+use super::memory::Use;
+use super::objects::Held;
 use super::replay::Prepared;
 use super::work::Work;
 use crate::device::cpu::pool::Way;
+use crate::device::cpu::streams;
 use crate::device::seam::Stream;
 use crate::error::{CudaError, Result};
 
@@ -26,12 +28,25 @@ pub struct Node {
     pub name: Name,
     pub work: Work,
     pub after: Vec<Name>,
+    /// It is left out.
+    pub is_off: bool,
+}
+
+impl Node {
+    /// Does what it is to do.
+    pub fn run(&self, stream: Stream, way: Way) -> Result {
+        if self.is_off { Ok(()) } else { self.work.run(stream, way) }
+    }
 }
 
 /// A graph, in the order that its nodes were added.
 #[derive(Clone, Default)]
 pub struct Graph {
     pub nodes: Vec<Node>,
+    /// The program's objects that it has.
+    pub held: Vec<Held>,
+    /// What each node of the graph that it is a copy of became.
+    pub came_from: HashMap<Name, Name>,
 }
 
 impl Graph {
@@ -41,7 +56,8 @@ impl Graph {
         }
         let name = fresh();
         let mut seen = HashSet::new();
-        self.nodes.push(Node { name, work, after: after.iter().copied().filter(|name| seen.insert(*name)).collect() });
+        let after = after.iter().copied().filter(|name| seen.insert(*name)).collect();
+        self.nodes.push(Node { name, work, after, is_off: false });
         Ok(name)
     }
 
@@ -81,7 +97,7 @@ impl Graph {
                 return Err(CudaError::INVALID_VALUE);
             }
         }
-        Ok(Plan { steps, prepared: Prepared::default() })
+        Ok(Plan { steps, ..Plan::default() })
     }
 
     /// The same with other names, and what each name became.
@@ -91,8 +107,9 @@ impl Graph {
             name: names[&node.name],
             work: node.work.clone(),
             after: node.after.iter().map(|name| names[name]).collect(),
+            is_off: false,
         });
-        (Self { nodes: nodes.collect() }, names)
+        (Self { nodes: nodes.collect(), held: self.held.clone(), came_from: HashMap::new() }, names)
     }
 }
 
@@ -101,6 +118,23 @@ impl Graph {
 pub struct Plan {
     pub(super) steps: Vec<Node>,
     prepared: Prepared,
+    pub(super) memory: Use,
+    pub(super) held: Vec<Held>,
+    /// What its instance was made with.
+    pub(super) flags: u64,
+}
+
+/// Values of `cudaGraphExecUpdateResult`.
+const TOPOLOGY_CHANGED: u32 = 2;
+const KIND_CHANGED: u32 = 3;
+const PARAMETERS_CHANGED: u32 = 5;
+const NOT_SUPPORTED: u32 = 6;
+
+/// Why a plan cannot do what another one does: a node of the other one, and what that depends on.
+pub struct Difference {
+    pub result: u32,
+    pub node: Name,
+    pub from: Name,
 }
 
 impl Plan {
@@ -116,7 +150,13 @@ impl Plan {
     /// The step of a node, to be changed: nothing is prepared any more.
     pub fn step(&mut self, name: Name) -> Option<&mut Node> {
         self.prepared = Prepared::default();
-        self.steps.iter_mut().find(|step| step.name == name)
+        if let Some(at) = self.steps.iter().position(|step| step.name == name) {
+            return Some(&mut self.steps[at]);
+        }
+        self.steps.iter_mut().find_map(|step| match &mut step.work {
+            Work::Graph(child) => Arc::make_mut(&mut child.plan).step(name),
+            _ => None,
+        })
     }
 
     /// Nanoseconds that all of it will keep one OS thread busy, if that is known.
@@ -124,31 +164,68 @@ impl Plan {
         self.steps.iter().map(|node| node.work.cost()).sum()
     }
 
-    /// Takes over what `other` does, unless it has another shape: then the first node that differs.
-    pub fn update(&mut self, other: &Self) -> Option<Name> {
+    /// Whether it can do what `other` does, and why not.
+    fn difference(&self, other: &Self) -> Option<Difference> {
         let place = |plan: &Self| -> HashMap<Name, usize> {
             plan.steps.iter().enumerate().map(|(place, node)| (node.name, place)).collect()
         };
         let (mine, theirs) = (place(self), place(other));
-        let shape = |node: &Node, places: &HashMap<Name, usize>| {
-            let mut after: Vec<usize> = node.after.iter().map(|name| places[name]).collect();
-            after.sort_unstable();
-            (node.work.kind(), after)
+        let before = |node: &Node, places: &HashMap<Name, usize>| -> HashSet<usize> {
+            node.after.iter().map(|name| places[name]).collect()
         };
-        let differs = |(place, node): &(usize, &Node)| {
-            self.steps.get(*place).is_none_or(|step| shape(step, &mine) != shape(node, &theirs))
-        };
-        if let Some((_, node)) = other.steps.iter().enumerate().find(differs) {
-            return Some(node.name);
+        for (at, node) in other.steps.iter().enumerate() {
+            let differs = |result| Some(Difference { result, node: node.name, from: 0 });
+            let Some(step) = self.steps.get(at) else { return differs(TOPOLOGY_CHANGED) };
+            let (old, new) = (before(step, &mine), before(node, &theirs));
+            if let Some(from) = new.difference(&old).next() {
+                let from = other.steps[*from].name;
+                return Some(Difference { result: TOPOLOGY_CHANGED, node: node.name, from });
+            }
+            if old != new {
+                return differs(TOPOLOGY_CHANGED);
+            }
+            if step.work.kind() != node.work.kind() {
+                return differs(KIND_CHANGED);
+            }
+            let inside = match (&step.work, &node.work) {
+                (Work::Graph(one), Work::Graph(other)) => one.plan.difference(&other.plan),
+                (Work::Conditional(one), Work::Conditional(other)) if !one.is_like(other) => {
+                    differs(PARAMETERS_CHANGED)
+                }
+                (Work::Allocate(one), Work::Allocate(other)) | (Work::Free(one), Work::Free(other))
+                    if !Arc::ptr_eq(one, other) =>
+                {
+                    differs(NOT_SUPPORTED)
+                }
+                _ => None,
+            };
+            if inside.is_some() {
+                return inside;
+            }
         }
-        if self.steps.len() != other.steps.len() {
-            return Some(0);
+        let is_longer = self.steps.len() > other.steps.len();
+        is_longer.then_some(Difference { result: TOPOLOGY_CHANGED, node: 0, from: 0 })
+    }
+
+    /// Takes over what `other` does, unless something forbids it.
+    pub fn update(&mut self, other: &Self) -> Option<Difference> {
+        let found = self.difference(other);
+        if found.is_none() {
+            self.take_over(other);
         }
+        found
+    }
+
+    fn take_over(&mut self, other: &Self) {
         self.prepared = Prepared::default();
+        self.held.clone_from(&other.held);
         for (step, node) in self.steps.iter_mut().zip(&other.steps) {
-            step.work = node.work.clone();
+            match (&mut step.work, &node.work) {
+                // The program knows the nodes inside by their names here.
+                (Work::Graph(mine), Work::Graph(theirs)) => Arc::make_mut(&mut mine.plan).take_over(&theirs.plan),
+                (mine, theirs) => *mine = theirs.clone(),
+            }
         }
-        None
     }
 }
 
@@ -157,6 +234,8 @@ impl Plan {
 pub struct Registry {
     pub graphs: HashMap<Name, Graph>,
     pub instances: HashMap<Name, Arc<Plan>>,
+    /// The stream that each was launched in last.
+    pub streams: HashMap<Name, Arc<streams::Stream>>,
     /// The graph of each node.
     pub owners: HashMap<Name, Name>,
 }
@@ -171,13 +250,6 @@ impl Registry {
         self.owners.extend(graph.nodes.iter().map(|node| (node.name, name)));
         self.graphs.insert(name, graph);
         name
-    }
-
-    pub fn remove(&mut self, graph: *mut c_void) -> Result {
-        let name = graph as Name;
-        let gone = self.graphs.remove(&name).ok_or(CudaError::INVALID_VALUE)?;
-        self.owners.retain(|_, owner| *owner != name);
-        conditional::bodies(&gone).into_iter().try_for_each(|body| self.remove(body as *mut c_void))
     }
 
     pub fn node(&mut self, node: *mut c_void) -> Result<&mut Node> {

@@ -38,7 +38,7 @@ impl Clone for Prepared {
 
 fn prepare(node: &Node) -> Option<Box<Job>> {
     match &node.work {
-        Work::Kernel(launch) => launch.small().map(Box::new),
+        Work::Kernel(launch) if !node.is_off => launch.small().map(Box::new),
         _ => None,
     }
 }
@@ -54,7 +54,7 @@ fn small(job: Option<&Job>) -> Option<u64> {
 impl Prepared {
     /// Runs the steps of a graph one after the other.
     pub fn run(&self, steps: &[Node], stream: Stream, way: Way) -> Result {
-        let plainly = |steps: &[Node]| steps.iter().try_for_each(|node| node.work.run(stream, way));
+        let plainly = |steps: &[Node]| steps.iter().try_for_each(|node| node.run(stream, way));
         let mut jobs = match self.jobs.try_lock() {
             Ok(jobs) => jobs,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -74,7 +74,7 @@ impl Prepared {
                 (end, expected) = (end + 1, expected + time);
             }
             if end - at < 2 {
-                steps[at].work.run(stream, way)?;
+                steps[at].run(stream, way)?;
                 at += 1;
             } else {
                 self.run_row(&mut jobs[at..end], expected, way)?;

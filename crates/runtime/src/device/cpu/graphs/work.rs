@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::conditional::{self, Condition};
-use super::graph::Plan;
+use super::embedded::Child;
+use super::memory::{self, Region};
 use crate::abi::Dim3;
 use crate::device::cpu::calling::nanoseconds;
 use crate::device::cpu::failure::device_ok;
@@ -15,10 +16,12 @@ use crate::device::cpu::kernel::{Kernel, device_code_may_launch, kernel};
 use crate::device::cpu::launches::Asked;
 use crate::device::cpu::pool::Way;
 use crate::device::cpu::{arrays, children, copies, events, launches, shuffle};
-use crate::device::seam::{Copy2d, Fill, HostFunction, Launch, NodeWork, PER_THREAD, Stream, Window};
+use crate::device::seam::{
+    ATTRIBUTE_COOPERATIVE, Copy2d, Fill, HostFunction, Launch, NodeWork, PER_THREAD, Stream, Window,
+};
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::Function;
-use crate::types::{Copy3d, Copy3dPeer, Extent, MemsetNode, PitchedPtr};
+use crate::types::{Copy3d, Copy3dPeer, Extent, LaunchAttribute, MemsetNode, PitchedPtr};
 
 /// Parameters of a launch, one after the other and each aligned as any type needs, and where they begin.
 struct Parameters {
@@ -34,6 +37,7 @@ unsafe impl Sync for Parameters {}
 /// A launch with its own copy of the arguments.
 #[derive(Clone)]
 pub struct Recorded {
+    function: &'static Function,
     kernel: &'static Kernel,
     grid: Dim3,
     block: Dim3,
@@ -41,6 +45,8 @@ pub struct Recorded {
     cooperative: bool,
     blocks_per_task: u32,
     parameters: Arc<Parameters>,
+    /// Attributes of the launch by their numbers.
+    attributes: Vec<(u32, [u64; 8])>,
 }
 
 impl Parameters {
@@ -73,6 +79,7 @@ impl Recorded {
         let cooperative = launches::check(kernel, launch)?;
         check(kernel.param_sizes.is_empty() || !launch.args.is_null())?;
         Ok(Self {
+            function,
             kernel,
             grid: launch.grid,
             block: launch.block,
@@ -81,10 +88,38 @@ impl Recorded {
             blocks_per_task,
             // SAFETY: by contract.
             parameters: Arc::new(unsafe { Parameters::new(kernel, launch.args) }),
+            attributes: launch.attributes.iter().map(|attribute| (attribute.id, attribute.value)).collect(),
         })
     }
 
-    fn launch(&self, stream: Stream) -> Launch<'static> {
+    /// The kernel as the program knows it.
+    pub fn function(&self) -> &'static Function {
+        self.function
+    }
+
+    /// The value of an attribute; what was not set is 0.
+    pub fn attribute(&self, which: u32) -> [u64; 8] {
+        if which == ATTRIBUTE_COOPERATIVE {
+            return [self.cooperative.into(), 0, 0, 0, 0, 0, 0, 0];
+        }
+        self.attributes.iter().find(|known| known.0 == which).map_or([0; 8], |known| known.1)
+    }
+
+    pub fn set_attribute(&mut self, attribute: &LaunchAttribute) -> Result {
+        let of_all = Launch { attributes: std::slice::from_ref(attribute), ..self.launch(std::ptr::null_mut()) };
+        self.cooperative = launches::check(self.kernel, &of_all)?;
+        self.attributes.retain(|known| known.0 != attribute.id);
+        self.attributes.push((attribute.id, attribute.value));
+        Ok(())
+    }
+
+    /// Takes over the attributes of another kernel's node.
+    pub fn copy_attributes(&mut self, from: &Self) {
+        self.cooperative = from.cooperative;
+        self.attributes.clone_from(&from.attributes);
+    }
+
+    pub fn launch(&self, stream: Stream) -> Launch<'static> {
         Launch {
             grid: self.grid,
             block: self.block,
@@ -168,10 +203,12 @@ pub enum Work {
     Fill2d(Fill),
     Fill3d(PitchedPtr, u8, Extent),
     Host(HostFunction, *mut c_void),
-    Graph(Arc<Plan>),
+    Graph(Child),
     Conditional(Arc<Condition>),
     Wait(*mut c_void),
     Record(*mut c_void),
+    Allocate(Arc<Region>),
+    Free(Arc<Region>),
 }
 
 // SAFETY: pointers of the program, which it may use from any thread.
@@ -182,7 +219,7 @@ unsafe impl Sync for Work {}
 impl Work {
     /// # Safety
     /// Pointers in the work are valid, as the caller of the CUDA function promises.
-    pub unsafe fn new(work: NodeWork, plan: impl FnOnce(*mut c_void) -> Result<Arc<Plan>>) -> Result<Self> {
+    pub unsafe fn new(work: NodeWork, child: impl FnOnce(*mut c_void) -> Result<Child>) -> Result<Self> {
         Ok(match work {
             NodeWork::Nothing => Self::Nothing,
             // SAFETY: by contract.
@@ -197,13 +234,12 @@ impl Work {
                 Self::Fill(*fill)
             }
             NodeWork::Host(function, data) => Self::Host(function, data),
-            NodeWork::Graph(graph) => {
-                let plan = plan(graph)?;
-                conditional::refuse(&plan)?;
-                Self::Graph(plan)
-            }
+            NodeWork::Graph(graph) => Self::Graph(child(graph)?),
             NodeWork::Wait(event) => events::check(event).map(|()| Self::Wait(event))?,
             NodeWork::Record(event) => events::check(event).map(|()| Self::Record(event))?,
+            NodeWork::Free(pointer) => Self::Free(memory::find(pointer).ok_or(CudaError::INVALID_VALUE)?),
+            // What is free depends on where the node comes to stand.
+            NodeWork::Allocate(_) => return Err(CudaError::INVALID_VALUE),
         })
     }
 
@@ -223,6 +259,8 @@ impl Work {
             Self::Nothing => 5,
             Self::Wait(_) => 6,
             Self::Record(_) => 7,
+            Self::Allocate(_) => 10,
+            Self::Free(_) => 11,
             Self::Conditional(_) => 13,
         }
     }
@@ -231,9 +269,9 @@ impl Work {
     pub fn cost(&self) -> Option<u64> {
         let bytes = match self {
             Self::Kernel(launch) => return launch.cost(),
-            Self::Graph(plan) => return plan.cost(),
+            Self::Graph(child) => return child.plan.cost(),
             Self::Host(..) | Self::Conditional(_) => return None,
-            Self::Nothing | Self::Wait(_) | Self::Record(_) => 0,
+            Self::Nothing | Self::Wait(_) | Self::Record(_) | Self::Allocate(_) | Self::Free(_) => 0,
             Self::Copy { count, .. } => *count,
             Self::Copy2d(copy) => copy.width * copy.height,
             Self::Copy3d(copy) => copies::volume(copy.extent),
@@ -250,7 +288,7 @@ impl Work {
     pub fn has_events(&self) -> bool {
         match self {
             Self::Wait(_) | Self::Record(_) => true,
-            Self::Graph(plan) => plan.has_events(),
+            Self::Graph(child) => child.plan.has_events(),
             Self::Conditional(condition) => condition.has_events(),
             Self::Kernel(launch) => launch.kernel.output.is_some(),
             _ => false,
@@ -277,13 +315,18 @@ impl Work {
                     host_function(|| function(*data));
                     Ok(())
                 }
-                Self::Graph(plan) => {
-                    conditional::start(plan);
-                    plan.run(stream, way)
+                Self::Graph(child) => {
+                    conditional::start(&child.plan);
+                    child.plan.run(stream, way)
                 }
                 Self::Conditional(condition) => condition.run(stream, way),
                 Self::Wait(event) => events::wait(*event),
                 Self::Record(event) => events::record(*event, stream),
+                Self::Allocate(region) => {
+                    region.touch();
+                    Ok(())
+                }
+                Self::Free(_) => Ok(()),
             }
         }
     }
