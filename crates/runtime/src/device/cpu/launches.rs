@@ -115,7 +115,7 @@ pub fn check(kernel: &Kernel, launch: &Launch) -> Result<bool> {
             return Err(CudaError::COOPERATIVE_LAUNCH_TOO_LARGE);
         }
     }
-    if choose_block_entry(kernel, block).is_none() && kernel.thread_entry.is_none() {
+    if kernel.thread_entry.is_none() && choose_block_entry(kernel, block).is_none() {
         return Err(CudaError::INVALID_DEVICE_FUNCTION);
     }
     Ok(cooperative)
