@@ -3,6 +3,7 @@
 import ctypes.util
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -85,6 +86,19 @@ rocm += [f"/usr/lib/{machine}-linux-gnu/amdgcn/bitcode" for machine in ["x86_64"
 if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
     config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
+
+# The feature `gdb`: a debugger that may start programs here, which containers can forbid.
+if shutil.which("gdb"):
+    started = subprocess.run(
+        ["gdb", "-nx", "-batch", "-ex", "run", sys.executable, "-ex", "kill"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "exited normally" in started.stdout:
+        config.available_features.add("gdb")
 
 # The feature `libamdhip64`: AMD's own library is here, and no GPU for it.
 if ctypes.util.find_library("amdhip64") and not os.path.exists("/dev/kfd"):

@@ -39,7 +39,7 @@ download() {
 packages() {
   local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
     libclang-rt-22-dev libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
-    rocm-device-libs libisl-dev cmake ninja-build meson pkg-config ccache clangd-22)
+    rocm-device-libs libisl-dev cmake ninja-build meson pkg-config ccache clangd-22 gdb)
   local missing=() have p
   have=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
   for p in "${wanted[@]}"; do

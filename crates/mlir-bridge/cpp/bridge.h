@@ -108,6 +108,10 @@ bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink
 void regrainScopeDebugInfo(MlirOperation function);
 /* Leaves line tables of a module's debug information. */
 void regrainKeepLineTables(LLVMModuleRef module);
+/* Leaves all of it, with CUDA's variables of a thread in each function. */
+void regrainKeepVariables(LLVMModuleRef module);
+/* Gives a global variable what is said of another one for debuggers. */
+void regrainCopyVariableInfo(LLVMValueRef to, LLVMValueRef from);
 /* Takes from a module what it says of the width of wchar_t. */
 void regrainForgetWideCharacters(LLVMModuleRef module);
 /* A copy of a function definition in the same module, with its attributes and metadata. */

@@ -160,6 +160,18 @@ pub fn keep_line_tables(module: &Module<'_>) {
     unsafe { ffi::regrainKeepLineTables(module.as_mut_ptr()) }
 }
 
+/// Leaves all debug information of a module that is not optimised, with CUDA's `threadIdx` and the like as variables of each function.
+pub fn keep_variables(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { ffi::regrainKeepVariables(module.as_mut_ptr()) }
+}
+
+/// Gives a variable what is said for debuggers of the one that it takes the place of.
+pub fn copy_variable_info(to: GlobalValue<'_>, from: GlobalValue<'_>) {
+    // SAFETY: live global variables of one context.
+    unsafe { ffi::regrainCopyVariableInfo(to.as_value_ref(), from.as_value_ref()) }
+}
+
 /// Makes a module fit any width of `wchar_t`: what a module says of it must be the same in all that are linked.
 pub fn forget_wide_characters(module: &Module<'_>) {
     // SAFETY: a live module.

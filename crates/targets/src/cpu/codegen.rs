@@ -67,7 +67,9 @@ pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<()
 
 /// Writes `module` to `output` as an object file.
 pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
-    if options.lines {
+    if options.lines && options.level == 0 {
+        llvm::keep_variables(module);
+    } else if options.lines {
         llvm::keep_line_tables(module);
     } else {
         module.strip_debug_info();

@@ -8,6 +8,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{GlobalValue, PointerValue};
+use mlir_bridge::llvm;
 
 use super::codegen;
 use super::symbols::{DEVICE_PREFIX, STATIC_SHARED};
@@ -112,6 +113,7 @@ fn static_shared<'ctx>(module: &Module<'ctx>, old: GlobalValue<'ctx>, unit: &str
     new.set_linkage(Linkage::External);
     new.set_visibility(GlobalVisibility::Hidden);
     new.set_alignment(old.get_alignment().max(16));
+    llvm::copy_variable_info(new, old);
     new
 }
 

@@ -19,6 +19,7 @@ mod check;
 mod checks;
 mod children;
 mod copies;
+mod debugger;
 mod device_calls;
 mod events;
 mod exit;

@@ -80,10 +80,12 @@ fn what(state: State) -> String {
     }
 }
 
-/// Reports a block in which no thread can run.
-pub fn stuck(worker: &Worker) {
-    let kernel = worker.job().kernel.source_name();
-    let mut groups: BTreeMap<(String, String), (u32, [u32; 3])> = BTreeMap::new();
+/// Threads by the line and by what they wait at there: how many, and the first.
+type Groups = BTreeMap<(String, String), (u32, [u32; 3])>;
+
+/// Where the threads of a block wait, and how many have returned.
+fn groups(worker: &Worker) -> (Groups, u32) {
+    let mut groups = Groups::new();
     let mut done = 0;
     for (index, thread) in worker.threads.iter().enumerate() {
         if worker.warps[index / 32].live & 1 << (index % 32) == 0 {
@@ -93,6 +95,24 @@ pub fn stuck(worker: &Worker) {
         let group = groups.entry((describe(thread.site), what(thread.state))).or_insert((0, thread.tid));
         group.0 += 1;
     }
+    (groups, done)
+}
+
+/// Where threads of a block wait, a line for each place.
+pub fn waiting(worker: &Worker) -> Vec<String> {
+    let nothing = what(State::Ready);
+    let waits = groups(worker).0.into_iter().filter(|((_, what), _)| *what != nothing);
+    waits
+        .map(|((site, what), (count, [x, y, z]))| {
+            format!("{count} wait at {what} in {site}, the first is thread ({x},{y},{z})")
+        })
+        .collect()
+}
+
+/// Reports a block in which no thread can run.
+pub fn stuck(worker: &Worker) {
+    let kernel = worker.job().kernel.source_name();
+    let (groups, done) = groups(worker);
     if let Some(checker) = checks::of_meetings() {
         let mut notes: Vec<String> = groups
             .iter()
