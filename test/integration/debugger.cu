@@ -4,7 +4,7 @@
 // RUN: %regrain -O0 -g --offload-arch=cpu %s -o %t
 // RUN: gdb -nx -batch -x %root/crates/runtime/gdb/regrain.py -x %S/Inputs/kernel.gdb %t 2>&1 | FileCheck %s
 // RUN: gdb -nx -batch -x %S/Inputs/host.gdb %t 2>&1 | FileCheck %s --check-prefix=HOST
-// RUN: gdb -nx -batch -x %root/crates/runtime/gdb/regrain.py -ex "print $_thread()" -ex "regrain info blocks" %t 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not gdb -nx -batch -x %root/crates/runtime/gdb/regrain.py -ex "print $_thread()" -ex "regrain info blocks" %t 2>&1 | FileCheck %s --check-prefix=NONE
 // Where code is optimised there are lines.
 // RUN: %regrain -O2 -g --offload-arch=cpu %s -o %t2
 // RUN: gdb -nx -batch -ex "break twice" -ex "info breakpoints" %t2 2>&1 | FileCheck %s --check-prefix=LINES

@@ -44,7 +44,7 @@ __device__ int poke(int *p, int i) {
 // THREAD: error: kernel 'wild(int*, int)', block (1,0,0), thread (5,0,0): illegal address 0x1014 is written
 // BLOCK: error: kernel 'wild(int*, int){{.*}}', block (1,0,0): illegal address 0x1014 is written
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE-7]]: note: in poke{{(\(int\*, int\))?}}
-// ALL-NEXT: {{.*}}faults.cu:[[@LINE+7]]: note: called in wild{{$}}
+// ALL-NEXT: {{.*}}faults.cu:[[@LINE+7]]: note: called in wild{{(\(int\*, int\))?$}}
 // THREAD-NEXT: note: -fregrain-check=memory says which object
 // BLOCK-NEXT: note: REGRAIN_CPU_MODE=coroutine says which thread; -fregrain-check=memory says which object
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress again cudaErrorIllegalAddress malloc cudaErrorIllegalAddress

@@ -75,9 +75,6 @@ fn choose_block_entry(kernel: &Kernel, block: Dim3) -> Option<Entry> {
     if forms() == Forms::Coroutine && kernel.thread_entry.is_some() {
         return None;
     }
-    if report::strict() {
-        report::not_checked(kernel);
-    }
     let variant = kernel.variants.iter().find(|(shape, _)| *shape == block.array());
     variant.map(|(_, entry)| *entry).or(kernel.block_entry)
 }

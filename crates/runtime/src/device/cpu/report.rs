@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::checks::{self, Meeting};
-use super::kernel::{Kernel, demangle};
+use super::kernel::demangle;
 use super::state::{GRID, State, Thread, Worker};
 use crate::abi::Site;
 
@@ -14,18 +14,6 @@ use crate::abi::Site;
 pub fn strict() -> bool {
     static STRICT: OnceLock<bool> = OnceLock::new();
     *STRICT.get_or_init(|| std::env::var("REGRAIN_CPU_CHECK").is_ok_and(|value| value == "1"))
-}
-
-/// Says once of a kernel that nothing is known of how its threads meet.
-pub fn not_checked(kernel: &Kernel) {
-    static SAID: Mutex<Option<HashSet<String>>> = Mutex::new(None);
-    let name = kernel.source_name();
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.get_or_insert_default().insert(name.to_owned()) {
-        eprintln!(
-            "regrain runtime: warning: REGRAIN_CPU_CHECK: kernel '{name}' has no form whose barriers can be checked"
-        );
-    }
 }
 
 /// `file:line`, or a placeholder.
