@@ -35,6 +35,13 @@ config.environment["REGRAIN_VERIFY_EACH"] = "1"
 if "REGRAIN_LIT_EMULATE" in os.environ:
     config.environment["REGRAIN_APPEND_FLAGS"] += " -fregrain-emulate=" + os.environ["REGRAIN_LIT_EMULATE"]
 
+# tools/sanitize.sh: with the runtime that it has built, and host code like it.
+if "REGRAIN_LIT_SANITIZER" in os.environ:
+    config.environment["REGRAIN_APPEND_FLAGS"] += " -g -fsanitize=" + os.environ["REGRAIN_LIT_SANITIZER"]
+    for name in ["REGRAIN_LIB_DIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]:
+        if name in os.environ:
+            config.environment[name] = os.environ[name]
+
 # A longer name must come before one that it begins with.
 substitutions = {
     "%regrain-nvcc": os.path.join(built, "regrain-nvcc"),

@@ -50,12 +50,12 @@ struct Gate {
     wait_at<<<1, 1, 0, stream>>>(flag);
     OK(cudaGetLastError());
   }
-  void open() { *(volatile int *)flag = 1; }
+  void open() { __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST); }
   // Opens it after a while, for what waits meanwhile.
   void open_soon() {
     opener = std::thread([this] { pause_for(30), open(); });
   }
-  bool is_open() const { return *(volatile int *)flag; }
+  bool is_open() const { return __atomic_load_n(flag, __ATOMIC_SEQ_CST); }
   ~Gate() {
     if (opener.joinable())
       opener.join();
