@@ -19,6 +19,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::hints::SPINS_OF_ROWS_PER_YIELD;
 use super::relief::{self, Patience};
+use super::sanitizer;
 use super::stack::StackPool;
 use super::state::{Mode, Worker, current};
 use super::switch::{leave, set_running, suspend_fiber};
@@ -58,6 +59,7 @@ unsafe extern "C" fn __regrain_wait_loop(body: Body, frame: *mut c_void, items: 
             (*worker).start_warps(&*job);
         }
         relief::progress(worker);
+        sanitizer::anew();
         (*(*worker).tls).hints = SPINS_OF_ROWS_PER_YIELD - 1;
         if !run(worker, body, frame) {
             discard(worker);
@@ -166,7 +168,7 @@ unsafe fn resume(worker: *mut Worker, at: usize) -> bool {
         if let Some(thread) = (*fiber).thread {
             set_running(worker, thread);
         }
-        let ended = matches!((*fiber).coroutine.resume(()), CoroutineResult::Return(()));
+        let ended = matches!(sanitizer::inside(|| (*fiber).coroutine.resume(())), CoroutineResult::Return(()));
         (*fiber).seen = (*worker).waiting.seen;
         (*fiber).thread = (*worker).waiting.thread;
         (*worker).waiting.yielder = None;

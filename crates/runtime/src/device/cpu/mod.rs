@@ -55,6 +55,7 @@ mod relief;
 mod report;
 mod run;
 mod runners;
+mod sanitizer;
 mod scheduler;
 mod shuffle;
 mod slabs;

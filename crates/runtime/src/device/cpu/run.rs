@@ -18,6 +18,7 @@ use super::caches;
 use super::checks;
 use super::job::Job;
 use super::relief;
+use super::sanitizer;
 use super::scheduler::run_block;
 use super::state::{Mode, Worker};
 use super::turns;
@@ -186,7 +187,8 @@ unsafe fn on_big_stack(worker: *mut Worker, job: &Job, body: impl FnOnce()) {
     };
     // SAFETY: the coroutine is finished or discarded before this function returns, so what it borrows outlives it.
     let mut coroutine: Coroutine<(), (), (), _> = unsafe { Coroutine::with_stack_unchecked(stack, body) };
-    coroutine.resume(());
+    sanitizer::anew();
+    sanitizer::inside(|| coroutine.resume(()));
     if !coroutine.done() {
         // SAFETY: the frames on that stack are generated code and entry points that hold nothing to drop.
         unsafe { coroutine.force_reset() };

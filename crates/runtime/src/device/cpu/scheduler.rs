@@ -16,7 +16,7 @@ use super::relief::{self, Patience};
 use super::stack::Coro;
 use super::state::{State, Thread, Warp, Worker};
 use super::switch::set_running;
-use super::{barrier, report, warp, wave};
+use super::{barrier, report, sanitizer, warp, wave};
 use crate::abi::Entry;
 use crate::error::CudaError;
 
@@ -31,6 +31,7 @@ pub unsafe fn run_block(worker: *mut Worker, job: &Job) {
     // SAFETY: by contract; references are dropped before a coroutine runs.
     unsafe {
         (*worker).start_block(job);
+        sanitizer::anew();
         let mut sweeps = 0u32;
         loop {
             let ran = sweep(worker, job);
@@ -120,7 +121,7 @@ unsafe fn resume(worker: *mut Worker, job: &Job, index: usize) {
         (*worker).yielder = (&(*worker).threads)[index].yielder;
         let entry: *mut Option<Coro> = (*worker).coroutines.as_mut_ptr().add(slot as usize);
         let Some(coroutine) = (*entry).as_mut() else { return };
-        if let CoroutineResult::Return(()) = coroutine.resume(()) {
+        if let CoroutineResult::Return(()) = sanitizer::inside(|| coroutine.resume(())) {
             let Some(coroutine) = (*entry).take() else { return };
             (*worker).free_slots.push(slot);
             let stack = coroutine.into_stack();

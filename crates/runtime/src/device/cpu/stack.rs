@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use corosensei::stack::{Stack, StackPointer};
 
+use super::sanitizer;
+
 const PAGE: usize = 4096;
 /// No access there: frames up to this size that go beyond a stack are found. It takes addresses alone.
 const GUARD: usize = 64 << 10;
@@ -133,6 +135,7 @@ impl StackPool {
     }
 
     pub fn give(&mut self, slot: Slot) {
+        sanitizer::forget(slot.limit.get(), self.size);
         self.free.push(slot);
     }
 

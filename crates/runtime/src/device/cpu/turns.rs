@@ -15,6 +15,7 @@ use corosensei::{Coroutine, Yielder};
 use super::block::{run_whole_block, set_block};
 use super::grid_barrier::GridBarrier;
 use super::job::Job;
+use super::sanitizer;
 use super::stack::Coro;
 use super::state::Worker;
 use crate::error::CudaError;
@@ -88,6 +89,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job, barrier: &GridBarrier) {
 /// As [`run`]; `worker` and `job` outlive the blocks.
 unsafe fn begin(worker: *mut Worker, job: &Job, share: Range<u64>) -> Vec<Block> {
     let mut blocks = Vec::new();
+    sanitizer::anew();
     for number in share {
         // SAFETY: by contract.
         let stack = unsafe { (*worker).turn_stacks.take_one() };
@@ -123,7 +125,7 @@ unsafe fn take_turns(worker: *mut Worker, job: &Job, barrier: &GridBarrier, bloc
                 (*(*worker).tls).dynamic_shared = block.shared.memory.cast::<c_void>();
             }
             (*worker).whole_yielder = block.yielder;
-            block.coroutine.resume(());
+            sanitizer::inside(|| block.coroutine.resume(()));
             block.yielder = (*worker).whole_yielder;
         }
         if job.failed() {
