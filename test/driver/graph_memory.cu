@@ -112,6 +112,8 @@ static void outside() {
   OK(cudaGraphAddMemAllocNode(&made, graph, nullptr, 0, &params));
   void *args[] = {&params.dptr, &three};
   kernel(graph, made, (void *)set, args);
+  cudaIpcMemHandle_t handle;
+  EXPECT_ERROR(cudaIpcGetMemHandle(&handle, params.dptr), cudaErrorNotSupported);
   OK(cudaGraphCreate(&frees, 0));
   OK(cudaGraphAddMemFreeNode(&freed, frees, nullptr, 0, params.dptr));
   EXPECT_ERROR(cudaGraphAddMemFreeNode(&freed, frees, nullptr, 0, host), cudaErrorInvalidValue);

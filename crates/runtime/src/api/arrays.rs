@@ -3,15 +3,48 @@
 use std::ffi::c_void;
 
 use crate::device::choice::device;
-use crate::device::seam::Window;
-use crate::error::CudaError;
+use crate::device::seam::{Order, Window};
+use crate::error::{CudaError, Result, check};
 use crate::macros::{cuda_api, put};
-use crate::types::{ChannelFormat, Extent};
+use crate::types::{ChannelFormat, Copy3d, DEFAULT, DEVICE_TO_DEVICE, Extent, PitchedPtr, Pos};
 
 /// Describes the elements of an array; a plain value, so it cannot fail.
 #[unsafe(no_mangle)]
 extern "C" fn cudaCreateChannelDesc(x: i32, y: i32, z: i32, w: i32, kind: u32) -> ChannelFormat {
     ChannelFormat { bits: [x, y, z, w], kind }
+}
+
+/// Copies rows from one array to another: places and widths are in bytes.
+fn between(
+    to: (*mut c_void, usize, usize),
+    from: (*const c_void, usize, usize),
+    (width, height): (usize, usize),
+    kind: u32,
+    order: Order,
+) -> Result {
+    const NOWHERE: PitchedPtr = PitchedPtr { ptr: std::ptr::null_mut(), pitch: 0, xsize: 0, ysize: 0 };
+    if !matches!(kind, DEVICE_TO_DEVICE | DEFAULT) {
+        return Err(CudaError::INVALID_MEMCPY_DIRECTION);
+    }
+    let device = device()?;
+    let element = |array: *const c_void| -> Result<usize> {
+        let bits: i32 = device.array_info(array)?.0.bits.iter().sum();
+        Ok(bits as usize / 8)
+    };
+    let size = element(to.0)?;
+    check(size == element(from.0)? && [to.1, from.1, width].iter().all(|bytes| bytes.is_multiple_of(size)))?;
+    let copy = Copy3d {
+        src_array: from.0.cast_mut(),
+        src_pos: Pos { x: from.1 / size, y: from.2, z: 0 },
+        src_ptr: NOWHERE,
+        dst_array: to.0,
+        dst_pos: Pos { x: to.1 / size, y: to.2, z: 0 },
+        dst_ptr: NOWHERE,
+        extent: Extent { width: width / size, height, depth: 1 },
+        kind: DEVICE_TO_DEVICE,
+    };
+    // SAFETY: arrays are the device's own, which looks whether the places are in them.
+    unsafe { device.copy_3d(&copy, order) }
 }
 
 cuda_api! {
@@ -39,6 +72,21 @@ cuda_api! {
 
     fn cudaGetChannelDesc(format: *mut ChannelFormat, handle: *const c_void) {
         put(format, device()?.array_info(handle)?.0)
+    }
+
+    fn cudaMemcpy2DArrayToArray / cudaMemcpy2DArrayToArray_ptds [on] (
+        to: *mut c_void, to_x: usize, to_y: usize, from: *const c_void, from_x: usize, from_y: usize, width: usize,
+        height: usize, kind: u32
+    ) {
+        between((to, to_x, to_y), (from, from_x, from_y), (width, height), kind, on.now())
+    }
+
+    /// Within one row of both: there is no order of rows that both would go on in.
+    fn cudaMemcpyArrayToArray / cudaMemcpyArrayToArray_ptds [on] (
+        to: *mut c_void, to_x: usize, to_y: usize, from: *const c_void, from_x: usize, from_y: usize, count: usize,
+        kind: u32
+    ) {
+        between((to, to_x, to_y), (from, from_x, from_y), (count, 1), kind, on.now())
     }
 
     fn cudaMemcpy2DToArray / cudaMemcpy2DToArray_ptds [on] (

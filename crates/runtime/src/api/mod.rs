@@ -9,6 +9,7 @@ pub mod graph_memory;
 pub mod graph_nodes;
 pub mod graph_params;
 pub mod graphs;
+pub mod interprocess;
 pub mod kernels;
 mod locations;
 pub mod memory;

@@ -66,6 +66,13 @@ pub struct Window {
     pub into_array: bool,
 }
 
+/// What a process gives another one for memory or an event.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Foreign {
+    pub bytes: [u8; 64],
+}
+
 /// Where an allocation lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Space {
@@ -179,6 +186,16 @@ pub trait Memory {
     }
     fn prefetch(&self, pointer: *const c_void, count: usize, to: Location, stream: Stream) -> Result;
     fn advise(&self, pointer: *const c_void, count: usize, advice: u32, location: Location) -> Result;
+    /// A handle of device memory for other processes.
+    fn memory_handle(&self, _pointer: *mut c_void) -> Result<Foreign> {
+        no()
+    }
+    fn open_memory(&self, _handle: &Foreign) -> Result<*mut c_void> {
+        no()
+    }
+    fn close_memory(&self, _pointer: *mut c_void) -> Result {
+        no()
+    }
 }
 
 /// Pools of memory for allocation in stream order.
@@ -404,6 +421,13 @@ pub trait Events {
     fn destroy_event(&self, event: *mut c_void) -> Result;
     /// Milliseconds from one event to the other.
     fn elapsed(&self, start: *mut c_void, end: *mut c_void) -> Result<f32>;
+    /// A handle of an event for other processes.
+    fn event_handle(&self, _event: *mut c_void) -> Result<Foreign> {
+        no()
+    }
+    fn open_event(&self, _handle: &Foreign) -> Result<*mut c_void> {
+        no()
+    }
 }
 
 /// What a program's images hold: kernels and variables.

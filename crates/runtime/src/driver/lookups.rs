@@ -65,6 +65,7 @@ const SINCE: &[(&str, i32)] = &[
     ("cuGraphNodeGetDependencies_v2", 12030),
     ("cuGraphNodeGetDependentNodes_v2", 12030),
     ("cuGraphRemoveDependencies_v2", 12030),
+    ("cuIpcOpenMemHandle_v2", 11000),
     ("cuLinkAddData_v2", 6050),
     ("cuLinkAddFile_v2", 6050),
     ("cuLinkCreate_v2", 6050),

@@ -1,4 +1,5 @@
-//! Functions of the driver that are one of the runtime's, as in `same.rs`: memory of graphs, objects, what nodes do.
+//! Functions of the driver that are one of the runtime's, as in `same.rs`: memory of graphs, objects, what nodes do, and what
+//! processes share.
 
 use std::ffi::{c_char, c_void};
 
@@ -6,7 +7,8 @@ use super::frame::{current, driver_api};
 use super::same::same;
 use crate::api::graph_memory::AllocateNode;
 use crate::api::graph_params::InstantiateParams;
-use crate::api::{graph_memory, graph_nodes, graph_params, graphs};
+use crate::api::{graph_memory, graph_nodes, graph_params, graphs, interprocess};
+use crate::device::seam::Foreign;
 use crate::error::quietly;
 use crate::types::{EdgeData, HostNode, MemsetNode};
 
@@ -96,4 +98,15 @@ same! {
     cuGraphNodeGetDependentNodes_v2 = graph_nodes::cudaGraphNodeGetDependentNodes_v2(
         node: Handle, list: *mut Handle, data: *mut EdgeData, count: *mut usize
     );
+
+    cuIpcGetMemHandle = interprocess::cudaIpcGetMemHandle(handle: *mut Foreign, pointer: *mut c_void);
+    cuIpcOpenMemHandle = interprocess::cudaIpcOpenMemHandle(
+        pointer: *mut *mut c_void, handle: Foreign, flags: u32
+    );
+    cuIpcOpenMemHandle_v2 = interprocess::cudaIpcOpenMemHandle(
+        pointer: *mut *mut c_void, handle: Foreign, flags: u32
+    );
+    cuIpcCloseMemHandle = interprocess::cudaIpcCloseMemHandle(pointer: *mut c_void);
+    cuIpcGetEventHandle = interprocess::cudaIpcGetEventHandle(handle: *mut Foreign, event: Handle);
+    cuIpcOpenEventHandle = interprocess::cudaIpcOpenEventHandle(event: *mut Handle, handle: Foreign);
 }

@@ -10,16 +10,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::slabs::{self, Slabs};
-use super::{checks, kernel, limits};
+use super::{checks, files, kernel, limits};
 use crate::error::{CudaError, Result};
 
 const ALIGNMENT: usize = 256;
 /// From so many bytes on memory is asked for in large pages.
 const LARGE: usize = 4 << 20;
 const LARGE_PAGE: usize = 2 << 20;
+const PAGE: usize = 4096;
 /// How far apart in the sets of a cache such memory begins, and how many of it one after the other.
 const APART: usize = 17 * ALIGNMENT;
 const PLACES: usize = 16;
@@ -68,6 +70,8 @@ struct Heap {
     slabs: Slabs,
     /// How often memory was asked for in large pages.
     large: usize,
+    /// What other processes may have, by where it begins: a file, and how many bytes.
+    shared: BTreeMap<usize, (OwnedFd, usize)>,
 }
 
 fn heap() -> MutexGuard<'static, Heap> {
@@ -112,12 +116,13 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
         true => heap.slabs.take(size, || aligned(slabs::SLAB, slabs::SLAB)).map(|start| (start, Source::Slab)),
         false => {
             let (alignment, before) = if size < LARGE {
-                (ALIGNMENT, 0)
+                // Nothing else is in the pages of device memory, so that other processes can have it.
+                (if kind == Kind::Device { PAGE } else { ALIGNMENT }, 0)
             } else {
                 heap.large += 1;
                 (LARGE_PAGE, heap.large % PLACES * APART)
             };
-            let base = large(alignment, before + size.next_multiple_of(ALIGNMENT));
+            let base = large(alignment, (before + size).next_multiple_of(alignment.min(PAGE)));
             base.map(|base| (base + before, Source::Library { base }))
         }
     };
@@ -149,8 +154,13 @@ impl Heap {
     /// Gives the memory of an allocation back that has just left the table.
     fn give_back(&mut self, gone: &Allocation) {
         match gone.source {
-            // SAFETY: it came from `posix_memalign`, and is freed once.
-            Source::Library { base } => unsafe { libc::free(base as *mut c_void) },
+            Source::Library { base } => {
+                if let Some((_, bytes)) = self.shared.remove(&base) {
+                    files::take_back(base, bytes);
+                }
+                // SAFETY: it came from `posix_memalign`, and is freed once.
+                unsafe { libc::free(base as *mut c_void) };
+            }
             Source::Checker => {
                 if let Some(checker) = checks::checker() {
                     checker.release(gone.start);
@@ -244,6 +254,32 @@ pub fn unregister(pointer: *mut c_void) -> Result {
         }
         _ => Err(CudaError::HOST_MEMORY_NOT_REGISTERED),
     }
+}
+
+/// Memory as another process can have it: an open file, its bytes, and where in it an allocation lies.
+pub struct Part {
+    pub file: RawFd,
+    pub bytes: usize,
+    pub offset: usize,
+    pub size: usize,
+}
+
+/// Makes the pages of an allocation those of a file; of small memory the whole slab.
+pub fn share(pointer: *const c_void) -> Result<Part> {
+    let mut heap = heap();
+    let found = heap.live.get(&(pointer as usize)).copied();
+    let found = found.filter(|found| found.kind == Kind::Device).ok_or(CudaError::INVALID_VALUE)?;
+    let (start, bytes) = match found.source {
+        Source::Slab => (found.start - found.start % slabs::SLAB, slabs::SLAB),
+        Source::Library { base } => (base, (found.start - base + found.size).next_multiple_of(PAGE)),
+        Source::Checker | Source::Program => return Err(CudaError::NOT_SUPPORTED),
+    };
+    if !heap.shared.contains_key(&start) {
+        let file = files::give(start, bytes)?;
+        heap.shared.insert(start, (file, bytes));
+    }
+    let (file, bytes) = &heap.shared[&start];
+    Ok(Part { file: file.as_raw_fd(), bytes: *bytes, offset: found.start - start, size: found.size })
 }
 
 /// Bytes that are allocated.

@@ -12,8 +12,8 @@ use super::kept::Kept;
 use super::later::{self, Choice};
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
-use super::{kernel, runners, streams};
-use crate::device::seam::{Memory, Space, Stream};
+use super::{interprocess, kernel, runners, streams};
+use crate::device::seam::{Foreign, Memory, Space, Stream};
 use crate::error::{CudaError, Result};
 use crate::types::{Location, PointerAttributes};
 
@@ -170,5 +170,23 @@ impl Memory for Cpu {
         device_ok()?;
         check_location(location)?;
         heap::advisable(pointer, count)
+    }
+
+    fn memory_handle(&self, pointer: *mut c_void) -> Result<Foreign> {
+        done()?;
+        if of_graphs::find(pointer).is_some() {
+            return Err(CudaError::NOT_SUPPORTED);
+        }
+        interprocess::of_memory(pointer)
+    }
+
+    fn open_memory(&self, handle: &Foreign) -> Result<*mut c_void> {
+        device_ok()?;
+        interprocess::open_memory(handle)
+    }
+
+    fn close_memory(&self, pointer: *mut c_void) -> Result {
+        done()?;
+        interprocess::close_memory(pointer)
     }
 }

@@ -26,12 +26,14 @@ mod exit;
 mod failure;
 mod fault;
 mod fibers;
+mod files;
 mod frames;
 mod gate;
 mod graphs;
 mod grid_barrier;
 mod heap;
 mod hints;
+mod interprocess;
 mod job;
 
 mod kept;

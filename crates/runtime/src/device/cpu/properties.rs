@@ -76,6 +76,7 @@ fn ask() -> DeviceProp {
         directManagedMemAccessFromHost: 1,
         maxBlocksPerMultiProcessor: blocks_per_sm as i32,
         hostRegisterSupported: 1,
+        ipcEventSupported: 1,
         memoryPoolsSupported: 1,
         unifiedFunctionPointers: 0,
         ..DeviceProp::zeroed()
@@ -183,6 +184,7 @@ pub fn attribute(which: u32) -> Result<c_int, CudaError> {
         VIRTUAL_MEMORY | SHARED_BY_FILES => 1,
         106 => prop.maxBlocksPerMultiProcessor,
         115 => prop.memoryPoolsSupported,
+        125 => prop.ipcEventSupported,
         131 | 134 => -1,
         17 | 20 | 27..=143 => 0,
         _ => return Err(CudaError::INVALID_VALUE),

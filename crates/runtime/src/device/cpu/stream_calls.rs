@@ -66,12 +66,15 @@ impl Streams for Cpu {
     fn wait_event(&self, stream: Stream, event: *mut c_void, _flags: u32) -> Result {
         device_ok()?;
         check(stream)?;
-        capture::wait_event(stream, event, || match events::ahead(event)? {
-            None => {
-                checks::order(Order::WaitsForEvent(&*get(stream)?, event as usize));
-                Ok(())
+        capture::wait_event(stream, event, || {
+            events::wait_elsewhere(event)?;
+            match events::ahead(event)? {
+                None => {
+                    checks::order(Order::WaitsForEvent(&*get(stream)?, event as usize));
+                    Ok(())
+                }
+                Some(point) => runners::push(&get(stream)?, Kept::Wait(point), None),
             }
-            Some(point) => runners::push(&get(stream)?, Kept::Wait(point), None),
         })
     }
 

@@ -7,14 +7,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::failure::device_ok;
 use super::heap;
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
-use super::runners;
+use super::{files, runners};
 use crate::device::seam::VirtualMemory;
 use crate::error::{CudaError, Result, check};
 use crate::types::{Location, MemoryProperties};
@@ -166,18 +166,7 @@ impl VirtualMemory for Cpu {
         if size > total_memory() {
             return Err(CudaError::MEMORY_ALLOCATION);
         }
-        // SAFETY: a C string; the descriptor is the file's only owner.
-        let file = unsafe {
-            let made = libc::memfd_create(c"regrain-memory".as_ptr(), libc::MFD_CLOEXEC);
-            if made < 0 {
-                return Err(CudaError::MEMORY_ALLOCATION);
-            }
-            OwnedFd::from_raw_fd(made)
-        };
-        // SAFETY: an open file.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), size as i64) } != 0 {
-            return Err(CudaError::MEMORY_ALLOCATION);
-        }
+        let file = files::make(size)?;
         Ok(state().add(file, size, asked.handle_types))
     }
 
