@@ -159,6 +159,8 @@ pub struct Options {
     pub parallelize: bool,
     /// `-fregrain-parallelize-from=`: the operations that a launch made of loops is to have.
     pub parallelize_from: Option<u64>,
+    /// `-fregrain-parallelize-tiles=`: the iterations of a tile in each dimension where tiles run in waves.
+    pub parallelize_tiles: Option<Vec<i64>>,
     /// `-fregrain-emit-cuda=`: where what loops became is written as CUDA C++.
     pub emit_cuda: Option<PathBuf>,
     /// Which remarks are wanted.

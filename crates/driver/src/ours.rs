@@ -24,6 +24,15 @@ fn operations(value: &str) -> Result<u64> {
     })
 }
 
+/// Reads `-fregrain-parallelize-tiles=`.
+fn tiles(value: &str) -> Result<Vec<i64>> {
+    let size = |text: &str| text.parse().ok().filter(|size| (1..=1 << 20).contains(size));
+    let sizes: Option<Vec<i64>> = value.split(',').map(size).collect();
+    sizes.ok_or_else(|| {
+        anyhow!("invalid value '{value}' in '-fregrain-parallelize-tiles={value}': expected sizes from 1 to 1048576")
+    })
+}
+
 /// Reads `-fregrain-check=`.
 fn kinds(value: &str) -> Result<u32> {
     value.split(',').try_fold(0, |sum, name| match CHECKS.iter().find(|(known, _)| *known == name) {
@@ -44,6 +53,7 @@ set! {
     cpu(args, value) args.options.cpu = Some(value.to_owned()).filter(|name| name != "native");
     parallelize(args, _) args.options.parallelize = true;
     parallelize_from(args, value) args.options.parallelize_from = Some(operations(value)?);
+    parallelize_tiles(args, value) args.options.parallelize_tiles = Some(tiles(value)?);
     emit_cuda(args, value) args.options.emit_cuda = Some(value.into());
     emulate(args, value) args.emulate = Some(value.to_owned());
     report(args, value) args.options.report = Some(value.into());

@@ -50,7 +50,9 @@ pub struct Array<'c> {
 
 /// An access to one element in each round.
 #[derive(Clone, Debug)]
-pub struct Access {
+pub struct Access<'c> {
+    /// The load or the store.
+    pub op: Op<'c>,
     /// The number of the array.
     pub array: usize,
     /// Whether it stores.
@@ -61,10 +63,13 @@ pub struct Access {
     pub scope: Scope,
     /// The element, as isl has it.
     pub subscripts: Vec<String>,
+    /// The same as sums.
+    pub sums: Vec<Poly>,
 }
 
 /// An access whose array may have further dimensions.
 pub struct Found<'c> {
+    op: Op<'c>,
     base: Base<'c>,
     element: Type<'c>,
     size: i64,
@@ -95,6 +100,7 @@ pub fn find<'c>(numbers: &mut Numbers<'c>, op: Op<'c>, scope: &Scope, is_certain
     }
     let size = i64::try_from(element.layout(op).0).map_err(|_| Reason::Element)?;
     let mut found = Found {
+        op,
         base: Base::Parameter(0),
         element,
         size,
@@ -116,6 +122,14 @@ pub fn find<'c>(numbers: &mut Numbers<'c>, op: Op<'c>, scope: &Scope, is_certain
     Ok(found)
 }
 
+/// The array that an address is in, whatever its subscripts are.
+pub fn base_of(mut pointer: Value<'_>) -> Option<Base<'_>> {
+    while let Some(address) = pointer.defining_op().filter(|address| address.is("llvm.getelementptr")) {
+        pointer = address.operand(0);
+    }
+    base(pointer)
+}
+
 fn base(pointer: Value<'_>) -> Option<Base<'_>> {
     if let Some((block, number)) = pointer.block_arg() {
         return block.parent_op().filter(|owner| owner.is("llvm.func")).map(|_| Base::Parameter(number));
@@ -128,7 +142,7 @@ fn base(pointer: Value<'_>) -> Option<Base<'_>> {
 ///
 /// # Errors
 /// An array has no one shape.
-pub fn shapes<'c>(numbers: &mut Numbers<'c>, found: &[Found<'c>]) -> Result<(Vec<Array<'c>>, Vec<Access>), Reason> {
+pub fn shapes<'c>(numbers: &mut Numbers<'c>, found: &[Found<'c>]) -> Result<(Vec<Array<'c>>, Vec<Access<'c>>), Reason> {
     let mut arrays: Vec<Array<'c>> = Vec::new();
     for access in found {
         if !arrays.iter().any(|array| array.base == access.base) {
@@ -142,11 +156,13 @@ pub fn shapes<'c>(numbers: &mut Numbers<'c>, found: &[Found<'c>]) -> Result<(Vec
         within(numbers, &arrays[number], &access.scope, &subscripts)?;
         let text = |subscript: &Poly| subscript.text().ok_or(Reason::NotAffine);
         accesses.push(Access {
+            op: access.op,
             array: number,
             writes: access.writes,
             is_certain: access.is_certain,
             scope: access.scope.clone(),
             subscripts: subscripts.iter().map(text).collect::<Result<_, _>>()?,
+            sums: subscripts,
         });
     }
     Ok((arrays, accesses))

@@ -12,6 +12,7 @@ use crate::affine::{
     plan::{Host, Launch, Plan},
     poly::param_name,
     sets::{Range, Weight},
+    threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
 };
 
 /// The least and the greatest value.
@@ -27,10 +28,11 @@ pub fn plan(plan: &Plan, numbers: &Numbers<'_>) -> bool {
     let footprint = |footprint: &super::sets::Footprint| {
         footprint.first.iter().chain(&footprint.last).all(|term| known.fits(term)) && known.fits(&footprint.exists)
     };
-    let weights = [&plan.work, &plan.launches, &plan.grids];
+    let grids = plan.grids.iter().map(|(weight, _)| weight);
+    let mut weights = plan.work.iter().chain(&plan.launches).chain(grids);
     known.fits(&plan.holds)
         && plan.footprints.iter().all(footprint)
-        && weights.iter().all(|list| list.iter().all(|weight: &Weight| known.and(&weight.ranges).is_some()))
+        && weights.all(|weight: &Weight| known.and(&weight.ranges).is_some())
         && known.host(&plan.host)
 }
 
@@ -56,7 +58,7 @@ impl Known {
         match host {
             Host::Sequence(parts) => parts.iter().all(|part| self.host(part)),
             Host::Loop(range, body) => self.and(std::slice::from_ref(range)).is_some_and(|inner| inner.host(body)),
-            Host::Launch(Launch { threads, exists, code, .. }) => {
+            Host::Launch(Launch { threads, exists, code, on_chip, .. }) => {
                 // The last block has threads behind the last one that is wanted.
                 let inner = self.and(threads).map(|mut inner| {
                     threads.iter().for_each(|range| {
@@ -64,9 +66,38 @@ impl Known {
                     });
                     inner
                 });
-                self.fits(exists) && inner.is_some_and(|inner| inner.code(code))
+                self.fits(exists) && inner.is_some_and(|inner| inner.code(code) && inner.on_chip(threads, on_chip))
             }
         }
+    }
+
+    fn on_chip(&self, threads: &[Range], what: &OnChip) -> bool {
+        let mut known = self.clone();
+        for Range { name, .. } in threads {
+            let Some(ends) = self.0.get(name) else { return false };
+            known.0.insert(first_of_block(name), *ends);
+        }
+        let register = |register: &Register| {
+            known.fits(&register.exists) && register.subscripts.iter().all(|subscript| known.fits(subscript))
+        };
+        what.registers.iter().all(register)
+            && what.phases.iter().all(|phase| match phase {
+                Phase::Alone(code) => known.code(code),
+                Phase::Pieces(pieces) => known.pieces(pieces),
+            })
+    }
+
+    fn pieces(&self, pieces: &Pieces) -> bool {
+        let Some(known) = self.and(std::slice::from_ref(&pieces.rounds)) else { return false };
+        let tile = |tile: &Tile| {
+            let mut inner = known.clone();
+            for (at, (first, size)) in tile.first.iter().zip(&tile.sizes).enumerate() {
+                let Some((low, high)) = known.ends(first) else { return false };
+                inner.0.insert(subscript_name(at), (low, high + i128::from(*size)));
+            }
+            inner.fits(&tile.holds)
+        };
+        known.code(&pieces.code) && pieces.tiles.iter().all(tile)
     }
 
     fn code(&self, code: &Code) -> bool {

@@ -6,6 +6,7 @@
 //! ([`reductions`]).
 
 pub mod accesses;
+
 pub mod describe;
 pub mod fits;
 pub mod neighbours;
@@ -15,6 +16,8 @@ pub mod poly;
 pub mod reductions;
 pub mod sets;
 pub mod statements;
+pub mod threads;
+pub mod waves;
 
 use mlir_bridge::ir::Op;
 
@@ -63,7 +66,7 @@ pub struct Description<'c> {
     /// The statements, in the order of the text.
     pub statements: Vec<Statement<'c>>,
     /// Their accesses.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<Access<'c>>,
 }
 
 /// Describes a function whose loops are raised.
@@ -95,7 +98,7 @@ impl Description<'_> {
     }
 
     /// Which elements an access of a statement is to: `A0[i0] : exists (i1 : 0 <= i1 < n0)`.
-    pub fn element(&self, statement: usize, access: &Access) -> String {
+    pub fn element(&self, statement: usize, access: &Access<'_>) -> String {
         let around = self.statements[statement].scope.variables.len();
         let inner: Vec<String> = access.scope.variables[around..].iter().copied().map(poly::variable_name).collect();
         let condition = access.scope.text();

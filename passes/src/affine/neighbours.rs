@@ -56,7 +56,7 @@ pub fn scores(
 }
 
 /// From elements of an array to those beside them.
-fn neighbour(access: &Access) -> String {
+fn neighbour(access: &Access<'_>) -> String {
     let names: Vec<String> = (0..access.subscripts.len()).map(|at| format!("o{at}")).collect();
     let all = names.join(", ");
     format!("{{ A{}[{all}] -> A{}[{all} + 1] }}", access.array, access.array)

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason, fits, neighbours,
     sets::{Footprint, Range, Sets, Weight, asked, ranges},
+    threads::{BLOCKS, OnChip, Threads},
+    waves::{Tiling, is_wave, waves},
 };
 
 /// What the host does.
@@ -31,12 +33,16 @@ pub enum Host {
 pub struct Launch {
     /// The coordinates of a thread, those of neighbours last; none for a single thread.
     pub threads: Vec<Range>,
+    /// The threads of a block in each.
+    pub block: Vec<u32>,
     /// When there is anything to do.
     pub exists: Term,
     /// The variables of the host that it is for.
     pub around: Vec<String>,
     /// What a thread does.
     pub code: Code,
+    /// What the threads of a block keep on the chip meanwhile.
+    pub on_chip: OnChip,
     /// For a single thread: that its statement has loops that others may have a part in.
     pub reduces: Option<Reduces>,
 }
@@ -84,7 +90,7 @@ pub fn statement_of(name: &str) -> Option<usize> {
 }
 
 /// The statement of code that does nothing but one instance, under conditions at most.
-fn one_statement(code: &Code) -> Option<usize> {
+pub fn one_statement(code: &Code) -> Option<usize> {
     match code {
         Code::For { once: true, body, .. } => one_statement(body),
         Code::If { then, otherwise: None, .. } => one_statement(then),
@@ -109,8 +115,8 @@ pub struct Plan {
     pub work: Vec<Weight>,
     /// How many launches there are, roughly.
     pub launches: Vec<Weight>,
-    /// The threads of each launch, at most.
-    pub grids: Vec<Weight>,
+    /// The threads of each launch, at most, and those of a block.
+    pub grids: Vec<(Weight, Vec<u32>)>,
 }
 
 /// The seconds that isl may take for a nest, which take as long as thousands of its usual ones.
@@ -129,29 +135,44 @@ impl From<Error> for Reason {
 ///
 /// # Errors
 /// Nothing may, or it takes too long to find out.
-pub fn plan(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
-    let made = || serde_json::to_vec(&planned(context, description)).unwrap_or_default();
-    let made = isl::computed(LONGEST, made).ok_or(Reason::Budget)?;
-    match serde_json::from_slice(&made) {
-        Ok(plan) => plan,
-        // It went wrong there, and does so here, where it is told of.
-        Err(_) => planned(context, description),
+pub fn plan(context: &Context, description: &Description<'_>, tiling: &Tiling) -> Result<Plan, Reason> {
+    // Tiles and what is kept on the chip take isl longer, and are left out where that is too long.
+    let ways = [(tiling, true), (&Tiling::Never, true), (&Tiling::Never, false)];
+    for (number, (tiling, shares)) in ways.into_iter().enumerate() {
+        if number == 1 && ways[0].0 == tiling {
+            continue;
+        }
+        let made = || serde_json::to_vec(&planned(context, description, tiling, shares)).unwrap_or_default();
+        let Some(made) = isl::computed(LONGEST, made) else { continue };
+        match serde_json::from_slice(&made) {
+            Ok(Err(Reason::Budget | Reason::Numbers)) if number + 1 < ways.len() => {}
+            Ok(plan) => return plan,
+            // It went wrong there, and does so here, where it is told of.
+            Err(_) => return planned(context, description, tiling, shares),
+        }
     }
+    Err(Reason::Budget)
 }
 
-fn planned(context: &Context, description: &Description<'_>) -> Result<Plan, Reason> {
+fn planned(context: &Context, description: &Description<'_>, tiling: &Tiling, shares: bool) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
     let Sets { domain, reads, writes, times, .. } = &sets;
     let dependences = Dependences::between(reads, writes, times)?;
     let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
     let root = schedule.root()?;
-    let mut mapping = Mapping { sets: &sets, description, reducible: None, launches: Vec::new(), grids: Vec::new() };
+    let mut mapping = Mapping { sets: &sets, description, shares, reducible: None, launches: Vec::new(), grids: Vec::new() };
     mapping.reducible = reducible(context, description)?;
     if !mapping.is_worth(&root, domain)? {
         return Err(Reason::Sequential);
     }
-    let tree = schedule.tree();
-    let host = mapping.node(&root, domain, &[])?;
+    let mut tree = schedule.tree();
+    let host = match mapping.tiled(&root, &dependences, tiling)? {
+        Some((host, tiled)) => {
+            tree = tiled;
+            host
+        }
+        None => mapping.node(&root, domain, &[])?,
+    };
     let Mapping { launches, grids, .. } = mapping;
     let footprints = sets.footprints(description)?;
     let work = sets.work(description)?;
@@ -200,10 +221,12 @@ fn is_parallel(node: &Node) -> Result<bool, Error> {
 struct Mapping<'s, 'd, 'c> {
     sets: &'s Sets,
     description: &'d Description<'c>,
+    /// Whether threads may keep things on the chip.
+    shares: bool,
     /// The instances of statements with reductions.
     reducible: Option<UnionSet>,
     launches: Vec<Weight>,
-    grids: Vec<Weight>,
+    grids: Vec<(Weight, Vec<u32>)>,
 }
 
 /// Puts the dimension that neighbours are to differ in last; of equals the last, as it is.
@@ -249,8 +272,9 @@ impl Mapping<'_, '_, '_> {
                 0 => self.rounds(node, &domain, around),
                 count => {
                     let band = if count < node.members()? { node.split(count)? } else { node.clone() };
-                    let below = band.children()?.first().ok_or(Reason::Budget)?.times_below()?;
-                    self.launch(&below, &domain, Some((&band.band_times()?, &node.domain()?)), around)
+                    let below = band.children()?.into_iter().next().ok_or(Reason::Budget)?;
+                    let threads = (&band.band_times()?, &node.domain()?, Some(&below));
+                    self.launch(&below.times_below()?, &domain, Some(threads), around)
                 }
             },
             Step::Filter | Step::Sequence | Step::Set => {
@@ -281,17 +305,51 @@ impl Mapping<'_, '_, '_> {
         Ok(Host::Loop(range, Box::new(body)))
     }
 
+    /// Waves of tiles in place of waves of iterations, and the tree of their schedule, if isl finds a band to tile.
+    fn tiled(
+        &mut self,
+        root: &Node,
+        dependences: &Dependences,
+        tiling: &Tiling,
+    ) -> Result<Option<(Host, String)>, Reason> {
+        let domain = &self.sets.domain;
+        let top = root.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let is_plain = top.step() != Step::Band || coincident(&top)? > 0;
+        if *tiling == Tiling::Never || is_plain || !is_wave(self.description, &top)? {
+            return Ok(None);
+        }
+        domain.context().prefer_tilable(true);
+        let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
+        domain.context().prefer_tilable(false);
+        let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        if node.step() != Step::Band || coincident(&node)? > 0 || !node.is_permutable()? {
+            return Ok(None);
+        }
+        let Some(sizes) = tiling.sizes(node.members()?) else { return Ok(None) };
+        let (name, times) = ("h0".to_owned(), node.band_times()?);
+        let all = waves(domain, node.members()?, &sizes)?;
+        let waves = times.apply_range(&all.waves)?;
+        let range = ranges(&domain.apply(&waves)?.to_set()?, &self.sets.known, |_| name.clone())?;
+        let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
+        let instances = now.apply(&waves.reverse()?)?.intersect(domain)?;
+        let around = [Around { name, hull: range.clone() }];
+        let tiles = (&times.apply_range(&all.tiles)?, domain, None);
+        let body = self.launch(&node.times_below()?, &instances, Some(tiles), &around)?;
+        let range = range.into_iter().next().ok_or(Reason::Budget)?;
+        Ok(Some((Host::Loop(range, Box::new(body)), schedule.tree())))
+    }
+
     /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order of `below`.
     fn launch(
         &mut self,
         below: &UnionMap,
         domain: &UnionSet,
-        times: Option<(&UnionMap, &UnionSet)>,
+        times: Option<(&UnionMap, &UnionSet, Option<&Node>)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
         let exists = asked(&domain.params()?, &self.sets.known)?;
-        let (mut threads, mut mine) = (Vec::new(), domain.clone());
-        if let Some((times, everywhere)) = times {
+        let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
+        if let Some((times, everywhere, below)) = times {
             let name = |at: usize| format!("t{at}");
             threads = ranges(&domain.apply(times)?.to_set()?, &self.sets.known, name)?;
             let all = everywhere.apply(times)?.to_set()?;
@@ -300,22 +358,32 @@ impl Mapping<'_, '_, '_> {
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
-            if threads.len() > 1 {
+            // What is below a tile is all its own.
+            block = if below.is_some() { BLOCKS[threads.len()].to_vec() } else { vec![1; threads.len()] };
+            if threads.len() > 1 && below.is_some() {
                 let scores = neighbours::scores(self.description, domain, times, threads.len())?;
                 for list in [&mut threads, &mut all] {
                     last_is_best(list, &scores);
                 }
             }
-            self.grids.push(Weight { ranges: all, cost: 1 });
+            self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
         }
         let code = code_of(&below.intersect_domain(&mine)?, &self.sets.known)?;
+        let on_chip = match times.filter(|_| self.shares) {
+            Some((times, _, Some(below))) => {
+                let (sets, description) = (self.sets, self.description);
+                let launch = Threads { sets, description, domain, times, threads: &threads, mine: &mine, below };
+                launch.on_chip(&code)?
+            }
+            _ => OnChip::default(),
+        };
         let reduces = if times.is_none() { self.reduces(&code)? } else { None };
         // One for the parts and one for the whole of each loop, the last of which is the statement.
         let parts = reduces.as_ref().map_or(0, |some| self.description.statements[some.statement].reductions.len());
         let cost = (2 * parts as u64).max(1);
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
-        Ok(Host::Launch(Launch { threads, exists, around, code, reduces }))
+        Ok(Host::Launch(Launch { threads, block, exists, around, code, on_chip, reduces }))
     }
 
     /// What several threads may have a part in of code that one thread does.

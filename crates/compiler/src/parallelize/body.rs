@@ -11,6 +11,7 @@ use regrain_passes::affine::{Description, poly::variable_name};
 use regrain_passes::analysis::addresses::steps;
 use regrain_passes::analysis::facts::{constant, is_nsw};
 
+use super::chip::Places;
 use super::parts::Part;
 use super::terms::Lines;
 
@@ -52,6 +53,8 @@ pub struct Body<'d, 'c> {
     parts: Vec<(&'d Reduction<'c>, usize, Part)>,
     /// Operations that are done in another order than the program's.
     reordered: HashSet<Op<'c>>,
+    /// Where elements are that are not in their arrays.
+    places: Places<'c>,
 }
 
 /// `None` for what has no counterpart.
@@ -61,13 +64,19 @@ impl<'d, 'c> Body<'d, 'c> {
     /// A writer that has not named any value.
     pub fn of(description: &'d Description<'c>, fuses: bool) -> Self {
         let reordered = HashSet::new();
-        Self { description, fuses, names: vec![HashMap::new()], next: 0, parts: Vec::new(), reordered }
+        Self { description, fuses, names: vec![HashMap::new()], next: 0, parts: Vec::new(), reordered, places: Places::default() }
     }
 
     /// The same where a part is done of reductions.
     pub fn with_parts(mut self, parts: Vec<(&'d Reduction<'c>, usize, Part)>) -> Self {
         self.reordered = parts.iter().flat_map(|(reduction, ..)| reduction.steps.iter().copied()).collect();
         self.parts = parts;
+        self
+    }
+
+    /// The same where elements are in other places.
+    pub fn with_places(mut self, places: Places<'c>) -> Self {
+        self.places = places;
         self
     }
 
@@ -107,12 +116,12 @@ impl<'d, 'c> Body<'d, 'c> {
     pub(super) fn operation(&mut self, lines: &mut Lines, op: Op<'c>) -> Option<()> {
         match op.name() {
             "llvm.load" => {
-                let place = self.element(lines, op.operand(0), op.result(0).ty())?;
+                let place = self.place(lines, op, op.operand(0), op.result(0).ty())?;
                 self.declare(lines, op.result(0), &place)
             }
             "llvm.store" => {
                 let value = self.value(lines, op.operand(0))?;
-                let place = self.element(lines, op.operand(1), op.operand(0).ty())?;
+                let place = self.place(lines, op, op.operand(1), op.operand(0).ty())?;
                 lines.line(&format!("{place} = {value};"));
                 Some(())
             }
@@ -165,19 +174,10 @@ impl<'d, 'c> Body<'d, 'c> {
             self.name(result, name.clone());
             results.push(name);
         }
-        let body = op.body();
-        let (counter, variable) = (self.fresh(), body.arg(0));
+        let counter = self.fresh();
         let [first, end, step] = &bounds[..] else { return None };
         lines.open(&format!("for (long {counter} = {first}; {counter} < {end}; {counter} += {step})"));
-        self.names.push(HashMap::new());
-        let name = variable_name(self.description.numbers.variable(variable)?);
-        let ty = type_name(variable.ty())?;
-        lines.line(&format!("const {ty} {name} = ({ty}){counter};"));
-        for (argument, name) in body.args().into_iter().skip(1).zip(&results) {
-            self.name(argument, name.clone());
-        }
-        self.block(lines, body, &results)?;
-        self.names.pop();
+        self.round_body(lines, op, &counter, &results)?;
         lines.close();
         Some(())
     }
@@ -202,6 +202,46 @@ impl<'d, 'c> Body<'d, 'c> {
         Some(())
     }
 
+    /// The rounds of a loop that are of a piece; what it hands on is in `results`.
+    pub(super) fn rounds_of_piece(
+        &mut self,
+        lines: &mut Lines,
+        op: Op<'c>,
+        first: &str,
+        count: i64,
+        results: &[String],
+    ) -> Option<()> {
+        let (low, high) = (self.value(lines, op.operand(0))?, self.value(lines, op.operand(1))?);
+        let counter = self.fresh();
+        let (low, high) = (format!("most((long){low}, {first})"), format!("least((long){high}, {first} + {count}L)"));
+        lines.open(&format!("for (long {counter} = {low}; {counter} < {high}; {counter}++)"));
+        self.round_body(lines, op, &counter, results)?;
+        lines.close();
+        Some(())
+    }
+
+    fn round_body(&mut self, lines: &mut Lines, op: Op<'c>, counter: &str, results: &[String]) -> Option<()> {
+        let body = op.body();
+        let variable = body.arg(0);
+        self.names.push(HashMap::new());
+        let name = variable_name(self.description.numbers.variable(variable)?);
+        let ty = type_name(variable.ty())?;
+        lines.line(&format!("const {ty} {name} = ({ty}){counter};"));
+        for (argument, name) in body.args().into_iter().skip(1).zip(results) {
+            self.name(argument, name.clone());
+        }
+        self.block(lines, body, results)?;
+        self.names.pop().map(drop)
+    }
+
+    /// Where an operation loads or stores.
+    fn place(&mut self, lines: &mut Lines, op: Op<'c>, pointer: Value<'c>, ty: Type<'c>) -> Text {
+        match self.places.tiles.get(&op) {
+            Some(element) => element.text(),
+            None => self.element(lines, pointer, ty),
+        }
+    }
+
     /// An element of an array.
     fn element(&mut self, lines: &mut Lines, pointer: Value<'c>, ty: Type<'c>) -> Text {
         let (mut pointer, mut bytes, mut indices) = (pointer, 0, Vec::new());
@@ -217,6 +257,9 @@ impl<'d, 'c> Body<'d, 'c> {
         };
         let number = self.description.arrays.iter().position(|array| array.base == base)?;
         let array: &Array<'c> = &self.description.arrays[number];
+        if self.places.registers.contains(&number) {
+            return (ty == array.element).then(|| format!("r{number}"));
+        }
         let mut sum = Vec::new();
         for (index, stride) in indices {
             if stride % array.size != 0 {

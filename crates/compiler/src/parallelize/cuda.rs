@@ -10,7 +10,7 @@
 
 use mlir_bridge::ir::Type;
 use mlir_bridge::isl::Term;
-use regrain_passes::affine::accesses::{Base, extent};
+use regrain_passes::affine::accesses::Base;
 use regrain_passes::affine::plan::{Host, Launch, Plan, Reduces, statement_of};
 use regrain_passes::affine::poly::{param_name, variable_name};
 use regrain_passes::affine::reductions::Reduction;
@@ -18,6 +18,7 @@ use regrain_passes::affine::sets::{Footprint, Range, Weight};
 use regrain_passes::affine::{Description, Reason};
 
 use super::body::{Body, type_name};
+use super::chip::{Writer, coordinates, linear};
 use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
 use super::terms::{Lines, code, term};
 
@@ -37,10 +38,6 @@ pub struct Nest<'d, 'c> {
     pub least_work: u64,
 }
 
-/// The threads of a block, by how many dimensions there are, neighbours last.
-const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
-/// The names of dimensions of a grid, neighbours last.
-const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
 /// The most blocks in y and z.
 const MOST_BLOCKS: u32 = 65_535;
 
@@ -185,11 +182,11 @@ impl<'d, 'c> Nest<'d, 'c> {
             lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
         }
         let dimensions = launch.threads.len();
-        let blocks = launch.threads.iter().zip(BLOCKS[dimensions]).rev();
+        let blocks = launch.threads.iter().zip(&launch.block).rev();
         let grid: Vec<String> = blocks
             .map(|(Range { name, .. }, size)| format!("(unsigned)((last_{name} - first_{name}) / {size} + 1)"))
             .collect();
-        let block: Vec<String> = BLOCKS[dimensions].iter().rev().map(u32::to_string).collect();
+        let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
         let (grid, block) = match dimensions {
             0 if kernel.is_shared() => ("(unsigned)parts".to_owned(), THREADS.to_string()),
             0 => ("1".to_owned(), "1".to_owned()),
@@ -213,10 +210,11 @@ impl<'d, 'c> Nest<'d, 'c> {
         let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
         let mut lines = Lines::default();
         lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
-        for (Range { name, .. }, at) in launch.threads.iter().zip(DIMENSIONS[launch.threads.len()]) {
-            lines.line(&format!(
-                "const long {name} = first_{name} + (long)blockIdx.{at} * blockDim.{at} + threadIdx.{at};"
-            ));
+        coordinates(launch, &mut lines);
+        if kernel.parts.is_empty() {
+            Writer { description: self.description, fuses: self.fuses, launch }.write(&mut lines)?;
+            lines.close();
+            return Ok(lines.text + "\n");
         }
         let shared = kernel.parts.last().filter(|(.., part)| *part == Part::Mine);
         if let Some((reduction, first, _)) = shared {
@@ -354,8 +352,8 @@ impl<'d, 'c> Nest<'d, 'c> {
         lines.line(&format!("const double launches = {};", sum(&self.plan.launches)));
         lines.line(&format!("if (operations < {}.0 * launches || launches < 1.0)", self.least_work));
         lines.line("  return 0;");
-        for Weight { ranges, .. } in &self.plan.grids {
-            for (Range { first, last, exists, .. }, size) in ranges.iter().zip(BLOCKS[ranges.len()]).rev().skip(1) {
+        for (Weight { ranges, .. }, block) in &self.plan.grids {
+            for (Range { first, last, exists, .. }, size) in ranges.iter().zip(block).rev().skip(1) {
                 let most = u64::from(MOST_BLOCKS) * u64::from(*size);
                 lines.line(&format!("if ({} && {} - {} >= {most}L)", term(exists), term(last), term(first)));
                 lines.line("  return 0;");
@@ -369,15 +367,8 @@ impl<'d, 'c> Nest<'d, 'c> {
         if footprint.first.is_empty() {
             return Ok(());
         }
-        let strides = &self.description.arrays[number].strides;
-        let place = |subscripts: &[Term]| -> Option<String> {
-            let mut sum = term(subscripts.first()?);
-            for (pair, subscript) in strides.windows(2).zip(&subscripts[1..]) {
-                let (count, param) = extent(&pair[0], &pair[1])?;
-                let count = param.map_or(format!("{count}L"), |param| format!("({count}L * {})", param_name(param)));
-                sum = format!("({sum} * {count} + {})", term(subscript));
-            }
-            Some(sum)
+        let place = |subscripts: &[Term]| {
+            linear(self.description, number, &subscripts.iter().map(term).collect::<Vec<_>>())
         };
         lines.open(&format!("if ({})", term(&footprint.exists)));
         let (first, last) = (place(&footprint.first), place(&footprint.last));

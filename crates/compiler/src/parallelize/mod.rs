@@ -10,6 +10,7 @@
 //! The nest itself stays as a function of its own: what it does where the launches may not or need not stand for it.
 
 mod body;
+mod chip;
 mod cuda;
 mod guard;
 mod parts;
@@ -32,15 +33,16 @@ use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
 use regrain_passes::affine::accesses::Base;
 use regrain_passes::affine::plan::plan;
+use regrain_passes::affine::waves::Tiling;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
 use regrain_passes::pipelines;
+use regrain_targets::target::Code;
 
 use crate::compile::compile_sides;
 use crate::context::{mlir_context, run};
 use crate::diagnostics::RemarkLog;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
-use crate::options::Options;
 use crate::source::{Source, read_bitcode, write_bitcode};
 use crate::words::Words;
 
@@ -245,7 +247,7 @@ fn nest(
     let Some(function) = op.lookup_symbol(&region.function) else {
         return Err(format!("no function '{}'", region.function));
     };
-    Ok(write(source.options, region, unique, function, dump))
+    Ok(write(source, region, unique, function, dump))
 }
 
 /// A row of nests, with the bodies of its members in it.
@@ -259,8 +261,18 @@ fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
+/// The tiles of waves: a thread goes through one alone, which is for processors.
+fn tiling(source: &Source<'_>) -> Tiling {
+    let is_processor = |arch: &regrain_targets::Arch| matches!(arch.target.code(), Code::Blocks(_));
+    match &source.options.parallelize_tiles {
+        Some(sizes) => Tiling::Of(sizes.clone()),
+        None if source.archs.iter().all(is_processor) => Tiling::Usual,
+        None => Tiling::Never,
+    }
+}
+
 fn write(
-    options: &Options,
+    source: &Source<'_>,
     region: &Region,
     unique: &str,
     function: Op<'_>,
@@ -268,14 +280,14 @@ fn write(
 ) -> std::result::Result<Written, Reason> {
     let description = describe(function)?;
     show(dump, "description", &description.lines().join("\n"));
-    let plan = plan(&isl::Context::new(BUDGET), &description)?;
+    let plan = plan(&isl::Context::new(BUDGET), &description, &tiling(source))?;
     show(dump, "schedule", &plan.tree);
     if !region.members.is_empty() && plan.host.has_long_thread(&description) {
         return Err(Reason::Sequential);
     }
     let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
         || cfg!(target_arch = "aarch64");
-    let least_work = options.parallelize_from.unwrap_or(LEAST_WORK);
+    let least_work = source.options.parallelize_from.unwrap_or(LEAST_WORK);
     let nest = cuda::Nest {
         name: unique.to_owned(),
         description: &description,

@@ -4,6 +4,7 @@
 #include <isl/ast.h>
 #include <isl/ast_build.h>
 #include <isl/ctx.h>
+#include <isl/fixed_box.h>
 #include <isl/id.h>
 #include <isl/map.h>
 #include <isl/options.h>

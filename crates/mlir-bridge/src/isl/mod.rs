@@ -92,6 +92,12 @@ impl Context {
         Self(Rc::new(owned))
     }
 
+    /// Whether schedules that are computed from now on have bands that may be tiled before dimensions that carry nothing.
+    pub fn prefer_tilable(&self, tilable: bool) {
+        // SAFETY: a live context with an option that it has from the start.
+        let _ = unsafe { raw::isl_options_set_schedule_outer_coincidence(self.raw(), i32::from(!tilable)) };
+    }
+
     fn raw(&self) -> *mut raw::isl_ctx {
         self.0.0
     }

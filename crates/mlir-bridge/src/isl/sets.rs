@@ -67,6 +67,46 @@ impl Set {
         self.context.size(unsafe { raw::isl_set_dim(self.raw, raw::isl_dim_type_isl_dim_set) })
     }
 
+    /// Whether both have the same points for all parameters.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_equal(&self, other: &Set) -> Result<bool> {
+        self.context.same(&other.context);
+        // SAFETY: live sets of one context.
+        self.context.answer(unsafe { raw::isl_set_is_equal(self.raw, other.raw) })
+    }
+
+    /// A box of a size that is the same for all parameters with all points of the set in it: its first point, and how many there are in
+    /// each dimension. `None` where isl finds none.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn fixed_box(&self) -> Result<Option<(Set, Vec<i64>)>> {
+        let dimensions = self.dimensions()?;
+        // SAFETY: a live set; the box, its size and its numbers are our own and given back, the offset is taken by what makes a set of it.
+        unsafe {
+            let found = self.context.check(raw::isl_set_get_simple_fixed_box_hull(self.raw))?;
+            let is_valid = self.context.answer(raw::isl_fixed_box_is_valid(found));
+            let offset = raw::isl_set_from_multi_aff(raw::isl_fixed_box_get_offset(found));
+            let size = raw::isl_fixed_box_get_size(found);
+            raw::isl_fixed_box_free(found);
+            let mut sizes = Vec::new();
+            for at in 0..dimensions {
+                let value = raw::isl_multi_val_get_val(size, at as i32);
+                sizes.push(super::text(raw::isl_val_to_str(value)).parse().ok());
+                raw::isl_val_free(value);
+            }
+            raw::isl_multi_val_free(size);
+            let offset = Set::take(&self.context, offset);
+            if !is_valid? {
+                return Ok(None);
+            }
+            let sizes: Option<Vec<i64>> = sizes.into_iter().collect();
+            sizes.map(|sizes| Ok((offset?, sizes))).transpose()
+        }
+    }
+
     pub(super) fn raw_copy(&self) -> *mut raw::isl_set {
         self.give()
     }
@@ -158,6 +198,15 @@ impl UnionMap {
     pub fn is_empty(&self) -> Result<bool> {
         // SAFETY: a live relation.
         self.context.answer(unsafe { raw::isl_union_map_is_empty(self.raw) })
+    }
+
+    /// Whether it relates each point to one at most.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn is_single_valued(&self) -> Result<bool> {
+        // SAFETY: a live relation.
+        self.context.answer(unsafe { raw::isl_union_map_is_single_valued(self.raw) })
     }
 
     /// Whether the other relates all that this one does.

@@ -1,0 +1,376 @@
+//! What threads of a block keep on the chip, as C: registers, and loops that go by pieces whose arrays are in shared memory.
+//!
+//! ```text
+//!   __shared__ double T0[8][32];
+//!   double r2 = 0; if (...) r2 = A2[...];
+//!   for (long k0 = first; k0 <= last; k0 += 32) {
+//!     ...T0[row][x] = A0[...];  __syncthreads();  ...r2 = fma(T0[..][..], .., r2);  __syncthreads();
+//!   }
+//!   if (...) A2[...] = r2;
+//! ```
+
+use std::collections::HashMap;
+
+use mlir_bridge::ir::Op;
+use mlir_bridge::isl::{Code, Term};
+use regrain_passes::affine::accesses::extent;
+use regrain_passes::affine::plan::{Launch, statement_of};
+use regrain_passes::affine::poly::{Poly, param_name, variable_name};
+use regrain_passes::affine::sets::Range;
+use regrain_passes::affine::statements::Statement;
+use regrain_passes::affine::threads::{BLOCKS, PIECE, Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of};
+use regrain_passes::affine::{Description, Reason};
+
+use super::body::{Body, type_name};
+use super::terms::{Lines, code, term};
+
+/// The names of dimensions of a grid, neighbours last.
+pub const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
+
+/// Where elements are that are not in the arrays while a thread works.
+#[derive(Clone, Default)]
+pub struct Places<'c> {
+    /// The arrays that are registers.
+    pub registers: Vec<usize>,
+    /// The tiles of accesses.
+    pub tiles: HashMap<Op<'c>, Element>,
+}
+
+/// An element of a tile.
+#[derive(Clone)]
+pub struct Element {
+    /// What the tile and the numbers of its first element are called.
+    name: String,
+    /// The subscripts in the array.
+    sums: Vec<Poly>,
+}
+
+impl Element {
+    /// The element as C.
+    pub fn text(&self) -> Option<String> {
+        let subscripts: Option<Vec<String>> = self.sums.iter().map(sum).collect();
+        let subscripts = subscripts?.into_iter().enumerate();
+        let subscripts = subscripts.map(|(at, sum)| format!("[{sum} - {}]", first_name(&self.name, at)));
+        Some(format!("{}{}", self.name, subscripts.collect::<String>()))
+    }
+}
+
+fn tile_name(phase: usize, tile: usize) -> String {
+    format!("T{phase}_{tile}")
+}
+
+fn first_name(tile: &str, at: usize) -> String {
+    format!("{}_{at}", tile.replace('T', "f"))
+}
+
+/// A sum as C, of 64 bits.
+fn sum(poly: &Poly) -> Option<String> {
+    let mut text = String::new();
+    for (product, factor) in poly.terms() {
+        let name = match (&product.params[..], product.variable) {
+            ([], None) => String::new(),
+            ([param], None) => param_name(*param),
+            ([], Some(variable)) => format!("(long){}", variable_name(variable)),
+            _ => return None,
+        };
+        let sign = if factor < 0 { " - " } else { " + " };
+        let size = factor.checked_abs()?;
+        text += if text.is_empty() && factor > 0 { "" } else { sign };
+        text += &match (name.is_empty(), size) {
+            (true, _) => format!("{size}L"),
+            (false, 1) => name,
+            (false, _) => format!("{size}L * {name}"),
+        };
+    }
+    Some(if text.is_empty() { "0L".into() } else { text.trim_start().to_owned() })
+}
+
+/// The place of an element in its array, as C.
+pub fn linear(description: &Description<'_>, array: usize, subscripts: &[String]) -> Option<String> {
+    let strides = &description.arrays[array].strides;
+    let mut sum = subscripts.first()?.clone();
+    for (pair, subscript) in strides.windows(2).zip(&subscripts[1..]) {
+        let (count, param) = extent(&pair[0], &pair[1])?;
+        let count = param.map_or(format!("{count}L"), |param| format!("({count}L * {})", param_name(param)));
+        sum = format!("({sum} * {count} + {subscript})");
+    }
+    Some(sum)
+}
+
+/// How a part of a statement is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    All,
+    /// What is before the loop, and what the loop starts with.
+    Before,
+    /// The loop's rounds of a piece.
+    Rounds,
+    /// What is behind.
+    Behind,
+}
+
+/// A kernel whose threads keep something on the chip.
+pub struct Writer<'w, 'c> {
+    /// What the nest is.
+    pub description: &'w Description<'c>,
+    /// Whether the host rounds once where it may.
+    pub fuses: bool,
+    /// The launch.
+    pub launch: &'w Launch,
+}
+
+impl<'c> Writer<'_, 'c> {
+    /// What a thread does.
+    ///
+    /// # Errors
+    /// An operation has no counterpart.
+    pub fn write(&self, lines: &mut Lines) -> Result<(), Reason> {
+        let what = &self.launch.on_chip;
+        for (number, phase) in what.phases.iter().enumerate() {
+            if let Phase::Pieces(pieces) = phase {
+                for (at, tile) in pieces.tiles.iter().enumerate() {
+                    self.declare(lines, &tile_name(number, at), tile)?;
+                }
+            }
+        }
+        for register in &what.registers {
+            let (name, ty) = (format!("r{}", register.array), self.element_type(register.array)?);
+            lines.line(&format!("{ty} {name} = 0;"));
+            lines.line(&format!("if ({})", term(&register.exists)));
+            lines.line(&format!("  {name} = {};", self.register(register)?));
+        }
+        let alone = [Phase::Alone(self.launch.code.clone())];
+        let phases = if what.phases.is_empty() { &alone[..] } else { &what.phases };
+        for (number, phase) in phases.iter().enumerate() {
+            match phase {
+                Phase::Alone(code) => self.code(lines, code, &Places::default(), Part::All, None)?,
+                Phase::Pieces(pieces) => self.pieces(lines, number, pieces)?,
+            }
+        }
+        for register in &what.registers {
+            lines.line(&format!("if ({})", term(&register.exists)));
+            lines.line(&format!("  {} = r{};", self.register(register)?, register.array));
+        }
+        Ok(())
+    }
+
+    fn element_type(&self, array: usize) -> Result<&'static str, Reason> {
+        type_name(self.description.arrays[array].element).ok_or(Reason::Element)
+    }
+
+    fn register(&self, register: &Register) -> Result<String, Reason> {
+        let subscripts: Vec<String> = register.subscripts.iter().map(term).collect();
+        let place = linear(self.description, register.array, &subscripts).ok_or(Reason::Shape)?;
+        Ok(format!("A{}[{place}]", register.array))
+    }
+
+    fn declare(&self, lines: &mut Lines, name: &str, tile: &Tile) -> Result<(), Reason> {
+        let last = tile.sizes.len() - 1;
+        let size = |(at, size): (usize, &i64)| match at == last && tile.is_column {
+            true => format!("[{size} + 1]"),
+            false => format!("[{size}]"),
+        };
+        let sizes: String = tile.sizes.iter().enumerate().map(size).collect();
+        lines.line(&format!("__shared__ {} {name}{sizes}; // of A{}", self.element_type(tile.array)?, tile.array));
+        Ok(())
+    }
+
+    /// Writes code, with elements in other places.
+    fn code(
+        &self,
+        lines: &mut Lines,
+        what: &Code,
+        places: &Places<'c>,
+        part: Part,
+        pieces: Option<&Pieces>,
+    ) -> Result<(), Reason> {
+        let mut places = places.clone();
+        places.registers = self.launch.on_chip.registers.iter().map(|register| register.array).collect();
+        code(lines, what, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
+            let number = statement_of(name).filter(|number| *number < self.description.statements.len());
+            let statement = &self.description.statements[number.ok_or(Reason::Operation)?];
+            lines.open("");
+            for (variable, place) in statement.scope.variables.iter().zip(place) {
+                let ty = self.description.numbers.variables[*variable].ty();
+                // A thread that goes through a tile has neighbours before it: these are found in registers where no number is cut off.
+                let is_tile = self.launch.block.iter().all(|size| *size == 1) && !self.launch.block.is_empty();
+                let ty = if is_tile { "long" } else { type_name(ty).ok_or(Reason::Operation)? };
+                lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
+            }
+            let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
+            let written = match pieces.filter(|_| part != Part::All) {
+                Some(pieces) => self.part(lines, &mut body, statement, part, pieces),
+                None => body.operations(lines, &statement.ops, |_, _| Some(())),
+            };
+            lines.close();
+            written.ok_or(Reason::Operation)
+        })
+    }
+
+    /// A part of a statement whose first loop goes by pieces; what the loop hands on is in variables of the thread.
+    fn part(
+        &self,
+        lines: &mut Lines,
+        body: &mut Body<'_, 'c>,
+        statement: &Statement<'c>,
+        part: Part,
+        pieces: &Pieces,
+    ) -> Option<()> {
+        let at = statement.ops.iter().position(|op| op.is("scf.for"))?;
+        let op = statement.ops[at];
+        let results: Vec<String> = (0..op.num_results()).map(|number| result_name(pieces, number)).collect();
+        match part {
+            Part::Before => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
+                for (name, start) in results.iter().zip(op.operands().split_off(3)) {
+                    let start = body.value(lines, start)?;
+                    lines.line(&format!("{name} = {start};"));
+                }
+                Some(())
+            }),
+            Part::Rounds => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
+                body.rounds_of_piece(lines, op, &pieces.rounds.name, PIECE, &results)
+            }),
+            Part::Behind => {
+                let behind = &statement.ops[at + 1..];
+                let mut ops = needed(&statement.ops[..at], behind);
+                ops.extend(behind);
+                for (result, name) in op.results().into_iter().zip(results) {
+                    body.name(result, name);
+                }
+                body.operations(lines, &ops, |_, _| Some(()))
+            }
+            Part::All => None,
+        }
+    }
+
+    fn pieces(&self, lines: &mut Lines, number: usize, pieces: &Pieces) -> Result<(), Reason> {
+        let Range { name, first, last, exists } = &pieces.rounds;
+        let mut places = Places::default();
+        for (op, (at, _)) in tiles_of(pieces, self.description) {
+            let access = self.description.accesses.iter().find(|access| access.op == op).ok_or(Reason::Operation)?;
+            places.tiles.insert(op, Element { name: tile_name(number, at), sums: access.sums.clone() });
+        }
+        let none = Places::default();
+        if let Some((_, variable)) = pieces.inner {
+            let op = self.description.numbers.variables[variable].block_arg().and_then(|(block, _)| block.parent_op());
+            for (at, result) in op.ok_or(Reason::Operation)?.results().into_iter().enumerate() {
+                let ty = type_name(result.ty()).ok_or(Reason::Operation)?;
+                lines.line(&format!("{ty} {} = 0;", result_name(pieces, at)));
+            }
+            self.code(lines, &pieces.code, &none, Part::Before, Some(pieces))?;
+        }
+        lines.open(&format!("if ({})", term(exists)));
+        lines.line(&format!("const long last_{name} = {};", term(last)));
+        lines.open(&format!("for (long {name} = {}; {name} <= last_{name}; {name} += {PIECE}L)", term(first)));
+        for (at, tile) in pieces.tiles.iter().enumerate() {
+            self.copy(lines, &tile_name(number, at), tile)?;
+        }
+        lines.line("__syncthreads();");
+        let part = if pieces.inner.is_some() { Part::Rounds } else { Part::All };
+        self.code(lines, &pieces.code, &places, part, Some(pieces))?;
+        lines.line("__syncthreads();");
+        lines.close();
+        lines.close();
+        if pieces.inner.is_some() {
+            self.code(lines, &pieces.code, &none, Part::Behind, Some(pieces))?;
+        }
+        Ok(())
+    }
+
+    /// The threads of a block copy a tile: neighbours along its rows.
+    fn copy(&self, lines: &mut Lines, name: &str, tile: &Tile) -> Result<(), Reason> {
+        let block = BLOCKS[self.launch.threads.len()];
+        let width = i64::from(block[block.len() - 1]);
+        for (at, first) in tile.first.iter().enumerate() {
+            lines.line(&format!("const long {} = {};", first_name(name, at), term(first)));
+        }
+        let last = tile.sizes.len() - 1;
+        let row = match block {
+            [_] => "0".to_owned(),
+            [_, _] => "threadIdx.y".into(),
+            [_, y, _] => format!("(threadIdx.z * {y} + threadIdx.y)"),
+            _ => return Err(Reason::Operation),
+        };
+        let together: i64 = block[..block.len() - 1].iter().map(|size| i64::from(*size)).product();
+        let (rows, columns) = (tile.sizes[..last].iter().product::<i64>(), tile.sizes[last]);
+        let y = over(lines, "y", &row, together, rows);
+        let x = over(lines, "x", "threadIdx.x", width, columns);
+        // The row's number in each dimension.
+        let mut places = vec![x.0.clone()];
+        let mut rest = rows;
+        for at in (0..last).rev() {
+            rest /= tile.sizes[at];
+            let below: i64 = tile.sizes[at + 1..last].iter().product();
+            let place = if below == 1 { y.0.clone() } else { format!("{} / {below}", y.0) };
+            places.push(if rest == 1 { place } else { format!("{place} % {}", tile.sizes[at]) });
+        }
+        places.reverse();
+        for (at, place) in places.iter().enumerate() {
+            lines.line(&format!("const long {} = {} + {place};", subscript_name(at), first_name(name, at)));
+        }
+        let subscripts: Vec<String> = (0..=last).map(subscript_name).collect();
+        let from = linear(self.description, tile.array, &subscripts).ok_or(Reason::Shape)?;
+        let to: String = places.iter().map(|place| format!("[{place}]")).collect();
+        lines.line(&format!("if ({})", term(&tile.holds)));
+        lines.line(&format!("  {name}{to} = A{}[{from}];", tile.array));
+        for _ in 0..x.1 + y.1 {
+            lines.close();
+        }
+        Ok(())
+    }
+}
+
+/// A loop of the threads of a block over so many places; what a place is called, and how many blocks of C are open.
+fn over(lines: &mut Lines, name: &str, thread: &str, threads: i64, places: i64) -> (String, usize) {
+    if places > threads {
+        lines.open(&format!("for (int {name} = {thread}; {name} < {places}; {name} += {threads})"));
+        return (name.to_owned(), 1);
+    }
+    if places < threads {
+        lines.open(&format!("if ({thread} < {places})"));
+    } else {
+        lines.open("");
+    }
+    (thread.to_owned(), 1)
+}
+
+/// What a loop that goes by pieces hands on.
+fn result_name(pieces: &Pieces, number: usize) -> String {
+    format!("s{}_{number}", pieces.rounds.name)
+}
+
+/// The operations that others use, directly or not.
+fn needed<'c>(before: &[Op<'c>], of: &[Op<'c>]) -> Vec<Op<'c>> {
+    let mut wanted: Vec<Op<'c>> = of.to_vec();
+    let mut at = 0;
+    while at < wanted.len() {
+        let mut all = wanted[at].find_all(|_| true);
+        all.push(wanted[at]);
+        for op in all {
+            for made in op.operands().into_iter().filter_map(|value| value.defining_op()) {
+                if !wanted.contains(&made) {
+                    wanted.push(made);
+                }
+            }
+        }
+        at += 1;
+    }
+    before.iter().copied().filter(|op| wanted.contains(op)).collect()
+}
+
+/// The coordinates of a thread, and of the first one of its block.
+pub fn coordinates(launch: &Launch, lines: &mut Lines) {
+    let dimensions = launch.threads.len();
+    let named = launch.on_chip.phases.iter().any(|phase| matches!(phase, Phase::Pieces(_)));
+    for ((Range { name, .. }, at), size) in launch.threads.iter().zip(DIMENSIONS[dimensions]).zip(BLOCKS[dimensions]) {
+        if named {
+            let first = first_of_block(name);
+            lines.line(&format!("const long {first} = first_{name} + (long)blockIdx.{at} * {size};"));
+            lines.line(&format!("const long {name} = {first} + threadIdx.{at};"));
+        } else {
+            lines.line(&format!(
+                "const long {name} = first_{name} + (long)blockIdx.{at} * blockDim.{at} + threadIdx.{at};"
+            ));
+        }
+    }
+}

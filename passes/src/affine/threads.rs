@@ -1,0 +1,526 @@
+//! What is on the chip while the threads of a launch work: elements that one thread alone accesses, in registers, and what the threads of a
+//! block read several times, in its shared memory.
+//!
+//! ```text
+//!   for k: C[t0][t1] += A[t0][k] * B[k][t1]     r = C[t0][t1];
+//!                                               for 32 values of k at a time:
+//!                                                 T0 = A[b_t0 ..][k0 ..]; T1 = B[k0 ..][b_t1 ..]; barrier;
+//!                                                 for k: r += T0[..][..] * T1[..][..];
+//!                                                 barrier;
+//!                                               C[t0][t1] = r;
+//! ```
+//!
+//! An array that is written is kept in a register where each thread accesses one element of it, surely: an element that is written belongs to one
+//! thread, as the dimensions of threads carry no dependence. A loop of all threads goes by pieces where arrays that the launch does not write are read
+//! again: for each piece isl has a box of a fixed size around what a block reads of them. The bounds of the loop are those for all threads of a
+//! block, so that all come to its barriers. Only what some thread reads is copied.
+
+use std::collections::HashMap;
+
+use mlir_bridge::isl::{Code, Node, Set, Step, Term, UnionMap, UnionSet, code_of, term};
+use serde::{Deserialize, Serialize};
+
+use crate::affine::{
+    Description, Reason,
+    accesses::Access,
+    plan::one_statement,
+    poly::{Poly, variable_name},
+    sets::{Range, Sets, asked, ranges},
+};
+
+/// The threads of a block, by how many dimensions there are, neighbours last.
+pub const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
+/// The rounds of a piece.
+pub const PIECE: i64 = 32;
+/// Loops of fewer rounds do not go by pieces.
+const LEAST_ROUNDS: i64 = 8;
+/// The bytes that tiles of a block take together.
+const MOST_SHARED: i64 = 48 << 10;
+/// A condition of more words than this is not asked for each element.
+const MOST_WORDS: usize = 40;
+
+/// What threads keep on the chip.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct OnChip {
+    /// Elements that a thread has to itself.
+    pub registers: Vec<Register>,
+    /// What a thread does, one after the other, where it shares what it reads; none where it shares nothing.
+    pub phases: Vec<Phase>,
+}
+
+/// The only element of an array that a thread accesses.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Register {
+    /// The array.
+    pub array: usize,
+    /// When there is one.
+    pub exists: Term,
+    /// Which.
+    pub subscripts: Vec<Term>,
+}
+
+/// A part of what a thread does.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Phase {
+    /// It has nothing to do with other threads.
+    Alone(Code),
+    /// A loop that goes by pieces.
+    Pieces(Pieces),
+}
+
+/// A loop whose rounds all threads of a block do by pieces.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Pieces {
+    /// The first round of a piece, from the first round of any thread to the last.
+    pub rounds: Range,
+    /// What is read from shared memory in a piece.
+    pub tiles: Vec<Tile>,
+    /// What a thread does in a piece. Where the loop is one of a statement, the statement as it is.
+    pub code: Code,
+    /// The statement whose first loop goes by pieces, with the number of the variable.
+    pub inner: Option<(usize, usize)>,
+}
+
+/// A box of an array in shared memory.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Tile {
+    /// The array.
+    pub array: usize,
+    /// The accesses that are to the box.
+    pub accesses: Vec<usize>,
+    /// Its first element.
+    pub first: Vec<Term>,
+    /// How many elements it has in each dimension.
+    pub sizes: Vec<i64>,
+    /// Whether the rows get an element more, so that a column is in all banks.
+    pub is_column: bool,
+    /// Which elements are read, by their subscripts `e0`, `e1`, ..
+    pub holds: Term,
+}
+
+/// What a coordinate of the first thread of a block is called.
+pub fn first_of_block(thread: &str) -> String {
+    format!("b_{thread}")
+}
+
+/// What a subscript of an element of a tile is called.
+pub fn subscript_name(at: usize) -> String {
+    format!("e{at}")
+}
+
+/// A launch that may keep something on the chip.
+pub struct Threads<'t, 'c> {
+    /// All sets.
+    pub sets: &'t Sets,
+    /// What they are of.
+    pub description: &'t Description<'c>,
+    /// The instances.
+    pub domain: &'t UnionSet,
+    /// Their threads.
+    pub times: &'t UnionMap,
+    /// The dimensions of those, neighbours last.
+    pub threads: &'t [Range],
+    /// The instances of one thread.
+    pub mine: &'t UnionSet,
+    /// What is below the threads' band.
+    pub below: &'t Node,
+}
+
+/// A box in the making, with its first element and how often each is read.
+struct Boxed {
+    tile: Tile,
+    offset: Set,
+    reuse: i64,
+}
+
+impl Threads<'_, '_> {
+    /// What the threads keep on the chip. `code` is what one of them does.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn on_chip(&self, code: &Code) -> Result<OnChip, Reason> {
+        let registers = if has_rounds(code) { self.registers()? } else { Vec::new() };
+        let mut phases = Vec::new();
+        self.phases(self.below, self.mine, &mut phases)?;
+        self.limit(&mut phases);
+        if !phases.iter().any(|phase| matches!(phase, Phase::Pieces(pieces) if !pieces.tiles.is_empty())) {
+            phases.clear();
+        }
+        Ok(OnChip { registers, phases })
+    }
+
+    /// The accesses of instances in the domain, with the statements that they are of.
+    fn accesses(&self) -> Result<Vec<(usize, usize)>, Reason> {
+        let mut all = Vec::new();
+        for number in 0..self.description.statements.len() {
+            if !self.instances(number, self.domain)?.is_empty()? {
+                all.extend(self.description.statements[number].accesses.clone().map(|access| (number, access)));
+            }
+        }
+        Ok(all)
+    }
+
+    fn access(&self, number: usize) -> &Access<'_> {
+        &self.description.accesses[number]
+    }
+
+    /// The instances of a statement in a set.
+    fn instances(&self, statement: usize, of: &UnionSet) -> Result<UnionSet, Reason> {
+        let all = UnionSet::parse(of.context(), &format!("{{ {} }}", self.description.instance(statement)))?;
+        Ok(of.intersect(&all)?)
+    }
+
+    /// From instances to the elements that an access of theirs is to, where `condition` holds too.
+    fn elements(&self, statement: usize, access: usize, condition: &str) -> Result<UnionMap, Reason> {
+        let (instance, element) =
+            (self.description.instance(statement), self.description.element(statement, self.access(access)));
+        let text = format!("{{ {instance} -> {element}{condition} }}");
+        Ok(UnionMap::parse(self.domain.context(), &self.with_params(&text, &[]))?)
+    }
+
+    /// A set or a relation in the parameters of the description, and others.
+    fn with_params(&self, text: &str, further: &[String]) -> String {
+        let params = (0..self.description.numbers.params.len()).map(crate::affine::poly::param_name);
+        let params: Vec<String> = params.chain(further.iter().cloned()).collect();
+        format!("[{}] -> {text}", params.join(", "))
+    }
+
+    /// Arrays of which each thread writes and reads one element alone.
+    fn registers(&self) -> Result<Vec<Register>, Reason> {
+        let all = self.accesses()?;
+        let mut registers = Vec::new();
+        for (array, what) in self.description.arrays.iter().enumerate() {
+            let mine: Vec<(usize, usize)> =
+                all.iter().copied().filter(|(_, access)| self.access(*access).array == array).collect();
+            let is_plain = |(_, access): &(usize, usize)| {
+                let access = self.access(*access);
+                access.is_certain && value_type(access) == what.element
+            };
+            let is_written = mine.iter().any(|(_, access)| self.access(*access).writes);
+            if mine.len() < 2 || !is_written || !mine.iter().all(is_plain) {
+                continue;
+            }
+            let mut elements = self.elements(mine[0].0, mine[0].1, "")?;
+            for (statement, access) in &mine[1..] {
+                elements = elements.union(&self.elements(*statement, *access, "")?)?;
+            }
+            let of_thread = self.times.intersect_domain(self.domain)?.reverse()?.apply_range(&elements)?;
+            if !of_thread.is_single_valued()? {
+                continue;
+            }
+            let element = self.mine.apply(&elements)?.to_set()?.coalesce()?;
+            let exists = asked(&element.params()?, &self.sets.known)?;
+            let subscripts = (0..what.strides.len())
+                .map(|at| term(&element, at, false, &self.sets.known))
+                .collect::<Result<Vec<Term>, _>>()?;
+            registers.push(Register { array, exists, subscripts });
+        }
+        Ok(registers)
+    }
+
+    /// What a thread does at a node, for the instances in `mine`.
+    fn phases(&self, node: &Node, mine: &UnionSet, phases: &mut Vec<Phase>) -> Result<(), Reason> {
+        let mine = node.domain()?.intersect(mine)?;
+        if mine.is_empty()? {
+            return Ok(());
+        }
+        match node.step() {
+            Step::Sequence | Step::Set => {
+                for child in node.children()? {
+                    self.phases(&child, &mine, phases)?;
+                }
+                return Ok(());
+            }
+            Step::Filter => {
+                let child = node.children()?.into_iter().next().ok_or(Reason::Budget)?;
+                return self.phases(&child, &mine, phases);
+            }
+            _ => {}
+        }
+        let code = code_of(&node.times_below()?.intersect_domain(&mine)?, &self.sets.known)?;
+        let number = phases.len();
+        let found = match node.step() {
+            Step::Band => self.band(node, &mine, number)?,
+            _ => self.statement(&code, number)?,
+        };
+        phases.push(found.map_or(Phase::Alone(code), Phase::Pieces));
+        Ok(())
+    }
+
+    /// A band whose first dimension goes by pieces.
+    fn band(&self, node: &Node, mine: &UnionSet, number: usize) -> Result<Option<Pieces>, Reason> {
+        let band = if node.members()? > 1 { node.split(1)? } else { node.clone() };
+        let rounds = band.band_times()?.intersect_domain(&node.domain()?)?;
+        let domain = node.domain()?.intersect(self.domain)?;
+        let Some((range, window)) = self.window(&rounds, &domain, number)? else { return Ok(None) };
+        let instances = window.apply(&rounds.reverse()?)?;
+        let mut groups = Groups::new();
+        for statement in 0..self.description.statements.len() {
+            if !self.instances(statement, &domain)?.is_empty()? {
+                for access in self.description.statements[statement].accesses.clone() {
+                    groups.add(statement, access, self.access(access));
+                }
+            }
+        }
+        let block = self.block(&domain)?.intersect(&instances)?;
+        let tiles = self.tiles(&groups, &block, "", &range)?;
+        if tiles.is_empty() {
+            return Ok(None);
+        }
+        let code = code_of(&node.times_below()?.intersect_domain(&mine.intersect(&instances)?)?, &self.sets.known)?;
+        Ok(Some(Pieces { rounds: range, tiles, code, inner: None }))
+    }
+
+    /// A statement whose first loop goes by pieces.
+    fn statement(&self, code: &Code, number: usize) -> Result<Option<Pieces>, Reason> {
+        let Some(statement) = one_statement(code) else { return Ok(None) };
+        let what = &self.description.statements[statement];
+        let first = what.ops.iter().find(|op| op.num_regions() > 0 || op.is("llvm.store"));
+        let is_plain = |op: &&mlir_bridge::ir::Op<'_>| {
+            op.is("scf.for") && op.num_results() > 0 && op.find_named("llvm.store").is_empty()
+        };
+        let Some(variable) = first.filter(is_plain).and_then(|op| self.description.numbers.variable(op.body().arg(0)))
+        else {
+            return Ok(None);
+        };
+        let around = what.scope.variables.len();
+        let all = what.accesses.clone();
+        let inner: Vec<usize> = all
+            .filter(|number| self.access(*number).scope.variables.get(around) == Some(&variable))
+            .collect();
+        let Some(scope) = inner.first().map(|number| &self.access(*number).scope) else { return Ok(None) };
+        // That of the loop alone, and of what is around it. A step is one more.
+        let bounds = &scope.constraints[..=what.scope.constraints.len()];
+        let name = variable_name(variable);
+        if scope.constraints.get(bounds.len()).is_some_and(|next| next.contains(" mod ")) {
+            return Ok(None);
+        }
+        let domain = self.instances(statement, self.domain)?;
+        let text = format!(
+            "{{ {} -> [o] : exists {name} : o = {name} and {} }}",
+            self.description.instance(statement),
+            bounds.join(" and ")
+        );
+        let rounds = UnionMap::parse(domain.context(), &self.with_params(&text, &[]))?;
+        let Some((range, _)) = self.window(&rounds, &domain, number)? else { return Ok(None) };
+        let mut groups = Groups::new();
+        for access in inner {
+            groups.add(statement, access, self.access(access));
+        }
+        let within = format!(" and {0} <= {name} < {0} + {PIECE}", range.name);
+        let tiles = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &range)?;
+        let code = code.clone();
+        Ok((!tiles.is_empty()).then_some(Pieces { rounds: range, tiles, code, inner: Some((statement, variable)) }))
+    }
+
+    /// The instances of the threads of a block.
+    fn block(&self, domain: &UnionSet) -> Result<UnionSet, Reason> {
+        let names: Vec<String> = (0..self.threads.len()).map(|at| format!("t{at}")).collect();
+        let sizes = self.threads.iter().zip(BLOCKS[self.threads.len()]);
+        let bounds: Vec<String> = sizes
+            .map(|(Range { name, .. }, size)| format!("{0} <= {name} < {0} + {size}", first_of_block(name)))
+            .collect();
+        let firsts: Vec<String> = names.iter().map(|name| first_of_block(name)).collect();
+        let text = format!("[{}] -> {{ [{}] : {} }}", firsts.join(", "), names.join(", "), bounds.join(" and "));
+        let block = UnionSet::parse(domain.context(), &text)?;
+        Ok(block.apply(&self.times.reverse()?)?.intersect(domain)?)
+    }
+
+    /// The rounds that any thread of a block does of a loop, and those of a piece. `None` where they are few.
+    fn window(&self, rounds: &UnionMap, domain: &UnionSet, number: usize) -> Result<Option<(Range, UnionSet)>, Reason> {
+        let name = format!("k{number}");
+        let all = self.block(domain)?.apply(rounds)?.to_set()?.coalesce()?;
+        let range = ranges(&all, &self.sets.known, |_| name.clone())?.into_iter().next().ok_or(Reason::Budget)?;
+        if let (Term::Number(first), Term::Number(last)) = (&range.first, &range.last)
+            && last - first < LEAST_ROUNDS
+        {
+            return Ok(None);
+        }
+        let window = format!("[{name}] -> {{ [o] : {name} <= o < {name} + {PIECE} }}");
+        Ok(Some((range, UnionSet::parse(domain.context(), &window)?)))
+    }
+
+    /// Boxes of arrays that are read again, for instances of a block where `within` holds too.
+    fn tiles(&self, groups: &Groups, block: &UnionSet, within: &str, rounds: &Range) -> Result<Vec<Tile>, Reason> {
+        let mut made: Vec<Boxed> = Vec::new();
+        let written = self.accesses()?;
+        for group in groups.0.values() {
+            let array = self.access(group[0].1).array;
+            let is_read = |(_, access): &(usize, usize)| {
+                let access = self.access(*access);
+                let is_one = self.description.accesses.iter().filter(|other| other.op == access.op).count() == 1;
+                let is_plain = value_type(access) == self.description.arrays[array].element;
+                access.is_certain && !access.writes && is_plain && is_one
+            };
+            let is_written =
+                written.iter().any(|(_, access)| self.access(*access).array == array && self.access(*access).writes);
+            if is_written || !group.iter().all(is_read) {
+                continue;
+            }
+            let Some(mut boxed) = self.boxed(array, group, block, within, rounds)? else { continue };
+            let same = |other: &Boxed| -> Result<bool, Reason> {
+                let is = other.tile.array == array && other.tile.sizes == boxed.tile.sizes;
+                Ok(is && other.tile.holds == boxed.tile.holds && other.offset.is_equal(&boxed.offset)?)
+            };
+            let mut found = None;
+            for (at, other) in made.iter().enumerate() {
+                if same(other)? {
+                    found = Some(at);
+                }
+            }
+            match found {
+                Some(at) => {
+                    made[at].tile.accesses.append(&mut boxed.tile.accesses);
+                    made[at].tile.is_column |= boxed.tile.is_column;
+                }
+                None => made.push(boxed),
+            }
+        }
+        made.sort_by_key(|boxed| (std::cmp::Reverse(boxed.reuse), boxed.tile.accesses[0]));
+        Ok(made.into_iter().map(|boxed| boxed.tile).collect())
+    }
+
+    fn boxed(
+        &self,
+        array: usize,
+        group: &[(usize, usize)],
+        block: &UnionSet,
+        within: &str,
+        rounds: &Range,
+    ) -> Result<Option<Boxed>, Reason> {
+        let mut elements: Option<UnionSet> = None;
+        for (statement, access) in group {
+            let text = if within.is_empty() { String::new() } else { within.to_owned() };
+            let (instance, element) =
+                (self.description.instance(*statement), self.description.element(*statement, self.access(*access)));
+            let further = [rounds.name.clone()];
+            let map = self.with_params(&format!("{{ {instance} -> {element}{text} }}"), &further);
+            let some = block.apply(&UnionMap::parse(block.context(), &map)?)?;
+            elements = Some(match elements {
+                Some(others) => others.union(&some)?,
+                None => some,
+            });
+        }
+        let Some(elements) = elements else { return Ok(None) };
+        if elements.is_empty()? {
+            return Ok(None);
+        }
+        let elements = elements.to_set()?.coalesce()?;
+        let Some((offset, sizes)) = elements.fixed_box()? else { return Ok(None) };
+        let volume = sizes.iter().try_fold(1i64, |all, one| all.checked_mul(*one)).filter(|all| *all <= MOST_SHARED);
+        let Some(volume) = volume else { return Ok(None) };
+        let threads: i64 = BLOCKS[self.threads.len()].iter().map(|size| i64::from(*size)).product();
+        let reuse = threads * PIECE * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
+        let first: Vec<Term> = (0..sizes.len())
+            .map(|at| term(&offset, at, false, &self.sets.known))
+            .collect::<Result<_, _>>()?;
+        let moves = self.threads.iter().any(|thread| first.iter().any(|term| names(term, &first_of_block(&thread.name))));
+        if reuse < 2 || !moves {
+            return Ok(None);
+        }
+        let Some(holds) = self.holds(array, &elements, &offset, &sizes)? else { return Ok(None) };
+        let last = self.threads.last().map(|thread| first_of_block(&thread.name)).unwrap_or_default();
+        let is_column = sizes.len() > 1 && !first.last().is_some_and(|term| names(term, &last))
+            && first[..first.len() - 1].iter().any(|term| names(term, &last));
+        let accesses = group.iter().map(|(_, access)| *access).collect();
+    
+        Ok(Some(Boxed { tile: Tile { array, accesses, first, sizes, is_column, holds }, offset, reuse }))
+    }
+
+    /// Which elements of a box are in a set. `None` where that is long to say.
+    fn holds(&self, array: usize, elements: &Set, offset: &Set, sizes: &[i64]) -> Result<Option<Term>, Reason> {
+        let context = elements.context();
+        let names: Vec<String> = (0..sizes.len()).map(subscript_name).collect();
+        let all = names.join(", ");
+        let point = UnionSet::parse(context, &format!("[{all}] -> {{ A{array}[{all}] }}"))?;
+        let from: Vec<String> = (0..sizes.len()).map(|at| format!("o{at}")).collect();
+        let bounds = from.iter().zip(&names).zip(sizes).map(|((o, e), size)| format!("{o} <= {e} < {o} + {size}"));
+        let bounds: Vec<String> = bounds.collect();
+        let around = format!(
+            "{{ A{array}[{from}] -> A{array}[{all}] : {} }}",
+            bounds.join(" and "),
+            from = from.join(", ")
+        );
+        let around = offset.to_union()?.apply(&UnionMap::parse(context, &around)?)?.intersect(&point)?.params()?;
+        let inside = elements.to_union()?.intersect(&point)?.params()?;
+        let holds = asked(&inside, &self.sets.known.intersect(&around)?)?;
+        Ok((words(&holds) <= MOST_WORDS).then_some(holds))
+    }
+
+    /// Leaves out tiles that are more than a block has room for.
+    fn limit(&self, phases: &mut [Phase]) {
+        let mut room = MOST_SHARED;
+        for phase in phases {
+            let Phase::Pieces(pieces) = phase else { continue };
+            pieces.tiles.retain(|tile| {
+                let rows: i64 = tile.sizes[..tile.sizes.len() - 1].iter().product();
+                let row = tile.sizes[tile.sizes.len() - 1] + i64::from(tile.is_column);
+                let bytes = rows * row * self.description.arrays[tile.array].size;
+                let fits = bytes <= room;
+                room -= if fits { bytes } else { 0 };
+                fits
+            });
+        }
+    }
+}
+
+/// Accesses that differ by constants alone.
+struct Groups(std::collections::BTreeMap<(usize, String), Vec<(usize, usize)>>);
+
+impl Groups {
+    fn new() -> Self {
+        Self(std::collections::BTreeMap::new())
+    }
+
+    fn add(&mut self, statement: usize, number: usize, access: &Access<'_>) {
+        let without = |sum: &Poly| {
+            let terms = sum.terms().filter(|(product, _)| **product != crate::affine::poly::Product::default());
+            terms.map(|(product, factor)| format!("{factor}*{product:?}")).collect::<Vec<_>>().join("+")
+        };
+        let key = access.sums.iter().map(without).collect::<Vec<_>>().join(", ");
+        self.0.entry((access.array, format!("S{statement} {key}"))).or_default().push((statement, number));
+    }
+}
+
+/// What an access loads or stores.
+fn value_type<'c>(access: &Access<'c>) -> mlir_bridge::ir::Type<'c> {
+    if access.writes { access.op.operand(0).ty() } else { access.op.result(0).ty() }
+}
+
+/// Whether a number is computed of a name.
+fn names(term: &Term, name: &str) -> bool {
+    match term {
+        Term::Name(other) => other == name,
+        Term::Number(_) => false,
+        Term::Of(_, parts) => parts.iter().any(|part| names(part, name)),
+    }
+}
+
+fn words(term: &Term) -> usize {
+    match term {
+        Term::Of(_, parts) => 1 + parts.iter().map(words).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// Whether code has a loop of several rounds.
+fn has_rounds(code: &Code) -> bool {
+    match code {
+        Code::For { once, body, .. } => !once || has_rounds(body),
+        Code::If { then, otherwise, .. } => has_rounds(then) || otherwise.as_ref().is_some_and(|code| has_rounds(code)),
+        Code::Block(parts) => parts.iter().any(has_rounds),
+        Code::Statement(..) => false,
+    }
+}
+
+/// The tiles of accesses, by their operations.
+pub fn tiles_of<'t, 'c>(
+    pieces: &'t Pieces,
+    description: &Description<'c>,
+) -> HashMap<mlir_bridge::ir::Op<'c>, (usize, &'t Tile)> {
+    let of = |(number, tile): (usize, &'t Tile)| {
+        tile.accesses.iter().map(move |access| (*access, (number, tile))).collect::<Vec<_>>()
+    };
+    let all = pieces.tiles.iter().enumerate().flat_map(of);
+    all.map(|(access, tile)| (description.accesses[access].op, tile)).collect()
+}
