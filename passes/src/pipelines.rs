@@ -17,8 +17,8 @@ pub struct Pipeline {
 pub const RAISE: &str =
     "regrain-share-constant-tables,regrain-lift-control-flow,regrain-raise-while-to-for,regrain-form-parallel";
 
-/// Imported functions with loops in place of branches.
-pub const RAISE_LOOPS: &str = "regrain-lift-control-flow,regrain-raise-while-to-for";
+/// Imported sequential functions with loops in place of branches; what they sum up in memory is carried by loops.
+pub const RAISE_LOOPS: &str = "regrain-lift-control-flow,regrain-raise-while-to-for,regrain-carry-sums";
 
 /// [`RAISE`], with launch functions for constant block shapes too, as options `shapes`, `only`, `bounds` and `widths` of
 /// `regrain-form-parallel` have them.

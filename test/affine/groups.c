@@ -16,10 +16,7 @@ TWINS(sweeps, (int n, float *a, float *b), {
     a[i] = b[i] * 0.5f;
 })
 // What the first computes is used by what is between, and by the second.
-// FIXME: a value that is loaded before a loop that uses it is one statement with the loop, so the two are no group.
-// CHECK-DAG: groups.c:[[#@LINE+5]]:{{.*}}loop is apart from 1 behind it: its iterations depend on one another
-// CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of 2 kernels stand for it [
-// CHECK-DAG: groups.c:[[#@LINE+6]]:{{.*}}loop runs in parallel: launches of 1 kernels stand for it [
+// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 4 kernels stand for it and 1 behind it
 TWINS(centre, (int n, int *restrict a, int *restrict least), {
   int s = 1 << 30;
   for (int i = 0; i < n; i++)

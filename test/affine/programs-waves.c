@@ -1,8 +1,9 @@
 // Stencils in time, waves of tiles, dynamic programming, imperfect nests, and what nothing is in parallel of.
 // REQUIRES: cuda-toolkit
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -Rpass=regrain-parallelize \
-// RUN:     -Rpass-missed=regrain-parallelize %s -o %t 2> %t.said && %t
+// RUN:     -Rpass-missed=regrain-parallelize -fregrain-emit-cuda=%t.cu %s -o %t 2> %t.said && %t
 // RUN: FileCheck %s < %t.said
+// RUN: FileCheck %s --check-prefix=CODE < %t.cu
 // RUN: env REGRAIN_CPU_MODE=coroutine %t 33
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,5,2 %s -o %t.tiles && %t.tiles 70
 // RUN: not %regrain -fregrain-parallelize -fregrain-parallelize-tiles=4,0 %s 2>&1 | FileCheck %s --check-prefix=WRONG
@@ -19,9 +20,11 @@ PROGRAM(jacobi, {
   }
 })
 // Waves of tiles.
+// CODE: row_in_waves_region0_{{[0-9a-f]+}}_kernel0<<<dim3((unsigned)((last_t0 - first_t0) / 1 + 1)), dim3(1)>>>
+// CODE: plane_in_waves_region0_{{[0-9a-f]+}}_kernel0<<<dim3((unsigned)((last_t0 - first_t0) / 1 + 1)), dim3(1)>>>
 // CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
 PROGRAM(row_in_waves, { FOR(t, 0, 9) FOR(i, 1, n - 1) a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; })
-// CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
 PROGRAM(plane_in_waves, {
   FOR(t, 0, 4) FOR(i, 1, n - 1) FOR(j, 1, n - 1)
     A(i, j) = 0.2 * (A(i, j) + A(i, j - 1) + A(i, j + 1) + A(i - 1, j) + A(i + 1, j));

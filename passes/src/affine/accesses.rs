@@ -227,7 +227,16 @@ fn subscripts(array: &Array<'_>, access: &Found<'_>) -> Result<Vec<Poly>, Reason
         Ok::<(), Reason>(())
     };
     for (bytes, index) in &access.indices {
+        // An index that goes back by elements, as of `a[i][m - 1 - j]`: a size in it counts elements, too, not rows.
+        let moving: Vec<_> = index.terms().filter(|(product, _)| product.variable.is_some()).collect();
+        let is_inner =
+            moving.iter().all(|(product, _)| product.params.is_empty()) && moving.iter().any(|(_, factor)| *factor < 0);
+        let elements = array.strides.iter().position(|stride| stride.params.is_empty() && stride.bytes == *bytes);
         for (product, factor) in index.terms() {
+            if let Some(at) = elements.filter(|_| is_inner && product.params.len() == 1) {
+                add(at, product.clone(), factor)?;
+                continue;
+            }
             let fits = |stride: &Stride| {
                 let rest = without(&product.params, &stride.params)?;
                 (stride.bytes == *bytes && rest.len() <= 1 && (rest.is_empty() || product.variable.is_none()))

@@ -6,7 +6,7 @@
 //! ([`reductions`]).
 
 pub mod accesses;
-
+pub mod carry_sums;
 pub mod describe;
 pub mod fits;
 pub mod neighbours;
@@ -26,7 +26,7 @@ use numbers::Numbers;
 use statements::{Cut, Statement};
 
 /// The passes of this room.
-pub static PASSES: &[mlir_bridge::pass::PassInfo] = &[describe::PASS];
+pub static PASSES: &[mlir_bridge::pass::PassInfo] = &[describe::PASS, carry_sums::PASS];
 
 /// The steps that isl may take for one nest.
 pub const BUDGET: u64 = 1_000_000;

@@ -160,7 +160,8 @@ fn planned(context: &Context, description: &Description<'_>, tiling: &Tiling, sh
     let dependences = Dependences::between(reads, writes, times)?;
     let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
     let root = schedule.root()?;
-    let mut mapping = Mapping { sets: &sets, description, shares, reducible: None, launches: Vec::new(), grids: Vec::new() };
+    let mut mapping =
+        Mapping { sets: &sets, description, shares, reducible: None, launches: Vec::new(), grids: Vec::new() };
     mapping.reducible = reducible(context, description)?;
     if !mapping.is_worth(&root, domain)? {
         return Err(Reason::Sequential);

@@ -207,7 +207,7 @@ fn choice<'c>(op: Op<'c>) -> Option<(Op<'c>, Combination)> {
 }
 
 /// What an operation combines, and the operands that it may combine the others with.
-fn combining(op: Op<'_>) -> Option<(Combination, &'static [usize])> {
+pub fn combining(op: Op<'_>) -> Option<(Combination, &'static [usize])> {
     let name = op.name().trim_start_matches("llvm.").trim_start_matches("arith.");
     let both: &[usize] = &[0, 1];
     Some(match name {

@@ -17,7 +17,7 @@ use mlir_bridge::{
 
 use crate::affine::{
     Reason,
-    accesses::{Found, find},
+    accesses::{Found, base_of, find},
     numbers::{Numbers, Scope},
     reductions::Reduction,
 };
@@ -46,6 +46,8 @@ pub struct Cut<'c, 'n> {
     /// Their accesses.
     pub found: Vec<Found<'c>>,
     fixed: HashMap<Value<'c>, bool>,
+    /// Operations that statements in loops behind them repeat, so that they belong to these.
+    repeated: Vec<Op<'c>>,
 }
 
 /// So many rounds a loop in a statement is taken to have.
@@ -60,7 +62,8 @@ impl<'c, 'n> Cut<'c, 'n> {
     /// Something in it is not affine.
     pub fn of(function: Op<'c>, numbers: &'n mut Numbers<'c>) -> Result<Self, Reason> {
         let body = function.region(0).single_block().ok_or(Reason::Control)?;
-        let mut cut = Self { numbers, statements: Vec::new(), found: Vec::new(), fixed: HashMap::new() };
+        let mut cut =
+            Self { numbers, statements: Vec::new(), found: Vec::new(), fixed: HashMap::new(), repeated: Vec::new() };
         cut.block(body, &Scope::default(), &[])?;
         Ok(cut)
     }
@@ -118,6 +121,7 @@ impl<'c, 'n> Cut<'c, 'n> {
     }
 
     fn statement(&mut self, ops: Vec<Op<'c>>, scope: &Scope, times: Vec<String>) -> Result<(), Reason> {
+        let ops = [self.repeated_for(&ops), ops].concat();
         let first = self.found.len();
         let mut cost = 0;
         for op in &ops {
@@ -191,12 +195,52 @@ impl<'c, 'n> Cut<'c, 'n> {
         is
     }
 
+    /// Takes the loads of a block whose element nothing behind them in it stores to, and what is computed of them, where a loop behind them uses it.
+    fn repeat(&mut self, block: Block<'c>) {
+        let ops = block.ops();
+        for (place, op) in ops.iter().enumerate() {
+            let is_known = |cut: &mut Self, value| {
+                cut.is_fixed(value) || value.defining_op().is_some_and(|op: Op<'c>| cut.repeated.contains(&op))
+            };
+            let may = match op.name() {
+                "llvm.load" => {
+                    self.is_fixed(op.operand(0)) && is_used_within(*op, block) && is_kept(*op, &ops[place + 1..])
+                }
+                _ if op.num_regions() > 0 || op.num_results() == 0 || !op.is_pure() => false,
+                _ => {
+                    op.operands().into_iter().all(|value| is_known(self, value))
+                        && !op.results().into_iter().all(|value| self.is_fixed(value))
+                }
+            };
+            if may {
+                self.repeated.push(*op);
+            }
+        }
+    }
+
+    /// What is repeated for operations, in order.
+    fn repeated_for(&self, ops: &[Op<'c>]) -> Vec<Op<'c>> {
+        let mut wanted: Vec<Op<'c>> = ops.to_vec();
+        let mut at = 0;
+        while at < wanted.len() {
+            let all = [wanted[at].find_all(|_| true), vec![wanted[at]]].concat();
+            for made in all.into_iter().flat_map(Op::operands).filter_map(|value| value.defining_op()) {
+                if self.repeated.contains(&made) && !wanted.contains(&made) {
+                    wanted.push(made);
+                }
+            }
+            at += 1;
+        }
+        self.repeated.iter().copied().filter(|op| wanted.contains(op)).collect()
+    }
+
     /// The operations of a block that have to be done, those together that belong to one statement.
     fn clusters(&mut self, block: Block<'c>) -> Vec<Vec<Op<'c>>> {
         let is_done = |cut: &mut Self, op: &Op<'c>| {
             let is_number = op.num_results() > 0 && op.results().into_iter().all(|value| cut.is_fixed(value));
-            !op.is_terminator() && !is_number
+            !op.is_terminator() && !is_number && !cut.repeated.contains(op)
         };
+        self.repeat(block);
         let ops: Vec<Op<'c>> = block.ops().into_iter().filter(|op| is_done(self, op)).collect();
         let places: HashMap<Op<'c>, usize> = ops.iter().copied().zip(0..).collect();
         let mut clusters: Vec<(usize, Vec<Op<'c>>)> = Vec::new();
@@ -211,6 +255,26 @@ impl<'c, 'n> Cut<'c, 'n> {
         }
         clusters.into_iter().map(|(_, ops)| ops).collect()
     }
+}
+
+/// Whether what is in operations of a block uses a result, or what the block computes of it.
+fn is_used_within<'c>(op: Op<'c>, block: Block<'c>) -> bool {
+    op.results().into_iter().flat_map(|value| value.uses()).any(|one| {
+        let owner = one.owner;
+        let is_computed = owner.num_regions() == 0 && owner.num_results() > 0 && owner.is_pure();
+        owner.block() != Some(block) || (is_computed && is_used_within(owner, block))
+    })
+}
+
+/// Whether nothing in operations stores to the array that an operation loads from. Arrays that are stored to are apart from all others.
+fn is_kept<'c>(load: Op<'c>, behind: &[Op<'c>]) -> bool {
+    let own = base_of(load.operand(0));
+    let stores = |op: &Op<'c>| [op.find_named("llvm.store"), vec![*op]].concat();
+    own.is_some()
+        && behind.iter().flat_map(stores).filter(|op| op.is("llvm.store")).all(|op| {
+            let base = base_of(op.operand(1));
+            base.is_some() && base != own
+        })
 }
 
 /// The first of the operations at `places` whose results `op`, or what is in it, uses.
@@ -230,7 +294,8 @@ fn reductions<'c>(ops: &[Op<'c>]) -> Vec<Reduction<'c>> {
     for op in ops {
         match Reduction::of(*op) {
             Some(reduction) => found.push(reduction),
-            None if op.num_regions() > 0 || op.is("llvm.store") => break,
+            None if op.is("llvm.store") || !op.find_named("llvm.store").is_empty() => break,
+            None if op.is("scf.for") || !op.find_named("scf.for").is_empty() => break,
             None => {}
         }
     }

@@ -37,7 +37,7 @@ const LEAST_ROUNDS: i64 = 8;
 /// The bytes that tiles of a block take together.
 const MOST_SHARED: i64 = 48 << 10;
 /// A condition of more words than this is not asked for each element.
-const MOST_WORDS: usize = 40;
+const MOST_WORDS: usize = 60;
 
 /// What threads keep on the chip.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -124,6 +124,16 @@ pub struct Threads<'t, 'c> {
     pub mine: &'t UnionSet,
     /// What is below the threads' band.
     pub below: &'t Node,
+}
+
+/// The rounds of a piece.
+struct Window {
+    /// The first of them, over all pieces.
+    range: Range,
+    /// All of them, for a piece.
+    instances: UnionSet,
+    /// What is known where a piece is done.
+    known: Set,
 }
 
 /// A box in the making, with its first element and how often each is read.
@@ -252,8 +262,8 @@ impl Threads<'_, '_> {
         let band = if node.members()? > 1 { node.split(1)? } else { node.clone() };
         let rounds = band.band_times()?.intersect_domain(&node.domain()?)?;
         let domain = node.domain()?.intersect(self.domain)?;
-        let Some((range, window)) = self.window(&rounds, &domain, number)? else { return Ok(None) };
-        let instances = window.apply(&rounds.reverse()?)?;
+        let Some(window) = self.window(&rounds, &domain, number)? else { return Ok(None) };
+        let instances = window.instances.apply(&rounds.reverse()?)?;
         let mut groups = Groups::new();
         for statement in 0..self.description.statements.len() {
             if !self.instances(statement, &domain)?.is_empty()? {
@@ -263,12 +273,12 @@ impl Threads<'_, '_> {
             }
         }
         let block = self.block(&domain)?.intersect(&instances)?;
-        let tiles = self.tiles(&groups, &block, "", &range)?;
+        let tiles = self.tiles(&groups, &block, "", &window)?;
         if tiles.is_empty() {
             return Ok(None);
         }
-        let code = code_of(&node.times_below()?.intersect_domain(&mine.intersect(&instances)?)?, &self.sets.known)?;
-        Ok(Some(Pieces { rounds: range, tiles, code, inner: None }))
+        let code = code_of(&node.times_below()?.intersect_domain(&mine.intersect(&instances)?)?, &window.known)?;
+        Ok(Some(Pieces { rounds: window.range, tiles, code, inner: None }))
     }
 
     /// A statement whose first loop goes by pieces.
@@ -285,9 +295,8 @@ impl Threads<'_, '_> {
         };
         let around = what.scope.variables.len();
         let all = what.accesses.clone();
-        let inner: Vec<usize> = all
-            .filter(|number| self.access(*number).scope.variables.get(around) == Some(&variable))
-            .collect();
+        let inner: Vec<usize> =
+            all.filter(|number| self.access(*number).scope.variables.get(around) == Some(&variable)).collect();
         let Some(scope) = inner.first().map(|number| &self.access(*number).scope) else { return Ok(None) };
         // That of the loop alone, and of what is around it. A step is one more.
         let bounds = &scope.constraints[..=what.scope.constraints.len()];
@@ -302,15 +311,20 @@ impl Threads<'_, '_> {
             bounds.join(" and ")
         );
         let rounds = UnionMap::parse(domain.context(), &self.with_params(&text, &[]))?;
-        let Some((range, _)) = self.window(&rounds, &domain, number)? else { return Ok(None) };
+        let Some(window) = self.window(&rounds, &domain, number)? else { return Ok(None) };
         let mut groups = Groups::new();
         for access in inner {
             groups.add(statement, access, self.access(access));
         }
-        let within = format!(" and {0} <= {name} < {0} + {PIECE}", range.name);
-        let tiles = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &range)?;
+        let within = format!(" and {0} <= {name} < {0} + {PIECE}", window.range.name);
+        let tiles = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &window)?;
         let code = code.clone();
-        Ok((!tiles.is_empty()).then_some(Pieces { rounds: range, tiles, code, inner: Some((statement, variable)) }))
+        Ok((!tiles.is_empty()).then_some(Pieces {
+            rounds: window.range,
+            tiles,
+            code,
+            inner: Some((statement, variable)),
+        }))
     }
 
     /// The instances of the threads of a block.
@@ -327,7 +341,7 @@ impl Threads<'_, '_> {
     }
 
     /// The rounds that any thread of a block does of a loop, and those of a piece. `None` where they are few.
-    fn window(&self, rounds: &UnionMap, domain: &UnionSet, number: usize) -> Result<Option<(Range, UnionSet)>, Reason> {
+    fn window(&self, rounds: &UnionMap, domain: &UnionSet, number: usize) -> Result<Option<Window>, Reason> {
         let name = format!("k{number}");
         let all = self.block(domain)?.apply(rounds)?.to_set()?.coalesce()?;
         let range = ranges(&all, &self.sets.known, |_| name.clone())?.into_iter().next().ok_or(Reason::Budget)?;
@@ -337,11 +351,27 @@ impl Threads<'_, '_> {
             return Ok(None);
         }
         let window = format!("[{name}] -> {{ [o] : {name} <= o < {name} + {PIECE} }}");
-        Ok(Some((range, UnionSet::parse(domain.context(), &window)?)))
+        let instances = UnionSet::parse(domain.context(), &window)?;
+        // Nothing is done where no thread of the block has any round. A piece begins with a round if there are no gaps.
+        let context = domain.context();
+        let (behind, before) = (
+            UnionMap::parse(context, "{ [a] -> [k] : a <= k }")?,
+            UnionMap::parse(context, "{ [a] -> [k] : k <= a }")?,
+        );
+        let rounds = all.to_union()?;
+        let gaps = rounds.apply(&behind)?.intersect(&rounds.apply(&before)?)?.subtract(&rounds)?;
+        let mut known = self.sets.known.intersect(&all.params()?)?;
+        if gaps.is_empty()? {
+            known = known.intersect(
+                &rounds.intersect(&UnionSet::parse(context, &format!("[{name}] -> {{ [{name}] }}"))?)?.params()?,
+            )?;
+        }
+        let known = known.coalesce()?;
+        Ok(Some(Window { range, instances, known }))
     }
 
     /// Boxes of arrays that are read again, for instances of a block where `within` holds too.
-    fn tiles(&self, groups: &Groups, block: &UnionSet, within: &str, rounds: &Range) -> Result<Vec<Tile>, Reason> {
+    fn tiles(&self, groups: &Groups, block: &UnionSet, within: &str, window: &Window) -> Result<Vec<Tile>, Reason> {
         let mut made: Vec<Boxed> = Vec::new();
         let written = self.accesses()?;
         for group in groups.0.values() {
@@ -357,7 +387,7 @@ impl Threads<'_, '_> {
             if is_written || !group.iter().all(is_read) {
                 continue;
             }
-            let Some(mut boxed) = self.boxed(array, group, block, within, rounds)? else { continue };
+            let Some(mut boxed) = self.boxed(array, group, block, within, window)? else { continue };
             let same = |other: &Boxed| -> Result<bool, Reason> {
                 let is = other.tile.array == array && other.tile.sizes == boxed.tile.sizes;
                 Ok(is && other.tile.holds == boxed.tile.holds && other.offset.is_equal(&boxed.offset)?)
@@ -386,14 +416,14 @@ impl Threads<'_, '_> {
         group: &[(usize, usize)],
         block: &UnionSet,
         within: &str,
-        rounds: &Range,
+        window: &Window,
     ) -> Result<Option<Boxed>, Reason> {
         let mut elements: Option<UnionSet> = None;
         for (statement, access) in group {
             let text = if within.is_empty() { String::new() } else { within.to_owned() };
             let (instance, element) =
                 (self.description.instance(*statement), self.description.element(*statement, self.access(*access)));
-            let further = [rounds.name.clone()];
+            let further = [window.range.name.clone()];
             let map = self.with_params(&format!("{{ {instance} -> {element}{text} }}"), &further);
             let some = block.apply(&UnionMap::parse(block.context(), &map)?)?;
             elements = Some(match elements {
@@ -411,24 +441,32 @@ impl Threads<'_, '_> {
         let Some(volume) = volume else { return Ok(None) };
         let threads: i64 = BLOCKS[self.threads.len()].iter().map(|size| i64::from(*size)).product();
         let reuse = threads * PIECE * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
-        let first: Vec<Term> = (0..sizes.len())
-            .map(|at| term(&offset, at, false, &self.sets.known))
-            .collect::<Result<_, _>>()?;
-        let moves = self.threads.iter().any(|thread| first.iter().any(|term| names(term, &first_of_block(&thread.name))));
+        let first: Vec<Term> =
+            (0..sizes.len()).map(|at| term(&offset, at, false, &self.sets.known)).collect::<Result<_, _>>()?;
+        let moves =
+            self.threads.iter().any(|thread| first.iter().any(|term| names(term, &first_of_block(&thread.name))));
         if reuse < 2 || !moves {
             return Ok(None);
         }
-        let Some(holds) = self.holds(array, &elements, &offset, &sizes)? else { return Ok(None) };
+        let Some(holds) = self.holds(array, &elements, &offset, &sizes, &window.known)? else { return Ok(None) };
         let last = self.threads.last().map(|thread| first_of_block(&thread.name)).unwrap_or_default();
-        let is_column = sizes.len() > 1 && !first.last().is_some_and(|term| names(term, &last))
+        let is_column = sizes.len() > 1
+            && !first.last().is_some_and(|term| names(term, &last))
             && first[..first.len() - 1].iter().any(|term| names(term, &last));
         let accesses = group.iter().map(|(_, access)| *access).collect();
-    
+
         Ok(Some(Boxed { tile: Tile { array, accesses, first, sizes, is_column, holds }, offset, reuse }))
     }
 
     /// Which elements of a box are in a set. `None` where that is long to say.
-    fn holds(&self, array: usize, elements: &Set, offset: &Set, sizes: &[i64]) -> Result<Option<Term>, Reason> {
+    fn holds(
+        &self,
+        array: usize,
+        elements: &Set,
+        offset: &Set,
+        sizes: &[i64],
+        known: &Set,
+    ) -> Result<Option<Term>, Reason> {
         let context = elements.context();
         let names: Vec<String> = (0..sizes.len()).map(subscript_name).collect();
         let all = names.join(", ");
@@ -436,14 +474,11 @@ impl Threads<'_, '_> {
         let from: Vec<String> = (0..sizes.len()).map(|at| format!("o{at}")).collect();
         let bounds = from.iter().zip(&names).zip(sizes).map(|((o, e), size)| format!("{o} <= {e} < {o} + {size}"));
         let bounds: Vec<String> = bounds.collect();
-        let around = format!(
-            "{{ A{array}[{from}] -> A{array}[{all}] : {} }}",
-            bounds.join(" and "),
-            from = from.join(", ")
-        );
+        let around =
+            format!("{{ A{array}[{from}] -> A{array}[{all}] : {} }}", bounds.join(" and "), from = from.join(", "));
         let around = offset.to_union()?.apply(&UnionMap::parse(context, &around)?)?.intersect(&point)?.params()?;
         let inside = elements.to_union()?.intersect(&point)?.params()?;
-        let holds = asked(&inside, &self.sets.known.intersect(&around)?)?;
+        let holds = asked(&inside, &known.intersect(&around)?)?;
         Ok((words(&holds) <= MOST_WORDS).then_some(holds))
     }
 

@@ -58,7 +58,8 @@ pub struct Waves {
 pub fn waves(domain: &UnionSet, members: usize, sizes: &[i64]) -> Result<Waves, Error> {
     let times: Vec<String> = (0..members).map(|at| format!("x{at}")).collect();
     let tiles: Vec<String> = (0..sizes.len()).map(|at| format!("y{at}")).collect();
-    let within = times.iter().zip(&tiles).zip(sizes).map(|((x, y), size)| format!("{size}*{y} <= {x} < {size}*{y} + {size}"));
+    let within =
+        times.iter().zip(&tiles).zip(sizes).map(|((x, y), size)| format!("{size}*{y} <= {x} < {size}*{y} + {size}"));
     let within = within.collect::<Vec<_>>().join(" and ");
     let (times, all) = (times.join(", "), tiles.join(", "));
     let context = domain.context();
@@ -83,7 +84,8 @@ pub fn is_wave(description: &Description<'_>, node: &Node) -> Result<bool, Error
         for at in 0..names.len() {
             let next = names.iter().enumerate();
             let next = next.map(|(other, name)| if other == at { format!("{name} + 1") } else { name.clone() });
-            let next = format!("{{ {} -> S{number}[{}] }}", description.instance(number), next.collect::<Vec<_>>().join(", "));
+            let next =
+                format!("{{ {} -> S{number}[{}] }}", description.instance(number), next.collect::<Vec<_>>().join(", "));
             let moved = times.reverse()?.apply_range(&UnionMap::parse(context, &next)?)?.apply_range(&times)?;
             moving += usize::from(!moved.is_subset(&same)?);
         }

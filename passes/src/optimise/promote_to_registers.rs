@@ -89,9 +89,11 @@ pub fn promote(target: Op<'_>) -> usize {
 }
 
 /// A place in memory, and a loop's own accesses of it in their order: a load first, and some store.
-struct Place<'c> {
-    pointer: Value<'c>,
-    ops: Vec<Op<'c>>,
+pub struct Place<'c> {
+    /// Where it is.
+    pub pointer: Value<'c>,
+    /// The accesses.
+    pub ops: Vec<Op<'c>>,
 }
 
 /// The pointer of a load or store.
@@ -109,7 +111,7 @@ fn content(op: Op<'_>) -> Value<'_> {
 }
 
 /// Places by how they are written: the same pointer and type in all rounds. Says nothing of other accesses.
-fn candidates(nest: Op<'_>) -> Vec<Place<'_>> {
+pub fn candidates(nest: Op<'_>) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = Vec::new();
     for op in nest.body().ops() {
         let Some(pointer) = pointer(op).filter(|pointer| is_outside(*pointer, nest)) else { continue };
@@ -166,7 +168,7 @@ impl<'c> Place<'c> {
 }
 
 /// Makes a loop carry places.
-fn rewrite<'c>(nest: Op<'c>, places: &[Place<'c>]) {
+pub fn rewrite<'c>(nest: Op<'c>, places: &[Place<'c>]) {
     let certain = Counting::of(nest).is_some_and(|counting| has_first_round(&counting));
     let some = (!certain).then(|| has_round(nest)).flatten();
     let inits: Vec<_> = places.iter().map(|place| load_before(nest, place.ops[0], some)).collect();

@@ -64,7 +64,15 @@ impl<'d, 'c> Body<'d, 'c> {
     /// A writer that has not named any value.
     pub fn of(description: &'d Description<'c>, fuses: bool) -> Self {
         let reordered = HashSet::new();
-        Self { description, fuses, names: vec![HashMap::new()], next: 0, parts: Vec::new(), reordered, places: Places::default() }
+        Self {
+            description,
+            fuses,
+            names: vec![HashMap::new()],
+            next: 0,
+            parts: Vec::new(),
+            reordered,
+            places: Places::default(),
+        }
     }
 
     /// The same where a part is done of reductions.

@@ -18,7 +18,9 @@ use regrain_passes::affine::plan::{Launch, statement_of};
 use regrain_passes::affine::poly::{Poly, param_name, variable_name};
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
-use regrain_passes::affine::threads::{BLOCKS, PIECE, Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of};
+use regrain_passes::affine::threads::{
+    BLOCKS, PIECE, Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of,
+};
 use regrain_passes::affine::{Description, Reason};
 
 use super::body::{Body, type_name};

@@ -367,9 +367,8 @@ impl<'d, 'c> Nest<'d, 'c> {
         if footprint.first.is_empty() {
             return Ok(());
         }
-        let place = |subscripts: &[Term]| {
-            linear(self.description, number, &subscripts.iter().map(term).collect::<Vec<_>>())
-        };
+        let place =
+            |subscripts: &[Term]| linear(self.description, number, &subscripts.iter().map(term).collect::<Vec<_>>());
         lines.open(&format!("if ({})", term(&footprint.exists)));
         let (first, last) = (place(&footprint.first), place(&footprint.last));
         lines.line(&format!("first_A{number} = {};", first.ok_or(Reason::Shape)?));
