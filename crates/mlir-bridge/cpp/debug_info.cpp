@@ -163,6 +163,9 @@ void regrainKeepVariables(LLVMModuleRef ref) {
       global.addDebugInfo(llvm::DIGlobalVariableExpression::get(
           module.getContext(), info->getVariable(), withoutSpace(info->getExpression())));
   }
+  // Code that is loaded asks for the address of the state instead (`loaded.cpp`), where it uses it.
+  if (module.getNamedValue("__regrain_module"))
+    return;
   auto *words = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), 13);
   llvm::GlobalVariable *state = module.getGlobalVariable("__regrain_tls", /*AllowInternal=*/true);
   if (!state)
