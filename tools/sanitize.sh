@@ -21,9 +21,8 @@ llvm=${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}
 target=$(rustc -vV | sed -n 's/^host: //p')
 into=$PWD/target/$kind
 
-settings=(--config profile.release.package.regrain-runtime.opt-level=1 --config profile.release.package.regrain-runtime.codegen-units=16)
 env CC="$llvm/bin/clang" CFLAGS="-fsanitize=$kind" CARGO_PROFILE_RELEASE_DEBUG=line-tables-only RUSTFLAGS="-Zsanitizer=$kind" \
-  cargo +nightly build "${settings[@]}" --release -Zbuild-std --target "$target" --target-dir "$into" \
+  cargo +nightly build --release -Zbuild-std --target "$target" --target-dir "$into" \
   -p regrain-runtime --lib --features "sanitize-$kind"
 
 # A program's end is not to be the end of what the runtime keeps; threads have stacks of their own.
