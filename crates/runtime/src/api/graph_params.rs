@@ -10,7 +10,7 @@ use crate::device::seam::{Handle, NodeParams, NodeWork};
 use crate::error::{CudaError, Result, check};
 use crate::images::registry::stub_of;
 use crate::macros::{cuda_api, put};
-use crate::types::{Copy3d, DEVICE_TO_DEVICE, DEVICE_TO_HOST, EdgeData, HOST_TO_DEVICE, HostNode, KernelNode};
+use crate::types::{Copy3d, DEVICE_TO_HOST, EdgeData, HOST_TO_DEVICE, HostNode, KernelNode};
 use crate::types::{LaunchAttribute, MemsetNode};
 
 /// `cudaGraphInstantiateParams`.
@@ -51,8 +51,6 @@ fn from_symbol<'a>(
     }
     Ok(NodeWork::Copy { to, from: in_symbol(symbol, offset, count)?, count, kind })
 }
-
-const _: () = assert!(DEVICE_TO_DEVICE == 3);
 
 /// The event of a node that records one, or waits for one.
 fn event_of(node: Handle, records: bool) -> Result<Handle> {

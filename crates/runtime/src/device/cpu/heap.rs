@@ -9,6 +9,7 @@
 //! the same set of a cache, so that arrays, which are gone through side by side, begin apart.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_void;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -274,11 +275,10 @@ pub fn share(pointer: *const c_void) -> Result<Part> {
         Source::Library { base } => (base, (found.start - base + found.size).next_multiple_of(PAGE)),
         Source::Checker | Source::Program => return Err(CudaError::NOT_SUPPORTED),
     };
-    if !heap.shared.contains_key(&start) {
-        let file = files::give(start, bytes)?;
-        heap.shared.insert(start, (file, bytes));
-    }
-    let (file, bytes) = &heap.shared[&start];
+    let (file, bytes) = match heap.shared.entry(start) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(new) => new.insert((files::give(start, bytes)?, bytes)),
+    };
     Ok(Part { file: file.as_raw_fd(), bytes: *bytes, offset: found.start - start, size: found.size })
 }
 

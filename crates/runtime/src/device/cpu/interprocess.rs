@@ -5,6 +5,7 @@
 //! reached. Who waits for a record of another process waits at the call.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::{CString, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -104,12 +105,14 @@ pub fn open_memory(given: &Foreign) -> Result<*mut c_void> {
     let [bytes, offset, size] = [name.bytes, name.offset, name.size].map(|number| number as usize);
     check(offset.checked_add(size).is_some_and(|end| end <= bytes))?;
     let mut all = mapped();
-    if !all.contains_key(&name.node) {
-        let file = open(&name)?;
-        let start = files::map(file.as_raw_fd(), bytes, None)?;
-        all.insert(name.node, Mapped { start, bytes, opened: HashMap::new() });
-    }
-    let found = all.get_mut(&name.node).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
+    let found = match all.entry(name.node) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(new) => {
+            let file = open(&name)?;
+            let start = files::map(file.as_raw_fd(), bytes, None)?;
+            new.insert(Mapped { start, bytes, opened: HashMap::new() })
+        }
+    };
     check(offset + size <= found.bytes)?;
     let at = found.start + offset;
     let users = found.opened.entry(at).or_default();
