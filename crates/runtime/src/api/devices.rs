@@ -1,10 +1,10 @@
 //! Devices: number, choice, figures, settings.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use crate::compiled;
 use crate::device::choice::{device, kind};
-use crate::error::check;
+use crate::error::{CudaError, check};
 use crate::macros::{cuda_api, put};
 
 /// Asked by host code that has versions of a launch for several devices: 0 for the CPU, 1 for CUDA, 2 for HIP.
@@ -81,6 +81,20 @@ cuda_api! {
         std::ptr::copy_nonoverlapping(id.as_ptr().cast(), text, id.len());
         text.add(id.len()).write(0);
         Ok(())
+    }
+
+    fn cudaDeviceGetByPCIBusId(index: *mut i32, text: *const c_char) {
+        check(!index.is_null() && !text.is_null())?;
+        let device = device()?;
+        let asked = CStr::from_ptr(text).to_string_lossy().to_lowercase();
+        // The domain may be left out, where it is 0.
+        let is_it = |id: &str| id == asked || id.strip_prefix("0000:") == Some(&asked);
+        for number in 0..device.count()? {
+            if is_it(&device.bus_id(number)?.to_lowercase()) {
+                return put(index, number);
+            }
+        }
+        Err(CudaError::INVALID_DEVICE)
     }
 
     fn cudaProfilerStart() { Ok(()) }

@@ -27,6 +27,28 @@ cuda_api! {
 
     fn cudaStreamDestroy(stream: *mut c_void) { device()?.destroy_stream(stream) }
 
+    fn cudaStreamGetAttribute / cudaStreamGetAttribute_ptsz [on] (
+        stream: *mut c_void, which: u32, value: *mut [u64; 8]
+    ) {
+        put(value, device()?.stream_attribute(on.stream(stream), which)?)
+    }
+    fn cudaStreamSetAttribute / cudaStreamSetAttribute_ptsz [on] (
+        stream: *mut c_void, which: u32, value: *const [u64; 8]
+    ) {
+        let value = *value.as_ref().ok_or(CudaError::INVALID_VALUE)?;
+        device()?.set_stream_attribute(on.stream(stream), which, value)
+    }
+    fn cudaStreamCopyAttributes / cudaStreamCopyAttributes_ptsz [on] (to: *mut c_void, from: *mut c_void) {
+        /// Those that can be set.
+        const ALL: [u32; 4] = [1, 3, 9, 10];
+        let device = device()?;
+        for which in ALL {
+            let value = device.stream_attribute(on.stream(from), which)?;
+            device.set_stream_attribute(on.stream(to), which, value)?;
+        }
+        Ok(())
+    }
+
     fn cudaStreamSynchronize / cudaStreamSynchronize_ptsz [on] (stream: *mut c_void) {
         device()?.synchronize_stream(on.stream(stream))
     }

@@ -1,6 +1,6 @@
 //! Functions of CUDA's runtime that no device carries out: each returns `cudaErrorNotSupported`.
 //!
-//! Parts of graphs, interprocess and external memory, libraries, clusters, what is shared with OpenGL, EGL and VDPAU. They are present so that
+//! External memory, pools of other processes, libraries, clusters, what is shared with OpenGL, EGL and VDPAU. They are present so that
 //! a program that only tries them links and can fall back: `libregrain_rt.a` has every name that `libcudart` has. Under the C calling
 //! conventions of the supported processors a function may ignore its arguments, so one signature serves all.
 
@@ -18,7 +18,7 @@ macro_rules! unsupported {
 
 unsupported! {
     cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaDestroyExternalMemory
-    cudaDestroyExternalSemaphore cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceGetByPCIBusId
+    cudaDestroyExternalSemaphore cudaDeviceFlushGPUDirectRDMAWrites
     cudaDeviceGetHostAtomicCapabilities cudaDeviceGetNvSciSyncAttributes
     cudaDeviceGetP2PAtomicCapabilities cudaDeviceRegisterAsyncNotification
     cudaDeviceUnregisterAsyncNotification cudaEGLStreamConsumerAcquireFrame
@@ -60,8 +60,7 @@ unsupported! {
     cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialClusterSize cudaSetDoubleForDevice cudaSetDoubleForHost
     cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_ptsz cudaSignalExternalSemaphoresAsync_v2
     cudaSignalExternalSemaphoresAsync_v2_ptsz
-    cudaStreamCopyAttributes cudaStreamCopyAttributes_ptsz cudaStreamGetAttribute cudaStreamGetAttribute_ptsz
-    cudaStreamSetAttribute cudaStreamSetAttribute_ptsz
+
     cudaVDPAUGetDevice cudaVDPAUSetVDPAUDevice cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_ptsz
     cudaWaitExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2_ptsz
 }

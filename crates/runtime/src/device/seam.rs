@@ -408,6 +408,13 @@ pub trait Streams {
     /// # Safety
     /// `callback` may be called with `data` from any thread.
     unsafe fn callback(&self, stream: Stream, callback: StreamCallback, data: *mut c_void) -> Result;
+    /// The value of a `cudaLaunchAttribute` of a stream.
+    fn stream_attribute(&self, _stream: Stream, _which: u32) -> Result<[u64; 8]> {
+        no()
+    }
+    fn set_stream_attribute(&self, _stream: Stream, _which: u32, _value: [u64; 8]) -> Result {
+        no()
+    }
     /// The lowest and the highest priority.
     fn priorities(&self) -> Result<(i32, i32)>;
 }

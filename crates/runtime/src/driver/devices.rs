@@ -104,15 +104,7 @@ driver_api! {
         asked!(runtime::cudaDeviceGetPCIBusId(text, length, index))
     }
     fn cuDeviceGetByPCIBusId(index: *mut i32, text: *const c_char) {
-        check(!index.is_null() && !text.is_null())?;
-        let device = started()?;
-        let asked = std::ffi::CStr::from_ptr(text).to_string_lossy().to_lowercase();
-        for number in 0..device.count()? {
-            if device.bus_id(number)?.to_lowercase() == asked {
-                return put(index, number);
-            }
-        }
-        Err(CudaError::INVALID_DEVICE)
+        asked!(runtime::cudaDeviceGetByPCIBusId(index, text))
     }
     fn cuDeviceCanAccessPeer(can: *mut i32, index: i32, peer: i32) {
         asked!(runtime::cudaDeviceCanAccessPeer(can, index, peer))

@@ -1,5 +1,5 @@
 //! Functions of the driver that are one of the runtime's, as in `same.rs`: memory of graphs, objects, what nodes do, and what
-//! processes share.
+//! processes share, attributes of streams.
 
 use std::ffi::{c_char, c_void};
 
@@ -7,7 +7,7 @@ use super::frame::{current, driver_api};
 use super::same::same;
 use crate::api::graph_memory::AllocateNode;
 use crate::api::graph_params::InstantiateParams;
-use crate::api::{graph_memory, graph_nodes, graph_params, graphs, interprocess};
+use crate::api::{graph_memory, graph_nodes, graph_params, graphs, interprocess, streams};
 use crate::device::seam::Foreign;
 use crate::error::quietly;
 use crate::types::{EdgeData, HostNode, MemsetNode};
@@ -109,4 +109,15 @@ same! {
     cuIpcCloseMemHandle = interprocess::cudaIpcCloseMemHandle(pointer: *mut c_void);
     cuIpcGetEventHandle = interprocess::cudaIpcGetEventHandle(handle: *mut Foreign, event: Handle);
     cuIpcOpenEventHandle = interprocess::cudaIpcOpenEventHandle(event: *mut Handle, handle: Foreign);
+
+    cuStreamGetAttribute = streams::cudaStreamGetAttribute(stream: Handle, which: u32, value: *mut [u64; 8]);
+    cuStreamSetAttribute = streams::cudaStreamSetAttribute(
+        stream: Handle, which: u32, value: *const [u64; 8]
+    );
+    cuStreamCopyAttributes = streams::cudaStreamCopyAttributes(to: Handle, from: Handle);
+    cuStreamGetAttribute_ptsz = streams::cudaStreamGetAttribute_ptsz(stream: Handle, which: u32, value: *mut [u64; 8]);
+    cuStreamSetAttribute_ptsz = streams::cudaStreamSetAttribute_ptsz(
+        stream: Handle, which: u32, value: *const [u64; 8]
+    );
+    cuStreamCopyAttributes_ptsz = streams::cudaStreamCopyAttributes_ptsz(to: Handle, from: Handle);
 }

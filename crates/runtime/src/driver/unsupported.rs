@@ -2,7 +2,7 @@
 //!
 //! They are present so that a program that only tries them links and can fall back: the forms of before CUDA 3.2,
 //! whose addresses have 32 bits,
-//! texture references, interprocess memory, external memory, green contexts, parts of graphs, what is shared with
+//! texture references, external memory, green contexts, some parts of graphs, what is shared with
 //! OpenGL, EGL
 //! and VDPAU. Where the device of the process is NVIDIA's they go on to NVIDIA's function of that name, whatever its
 //! parameters.
@@ -145,10 +145,10 @@ unsupported! {
     cuMulticastGetGranularity cuMulticastUnbind cuOccupancyMaxActiveClusters cuOccupancyMaxPotentialClusterSize
     cuParamSetSize cuParamSetTexRef cuParamSetf cuParamSeti cuParamSetv cuSignalExternalSemaphoresAsync
     cuSignalExternalSemaphoresAsync_ptsz cuStreamBatchMemOp cuStreamBatchMemOp_ptsz cuStreamBatchMemOp_v2
-    cuStreamBatchMemOp_v2_ptsz cuStreamBeginCaptureToGraph cuStreamBeginCaptureToGraph_ptsz cuStreamCopyAttributes
-    cuStreamCopyAttributes_ptsz cuStreamGetAttribute cuStreamGetAttribute_ptsz cuStreamGetCaptureInfo
-    cuStreamGetCaptureInfo_ptsz cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz cuStreamGetGreenCtx cuStreamSetAttribute
-    cuStreamSetAttribute_ptsz cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_ptsz
+    cuStreamBatchMemOp_v2_ptsz cuStreamBeginCaptureToGraph cuStreamBeginCaptureToGraph_ptsz
+    cuStreamGetCaptureInfo
+    cuStreamGetCaptureInfo_ptsz cuStreamGetCtx_v2 cuStreamGetCtx_v2_ptsz cuStreamGetGreenCtx
+    cuStreamUpdateCaptureDependencies cuStreamUpdateCaptureDependencies_ptsz
     cuStreamUpdateCaptureDependencies_v2 cuStreamUpdateCaptureDependencies_v2_ptsz cuStreamWaitValue32
     cuStreamWaitValue32_ptsz cuStreamWaitValue32_v2 cuStreamWaitValue32_v2_ptsz cuStreamWaitValue64
     cuStreamWaitValue64_ptsz cuStreamWaitValue64_v2 cuStreamWaitValue64_v2_ptsz cuStreamWriteValue32

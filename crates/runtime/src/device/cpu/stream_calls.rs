@@ -1,6 +1,7 @@
 //! What streams are asked to do.
 
 use std::ffi::c_void;
+use std::sync::PoisonError;
 
 use super::checks::{self, Order};
 use super::failure::device_ok;
@@ -14,6 +15,10 @@ use super::streams::{PRIORITIES, check, create, destroy, finish, get};
 use super::{events, pool, runners};
 use crate::device::seam::{Stream, Streams};
 use crate::error::{CudaError, Result};
+
+/// Values of `cudaStreamAttrID`: how caches are used, how threads wait, domains of memory. Results are the same without them.
+const HINTS: [u32; 4] = [1, 3, 9, 10];
+const PRIORITY: u32 = 8;
 
 impl Streams for Cpu {
     fn create_stream(&self, flags: u32, priority: i32) -> Result<Stream> {
@@ -137,6 +142,30 @@ impl Streams for Cpu {
                 Ok(())
             },
         )
+    }
+
+    fn stream_attribute(&self, stream: Stream, which: u32) -> Result<[u64; 8]> {
+        let found = get(stream)?;
+        match which {
+            PRIORITY => Ok([u64::from(found.priority as u32), 0, 0, 0, 0, 0, 0, 0]),
+            _ if HINTS.contains(&which) => {
+                let known = found.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(known.iter().find(|known| known.0 == which).map_or([0; 8], |known| known.1))
+            }
+            _ => Err(CudaError::INVALID_VALUE),
+        }
+    }
+
+    fn set_stream_attribute(&self, stream: Stream, which: u32, value: [u64; 8]) -> Result {
+        let found = get(stream)?;
+        if !HINTS.contains(&which) {
+            // A stream keeps the priority that it was made with.
+            return Err(if which == PRIORITY { CudaError::NOT_SUPPORTED } else { CudaError::INVALID_VALUE });
+        }
+        let mut known = found.attributes.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| known.0 != which);
+        known.push((which, value));
+        Ok(())
     }
 
     fn priorities(&self) -> Result<(i32, i32)> {

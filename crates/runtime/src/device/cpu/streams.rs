@@ -25,6 +25,8 @@ pub struct Stream {
     pub busy: AtomicBool,
     /// How much it was asked to do that is not done.
     pub queued: AtomicUsize,
+    /// Attributes that the program has set, by their numbers.
+    pub attributes: Mutex<Vec<(u32, [u64; 8])>>,
 }
 
 impl Stream {
