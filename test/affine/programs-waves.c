@@ -5,7 +5,7 @@
 // RUN: FileCheck %s < %t.said
 // RUN: FileCheck %s --check-prefix=CODE < %t.cu
 // RUN: env REGRAIN_CPU_MODE=coroutine %t 33
-// RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,5,2 %s -o %t.tiles && %t.tiles 70
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,5 %s -o %t.tiles && %t.tiles 70
 // RUN: not %regrain -fregrain-parallelize -fregrain-parallelize-tiles=4,0 %s 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm 33
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=gfx90a -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.gfx && %t.gfx 33

@@ -64,7 +64,7 @@ TWINS(fdtd, (int t, int nx, int ny, float ex[nx][ny], float ey[nx][ny], float hz
         hz[i][j] = hz[i][j] - 0.7f * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j]);
   }
 })
-// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels
 TWINS(adi, (int n, double u[n][n], double v[n][n], double p[n][n]), {
   for (int i = 1; i < n - 1; i++) {
     v[0][i] = 1.0;

@@ -24,20 +24,19 @@ pub enum Tiling {
     Of(Vec<i64>),
 }
 
-/// The iterations of a tile where there are two dimensions, and where there are more behind them, or in them.
-const USUAL: [&[i64]; 3] = [&[32, 1024], &[2, 16], &[2, 8, 8]];
+/// The iterations of a tile where there are two dimensions, and where there are more, all of which but the first two are in a tile as a whole.
+const USUAL: [[i64; 2]; 2] = [[32, 1024], [1, 16]];
 
 impl Tiling {
-    /// The sizes for a band of so many dimensions; the dimensions behind them are in a tile as a whole.
+    /// The sizes for a band of so many dimensions: for the first two. isl takes too long with more.
     pub fn sizes(&self, members: usize) -> Option<Vec<i64>> {
-        let count = members.min(3).min(if members > 2 { members - 1 } else { 2 });
         match self {
             _ if members < 2 => None,
             Tiling::Never => None,
-            Tiling::Usual => Some(USUAL[if members == 2 { 0 } else { count - 1 }].to_vec()),
+            Tiling::Usual => Some(USUAL[usize::from(members > 2)].to_vec()),
             Tiling::Of(sizes) => {
                 let at = |at: usize| sizes.get(at).or(sizes.last()).copied().unwrap_or(1);
-                Some((0..count).map(at).collect())
+                Some((0..2).map(at).collect())
             }
         }
     }
@@ -101,11 +100,10 @@ mod tests {
     use super::Tiling;
 
     #[test]
-    fn a_tile_has_all_of_the_last_dimension_where_there_are_three() {
+    fn a_tile_has_all_of_further_dimensions() {
         assert_eq!(Tiling::Of(vec![4, 5]).sizes(2), Some(vec![4, 5]));
-        assert_eq!(Tiling::Of(vec![4, 5]).sizes(3), Some(vec![4, 5]));
-        assert_eq!(Tiling::Of(vec![4, 5]).sizes(4), Some(vec![4, 5, 5]));
-        assert_eq!(Tiling::Usual.sizes(6).map(|sizes| sizes.len()), Some(3));
+        assert_eq!(Tiling::Of(vec![4]).sizes(3), Some(vec![4, 4]));
+        assert_eq!(Tiling::Usual.sizes(6), Some(vec![1, 16]));
         assert_eq!(Tiling::Usual.sizes(1), None);
         assert_eq!(Tiling::Never.sizes(3), None);
     }
