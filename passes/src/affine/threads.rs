@@ -34,8 +34,8 @@ pub const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
 pub const PIECE: i64 = 32;
 /// Loops of fewer rounds do not go by pieces.
 const LEAST_ROUNDS: i64 = 8;
-/// The bytes that tiles of a block take together.
-const MOST_SHARED: i64 = 48 << 10;
+/// The bytes that tiles of a block take together, so that several blocks have room beside one another.
+const MOST_SHARED: i64 = 32 << 10;
 /// A condition of more words than this is not asked for each element.
 const MOST_WORDS: usize = 60;
 
