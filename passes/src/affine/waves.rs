@@ -33,6 +33,8 @@ impl Tiling {
         match self {
             _ if members < 2 => None,
             Tiling::Never => None,
+            // Waves of iterations are rows of lanes where one loop goes through a wave; measured, tiles are slower there.
+            Tiling::Usual if members == 3 => None,
             Tiling::Usual => Some(USUAL[usize::from(members > 2)].to_vec()),
             Tiling::Of(sizes) => {
                 let at = |at: usize| sizes.get(at).or(sizes.last()).copied().unwrap_or(1);
@@ -103,6 +105,7 @@ mod tests {
     fn a_tile_has_all_of_further_dimensions() {
         assert_eq!(Tiling::Of(vec![4, 5]).sizes(2), Some(vec![4, 5]));
         assert_eq!(Tiling::Of(vec![4]).sizes(3), Some(vec![4, 4]));
+        assert_eq!(Tiling::Usual.sizes(3), None);
         assert_eq!(Tiling::Usual.sizes(6), Some(vec![1, 16]));
         assert_eq!(Tiling::Usual.sizes(1), None);
         assert_eq!(Tiling::Never.sizes(3), None);
