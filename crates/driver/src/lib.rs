@@ -16,6 +16,7 @@ mod device_linker;
 mod inform;
 mod inputs;
 mod interrupt;
+mod libraries;
 mod link;
 pub mod nvcc;
 mod nvcc_listing;

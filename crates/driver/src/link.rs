@@ -13,6 +13,7 @@ use regrain_targets::units;
 
 use crate::args::{Args, Cudart};
 use crate::device_link::Waiting;
+use crate::libraries::{self, CURAND_FILES, CURAND_NAMES};
 use crate::session::Session;
 use crate::toolkit_view;
 
@@ -26,7 +27,7 @@ const REPLACED_FILES: &[&str] = &["libcudart.so", "libcudart_static.a", "libcuda
 pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path) -> Result<()> {
     let args = &session.args;
     let compiled = in_order(args, objects);
-    let (found, mut waiting) = look_into(args, objects);
+    let (mut found, mut waiting) = look_into(args, objects);
     if args.dry_run || found.linked || args.extra.no_device_link {
         waiting = Waiting::default();
     }
@@ -37,6 +38,9 @@ pub fn link(session: &Session, objects: &HashMap<usize, PathBuf>, output: &Path)
         }
     }
     let ours = found.linked || waiting.is_some() || links_our_runtime(session, objects, &found);
+    if ours {
+        found.curand = libraries::curand(session, |arg| is_one_of(&arg.to_string_lossy(), CURAND_NAMES, CURAND_FILES))?;
+    }
     let program = |images: Option<&Path>, output: &Path| command(session, &compiled, images, &found, ours, output);
     let images = waiting.link(session, |stand_in, output| program(Some(stand_in), output))?;
     let unfinished = Unfinished::of_others(output);
@@ -107,7 +111,11 @@ fn command(
     let args = &session.args;
     let mut command = Command::new(session.clang.path());
     command.arg("--driver-mode=g++").args(compiled).args(images);
-    let given = if ours { without_replaced(&args.link) } else { args.link.clone() };
+    let mut given = if ours { without(&args.link, REPLACED, REPLACED_FILES) } else { args.link.clone() };
+    if let Some(curand) = &found.curand {
+        given = without(&given, CURAND_NAMES, CURAND_FILES);
+        given.push(curand.into());
+    }
     command.args(&given);
     if ours {
         if let Some(view) = view_for_others(session) {
@@ -156,17 +164,22 @@ fn view_for_others(session: &Session) -> Option<PathBuf> {
     (session.args.verbose && view.is_dir()).then_some(view)
 }
 
-/// What is passed to the linker, without libraries that our runtime stands for.
-fn without_replaced(link: &[OsString]) -> Vec<OsString> {
+/// Whether an argument is a library of these names, or a file of theirs.
+fn is_one_of(text: &str, names: &[&str], files: &[&str]) -> bool {
+    let file = Path::new(text).file_name().unwrap_or_default().to_string_lossy();
+    let is_file = !text.starts_with('-')
+        && files.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
+    names.contains(&text) || is_file
+}
+
+/// What is passed to the linker, without libraries of these names and files, which something else stands for.
+fn without(link: &[OsString], names: &[&str], files: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = link.iter();
     while let Some(arg) = rest.next() {
         let value = if arg == "-l" { rest.next() } else { None };
         let text = [Some(arg), value].into_iter().flatten().map(|part| part.to_string_lossy()).collect::<String>();
-        let file = Path::new(&text).file_name().unwrap_or_default().to_string_lossy();
-        let is_file = !text.starts_with('-')
-            && REPLACED_FILES.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
-        if !REPLACED.contains(&text.as_str()) && !is_file {
+        if !is_one_of(&text, names, files) {
             kept.extend([Some(arg), value].into_iter().flatten().cloned());
         }
     }
@@ -198,6 +211,8 @@ struct Found {
     linked: bool,
     /// Calls of the profiler: compiled with `-fregrain-profile-generate` or `-fregrain-adaptive`.
     profiled: bool,
+    /// What stands for cuRAND.
+    curand: Option<PathBuf>,
 }
 
 impl Found {
