@@ -167,8 +167,8 @@ fn view_for_others(session: &Session) -> Option<PathBuf> {
 /// Whether an argument is a library of these names, or a file of theirs.
 fn is_one_of(text: &str, names: &[&str], files: &[&str]) -> bool {
     let file = Path::new(text).file_name().unwrap_or_default().to_string_lossy();
-    let is_file = !text.starts_with('-')
-        && files.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
+    let is_file =
+        !text.starts_with('-') && files.iter().any(|name| file == *name || file.starts_with(&format!("{name}.")));
     names.contains(&text) || is_file
 }
 
