@@ -18,14 +18,19 @@ static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 pub fn flush() {
     if HAS_PRINTED.load(Ordering::Relaxed) {
         HAS_PRINTED.store(false, Ordering::Relaxed);
-        // SAFETY: `stdout` is C's stream, open for the life of the program.
-        unsafe { libc::fflush(stdout) };
+        flush_all();
     }
+}
+
+/// Flushes what the host has printed, too.
+fn flush_all() {
+    // SAFETY: `stdout` is C's stream, open for the life of the program.
+    unsafe { libc::fflush(stdout) };
 }
 
 /// Writes to C's `stdout`.
 pub fn write(bytes: &[u8]) {
-    // SAFETY: as in `flush`; the length is the slice's.
+    // SAFETY: as in `flush_all`; the length is the slice's.
     unsafe { libc::fwrite(bytes.as_ptr().cast(), 1, bytes.len(), stdout) };
     HAS_PRINTED.store(true, Ordering::Relaxed);
 }
@@ -33,7 +38,7 @@ pub fn write(bytes: &[u8]) {
 /// Prints a failed `assert` as CUDA does, behind what was printed before.
 pub fn assertion(message: &str, file: &str, line: u32, function: &str, block: [u32; 3], thread: [u32; 3]) {
     let ([bx, by, bz], [tx, ty, tz]) = (block, thread);
-    flush();
+    flush_all();
     eprintln!(
         "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
     );
