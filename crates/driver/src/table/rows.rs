@@ -212,7 +212,7 @@ options! {
     "-fregrain-parallelize-from=": Joined "<operations>", Both, Ours(ours::parallelize_from),
         "the operations that such a launch is to have, else the loop runs as it was (20000)";
     "-fregrain-parallelize-tiles=": Joined "<sizes>", Both, Ours(ours::parallelize_tiles),
-        "the iterations of a tile in each dimension, where iterations wait for one another: N or N,M,..";
+        "the iterations of a tile in each dimension, where iterations wait for one another: N or N,M and so on";
     "-fregrain-profile-generate": None, Both, Ours(ours::profile_generate),
         "a program that times the alternatives (REGRAIN_TUNING_DB)";
     "-fregrain-profile-use=": Joined "<file>", Both, Ours(ours::profile_use),
