@@ -43,6 +43,7 @@ const MOST_THREADS: u32 = 1024;
 const FLAG_MAY_SYNCHRONISE: u64 = 1;
 const FLAG_BLOCKS_MEET: u64 = 2;
 const FLAG_CHECKED: u64 = 4;
+const FLAG_BLOCKS_WAIT: u64 = 8;
 
 /// A kernel of the original module.
 pub(super) struct Kernel<'ctx> {
@@ -165,7 +166,13 @@ pub(super) fn emit<'ctx>(
     synchronising: &Synchronising,
     options: &BlockOptions,
 ) -> Result<Table, Error> {
-    let build = Build { context, module, meeting: sync::meeting_grid(module), is_checked: options.checks != 0 };
+    let build = Build {
+        context,
+        module,
+        meeting: sync::meeting_grid(module),
+        waiting: sync::waiting(module),
+        is_checked: options.checks != 0,
+    };
     let mut rows = Vec::new();
     let mut report = Vec::new();
     for kernel in kernels {
@@ -225,18 +232,23 @@ struct Build<'m, 'ctx> {
     module: &'m Module<'ctx>,
     /// The functions from which the barrier of the grid may be reached.
     meeting: Synchronising,
+    /// The functions with loops that may wait.
+    waiting: Synchronising,
     /// Whether its code tells the checker what it does.
     is_checked: bool,
 }
 
 impl<'ctx> Build<'_, 'ctx> {
     fn flags(&self, blocks: &[&BlockFunction], may_synchronise: bool) -> u64 {
-        let meets = |block: &&BlockFunction| {
-            self.module.get_function(&block.symbol).is_some_and(|function| self.meeting.contains(function))
+        let any = |what: &Synchronising| {
+            let mut functions = blocks.iter().filter_map(|block| self.module.get_function(&block.symbol));
+            functions.any(|function| what.contains(function))
         };
         let synchronises = if may_synchronise { FLAG_MAY_SYNCHRONISE } else { 0 };
         let checked = if self.is_checked { FLAG_CHECKED } else { 0 };
-        synchronises | checked | if blocks.iter().any(meets) { FLAG_BLOCKS_MEET } else { 0 }
+        let meets = if any(&self.meeting) { FLAG_BLOCKS_MEET } else { 0 };
+        let waits = if any(&self.waiting) { FLAG_BLOCKS_WAIT } else { 0 };
+        synchronises | checked | meets | waits
     }
 
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {

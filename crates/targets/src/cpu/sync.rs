@@ -25,6 +25,8 @@ use crate::{Error, machines};
 
 /// The runtime's function that waits for all blocks of the grid.
 const GRID_BARRIER: &str = "__regrain_grid_barrier";
+/// How the names of the runtime's functions begin that loops which may wait call.
+const WAIT: &str = "__regrain_wait";
 /// Offset of `site` in the runtime's `struct regrain_tls`.
 const SITE_OFFSET: u64 = 72;
 
@@ -45,6 +47,11 @@ pub(super) fn analyse(module: &Module<'_>) -> Synchronising {
 /// Finds the functions from which a barrier of the grid may be reached.
 pub(super) fn meeting_grid(module: &Module<'_>) -> Synchronising {
     reaching(module, |name| name == GRID_BARRIER)
+}
+
+/// Finds the functions with loops in which a thread may wait.
+pub(super) fn waiting(module: &Module<'_>) -> Synchronising {
+    reaching(module, |name| name.starts_with(WAIT))
 }
 
 /// The functions from which one outside the module may be reached for which `wanted` holds.

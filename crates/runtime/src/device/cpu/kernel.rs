@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caches::Ways;
 use super::pace::{Help, Pace};
-use crate::abi::{CpuImage, CpuVar, Entry, FLAG_CHECKED, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
+use crate::abi::{CpuImage, CpuVar, Entry, FLAG_BLOCKS_WAIT, FLAG_CHECKED, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Module, Variable};
 
@@ -139,7 +139,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             max_dynamic_shared: AtomicU32::new(0),
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
-            may_wait: AtomicBool::new(false),
+            may_wait: AtomicBool::new(entry.flags & FLAG_BLOCKS_WAIT != 0),
             runs: AtomicBool::new(false),
             together: AtomicU32::new(0),
             pace: Pace::default(),

@@ -125,7 +125,8 @@ pub fn total(grid: Dim3) -> u64 {
 /// Nanoseconds that a launch will keep one OS thread busy, if that is known: not of a kernel that may wait for what comes later.
 pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
     let time = kernel.pace.of(total(grid), block.array().into_iter().fold(1, u32::saturating_mul));
-    time.filter(|_| !kernel.may_wait.load(Ordering::Relaxed))
+    // Of coroutines nobody knows which loops wait.
+    time.filter(|_| choose_block_entry(kernel, block).is_some() && !kernel.may_wait.load(Ordering::Relaxed))
 }
 
 /// What a launch asks for, and how its grid runs.
