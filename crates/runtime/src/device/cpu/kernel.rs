@@ -34,7 +34,7 @@ pub struct Kernel {
     pub carveout: AtomicI32,
     /// Its blocks have been seen in loops that may wait for one another.
     pub waits: AtomicBool,
-    /// Its threads have done what threads do that wait for others, or for the host.
+    /// Its threads have done what threads do that wait for others, or for the host, or its block forms have loops for that.
     pub may_wait: AtomicBool,
     /// Its block forms have run several blocks in one call.
     pub runs: AtomicBool,
