@@ -222,8 +222,8 @@ options! {
         "registers, spills, stack and memory of each kernel";
     "-fregrain-round-trip": None, Both, Ours(ours::round_trip),
         "code from the parallel form even where nothing was changed";
-    "-fregrain-search-budget=": Joined "<seconds>", Both, Ours(ours::search_budget),
-        "the most that a search takes; none, default (a quarter of clang's)";
+    "-fregrain-search-budget=": Joined "<s>", Both, Ours(ours::search_budget),
+        "the most seconds that a search takes; none, default (a quarter of clang's)";
     "-fregrain-specialize": None, Both, Ours(ours::specialize),
         "on NVIDIA, a version of a kernel for each constant block shape";
     "-fsanitize": Joined "<value>", Regrain, CompileAndLink, "checks of the host code";
