@@ -56,7 +56,7 @@ __global__ void wild(int *p, int n) {
 }
 
 // ALL-LABEL: reads:
-// ALL: error: kernel 'reads(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(7,0,0\))?}}: illegal address 0x10 is read
+// ALL: error: kernel 'reads(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(7,0,0\))?}}: illegal address 0x10 is read
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE+4]]: note: in reads
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
@@ -66,7 +66,7 @@ __global__ void reads(int *p, int n) {
 
 // A thread before a barrier, others wait there.
 // ALL-LABEL: between:
-// ALL: error: kernel 'between(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(3,0,0\))?}}: illegal address 0x20 is written
+// ALL: error: kernel 'between(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(3,0,0\))?}}: illegal address 0x20 is written
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE+9]]: note: in between
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
@@ -83,7 +83,7 @@ __global__ void between(int *p, int n) {
 
 // A thread that others of its block spin for: the waiting form.
 // ALL-LABEL: waits:
-// ALL: error: kernel 'waits(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x30 is written
+// ALL: error: kernel 'waits(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x30 is written
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE+7]]: note: in waits
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
@@ -100,7 +100,7 @@ __global__ void waits(int *p, int n) {
 
 // A call of what is no function.
 // ALL-LABEL: calls:
-// ALL: error: kernel 'calls(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x40 is called
+// ALL: error: kernel 'calls(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x40 is called
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE+5]]: note: in calls
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
@@ -111,7 +111,7 @@ __global__ void calls(int *p, int n) {
 
 // No address of the processor's at all.
 // ALL-LABEL: nowhere:
-// ALL: error: kernel 'nowhere(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: an address is accessed that cannot be one, or is not aligned
+// ALL: error: kernel 'nowhere(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: an address is accessed that cannot be one, or is not aligned
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
 __global__ void nowhere(int *p, int n) {
@@ -120,7 +120,7 @@ __global__ void nowhere(int *p, int n) {
 
 // Texts that a kernel prints are read in the runtime.
 // ALL-LABEL: prints:
-// ALL: error: kernel 'prints(int*, int){{.*}}', {{(one of blocks|block)}} (0,0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x50 is read
+// ALL: error: kernel 'prints(int*, int){{.*}}', {{(one of blocks|block)}} ({{[01]}},0,0){{( to \(1,0,0\)|, thread \(0,0,0\))?}}: illegal address 0x50 is read
 // ALL-NEXT: {{.*}}faults.cu:[[@LINE+5]]: note: in prints{{.*}}
 // ALL: launch cudaSuccess wait cudaErrorIllegalAddress
 // ALL-NEXT: after reset: 42
