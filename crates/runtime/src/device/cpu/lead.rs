@@ -42,7 +42,7 @@ impl<'a> Lead<'a> {
     /// Before the first block; calls others at once unless launches before say that it does not pay.
     pub fn new(job: &'a Job, gate: &'a Gate, delays: &'a Delays, credit: &mut Credit, others: u32) -> Self {
         let guess = job.kernel.pace.of(job.total, job.threads());
-        let mut lead = Self { job, gate, delays, others, start: None, guess, taken: 0, called: false, alone: false };
+        let mut lead = Self { guess, ..Self::idle(job, gate, delays, others) };
         match guess {
             // Blocks that wait for one another are to run side by side.
             Some(time) if !job.kernel.waits.load(Ordering::Relaxed) => {
@@ -60,10 +60,13 @@ impl<'a> Lead<'a> {
 
     /// At a grid that takes longer than foreseen: calls others.
     pub fn late(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
-        let mut lead =
-            Self { job, gate, delays, others, start: None, guess: None, taken: 0, called: false, alone: false };
+        let mut lead = Self::idle(job, gate, delays, others);
         lead.call(u64::MAX);
         lead
+    }
+
+    fn idle(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
+        Self { job, gate, delays, others, start: None, guess: None, taken: 0, called: false, alone: false }
     }
 
     fn all_asleep(&self) -> bool {

@@ -69,7 +69,8 @@ pub struct Help {
     last: AtomicU32,
 }
 
-/// The most grids that go without help before it is tried again: small ones, none of which takes as long as waking somebody twice.
+/// The most grids that begin without help before it is tried again. It costs little: small ones take less than waking somebody twice, large ones
+/// call others behind a first part (`lead`).
 const MOST: u32 = 1024;
 
 impl Help {
