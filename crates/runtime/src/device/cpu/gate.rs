@@ -4,7 +4,7 @@
 //! left. Whoever waits looks for a while before it sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::Job;
@@ -22,10 +22,13 @@ const LOOKS: u32 = 64;
 pub struct Gate {
     state: AtomicU64,
     job: AtomicPtr<Job>,
-    /// Those who sleep outside, and whether the launching thread does.
+    /// Those who sleep outside, and how many of them have been woken and do not run yet.
     asleep: AtomicU32,
+    coming: AtomicU32,
+    /// Whether the launching thread sleeps.
     host_sleeps: AtomicBool,
-    lock: Mutex<()>,
+    /// When somebody was woken last.
+    lock: Mutex<Option<Instant>>,
     opened: Condvar,
     left: Condvar,
 }
@@ -35,9 +38,9 @@ pub struct Visit {
     /// Valid until the visitor has left.
     pub job: *const Job,
     pub number: u64,
-    /// How long it waited, and whether it slept when the gate was opened.
+    /// How long it waited, and whether it looked out for work when the gate was opened.
     pub waited: Duration,
-    pub slept: bool,
+    pub was_awake: bool,
 }
 
 impl Gate {
@@ -46,16 +49,21 @@ impl Gate {
             state: AtomicU64::new(0),
             job: AtomicPtr::new(std::ptr::null_mut()),
             asleep: AtomicU32::new(0),
+            coming: AtomicU32::new(0),
             host_sleeps: AtomicBool::new(false),
-            lock: Mutex::new(()),
+            lock: Mutex::new(None),
             opened: Condvar::new(),
             left: Condvar::new(),
         }
     }
 
-    /// How many sleep outside.
+    /// How many do not look out for work, and whether one of them is about to.
     pub fn asleep(&self) -> u32 {
         self.asleep.load(Ordering::Relaxed)
+    }
+
+    pub fn is_somebody_coming(&self) -> bool {
+        self.coming.load(Ordering::Relaxed) != 0
     }
 
     /// Lets threads in, and wakes up to `wake` of them; whether it woke any. The job stays valid until [`Gate::shut`] returns.
@@ -64,11 +72,15 @@ impl Gate {
         let number = (self.state.load(Ordering::Relaxed) >> NUMBER) + 1;
         // Before the count of sleepers is read: who goes to sleep looks at the state after it is counted.
         self.state.store(number << NUMBER | OPEN, Ordering::SeqCst);
-        let sleepers = self.asleep.load(Ordering::SeqCst).min(wake);
-        if sleepers != 0 {
-            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
-            (0..sleepers).for_each(|_| self.opened.notify_one());
+        if self.asleep.load(Ordering::SeqCst) <= self.coming.load(Ordering::SeqCst) {
+            return false;
         }
+        let mut woken = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let sleepers = self.asleep.load(Ordering::SeqCst).saturating_sub(self.coming.load(Ordering::SeqCst)).min(wake);
+        self.coming.fetch_add(sleepers, Ordering::SeqCst);
+        *woken = Some(Instant::now());
+        drop(woken);
+        (0..sleepers).for_each(|_| self.opened.notify_one());
         sleepers != 0
     }
 
@@ -87,26 +99,44 @@ impl Gate {
         self.host_sleeps.store(false, Ordering::SeqCst);
     }
 
-    /// Waits for a job other than the one of number `seen`, and comes in.
-    pub fn enter(&self, seen: u64, looks_for: Duration) -> Visit {
+    /// Waits for a job other than the one of number `seen`, and comes in. Who is woken and finds the gate shut looks out for the next job before it
+    /// sleeps again: it may have been called for that one's sake. `comes` is told how long who slept took to come.
+    pub fn enter(&self, seen: u64, looks_for: Duration, comes: impl Fn(Duration)) -> Visit {
         let start = Instant::now();
         let mut visit = None;
-        let come = |visit: &mut Option<u64>| {
-            *visit = self.try_enter(seen);
+        let mut come = || {
+            visit = self.try_enter(seen);
             visit.is_some()
         };
-        let mut slept = false;
-        if !look(looks_for, || come(&mut visit)) {
-            let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut was_awake = true;
+        while !look(looks_for, &mut come) {
+            let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.asleep.fetch_add(1, Ordering::SeqCst);
-            while !come(&mut visit) {
-                guard = self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner);
-                slept = true;
-            }
+            let has_come = come() || {
+                comes(self.sleep(guard));
+                come()
+            };
             self.asleep.fetch_sub(1, Ordering::SeqCst);
+            if has_come {
+                was_awake = false;
+                break;
+            }
         }
-        let job = self.job.load(Ordering::Relaxed);
-        Visit { job, number: visit.unwrap_or(seen), waited: start.elapsed(), slept }
+        Visit {
+            job: self.job.load(Ordering::Relaxed),
+            number: visit.unwrap_or(seen),
+            waited: start.elapsed(),
+            was_awake,
+        }
+    }
+
+    /// Sleeps until it is called; how long ago that was.
+    fn sleep(&self, mut guard: MutexGuard<Option<Instant>>) -> Duration {
+        while self.coming.load(Ordering::SeqCst) == 0 {
+            guard = self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.coming.fetch_sub(1, Ordering::SeqCst);
+        guard.map(|woken| woken.elapsed()).unwrap_or_default()
     }
 
     /// Counts the calling thread in, if the gate is open for another job than that of number `seen`.

@@ -23,8 +23,9 @@ const ALIGNMENT: usize = 256;
 const LARGE: usize = 4 << 20;
 const LARGE_PAGE: usize = 2 << 20;
 const PAGE: usize = 4096;
-/// How far apart in the sets of a cache such memory begins, and how many of it one after the other.
-const APART: usize = 17 * ALIGNMENT;
+/// How far apart in the sets of a cache memory begins, and how many of it one after the other. Not near each other in a page either: a load waits for
+/// the stores before it at about its place in another page.
+const APART: usize = 21 * ALIGNMENT;
 const PLACES: usize = 16;
 /// `cudaMallocPitch` rounds rows up to this.
 pub const PITCH: usize = 512;
@@ -69,8 +70,8 @@ struct Heap {
     live: BTreeMap<usize, Allocation>,
     used: usize,
     slabs: Slabs,
-    /// How often memory was asked for in large pages.
-    large: usize,
+    /// How often memory was asked for that is not cut from slabs.
+    whole: usize,
     /// What other processes may have, by where it begins: a file, and how many bytes.
     shared: BTreeMap<usize, (OwnedFd, usize)>,
 }
@@ -116,12 +117,13 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
     let made = match is_small {
         true => heap.slabs.take(size, || aligned(slabs::SLAB, slabs::SLAB)).map(|start| (start, Source::Slab)),
         false => {
-            let (alignment, before) = if size < LARGE {
+            heap.whole += 1;
+            let before = heap.whole % PLACES * APART;
+            let (alignment, before) = match kind {
+                _ if size >= LARGE => (LARGE_PAGE, before),
                 // Nothing else is in the pages of device memory, so that other processes can have it.
-                (if kind == Kind::Device { PAGE } else { ALIGNMENT }, 0)
-            } else {
-                heap.large += 1;
-                (LARGE_PAGE, heap.large % PLACES * APART)
+                Kind::Device => (PAGE, before % PAGE),
+                _ => (ALIGNMENT, 0),
             };
             let base = large(alignment, (before + size).next_multiple_of(alignment.min(PAGE)));
             base.map(|base| (base + before, Source::Library { base }))

@@ -4,20 +4,66 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::calling::{Credit, Delays, LONGEST_LOOK, nanoseconds};
+use super::calling::{Credit, Delays, LONGEST_LOOK, glance, nanoseconds};
 use super::gate::Gate;
 use super::job::Job;
+use super::kernel::Kernel;
+use super::pace::Price;
 
 /// Of how many parts the launching thread runs one before it looks whether the guess of its time was right.
 pub const PARTS: u64 = 4;
 
-/// Whether a grid is one that the launching thread runs alone without a look at the time, which would cost as much as its launch: those before
-/// took little, and about the same, and help gains nothing.
-pub fn is_foreseen(job: &Job, delays: &Delays) -> bool {
-    let kernel = job.kernel;
-    let Some(time) = kernel.pace.of(job.total, job.threads()) else { return false };
-    let is_small = !delays.pays(time, true) && !kernel.waits.load(Ordering::Relaxed);
-    is_small && kernel.pace.is_steady() && (!delays.pays(time, false) || kernel.help.is_off())
+/// What is known of a grid before its first block.
+#[derive(Clone, Copy, Default)]
+pub struct Forecast {
+    /// What it is to take one thread by launches before, in nanoseconds.
+    time: Option<u64>,
+    /// Nobody is called at once, as that did not pay.
+    pauses: bool,
+    /// It takes so little, and as much as those before, that the launching thread runs it alone.
+    pub is_sure: bool,
+}
+
+impl Forecast {
+    pub fn new(job: &Job, delays: &Delays) -> Self {
+        let kernel = job.kernel;
+        // Blocks that wait for one another are to run side by side.
+        let Some(time) = kernel.pace.of(job.total, job.threads()).filter(|_| !kernel.waits.load(Ordering::Relaxed))
+        else {
+            return Self::default();
+        };
+        // One thread's own time says whether others help.
+        let pauses = kernel.help.pauses_next() || !kernel.pace.is_own();
+        let is_small = !delays.pays(time, true) && (pauses || !delays.pays(time, false));
+        Self { time: Some(time), pauses, is_sure: is_small && kernel.pace.is_steady() }
+    }
+}
+
+/// How the launching thread sees that a grid takes longer than foreseen.
+pub enum Watch {
+    /// By a clock that costs little and goes on every few milliseconds.
+    Glance((i64, i64)),
+    /// By one that costs as much as a launch, for the sake of launches to come.
+    Time(Instant),
+}
+
+impl Watch {
+    /// Before the first block.
+    pub fn new(kernel: &Kernel) -> Self {
+        if kernel.pace.times_next() { Self::Time(Instant::now()) } else { Self::Glance(glance()) }
+    }
+
+    /// After the first `taken` blocks: whether the others are worth a call.
+    pub fn is_late(&self, job: &Job, taken: u64, delays: &Delays) -> bool {
+        match self {
+            Self::Glance(start) => glance() != *start,
+            Self::Time(start) => {
+                let time = nanoseconds(start.elapsed());
+                job.kernel.pace.learn(time, taken, job.threads());
+                delays.pays(time / taken.max(1) * (job.total - taken), true)
+            }
+        }
+    }
 }
 
 /// The launching thread at work at a grid that others may be called to.
@@ -36,24 +82,33 @@ pub struct Lead<'a> {
     called: bool,
     /// Nobody is called, as that did not pay.
     alone: bool,
+    /// Others were called for the sake of the launches behind this one.
+    for_later: bool,
 }
 
 impl<'a> Lead<'a> {
     /// Before the first block; calls others at once unless launches before say that it does not pay.
-    pub fn new(job: &'a Job, gate: &'a Gate, delays: &'a Delays, credit: &mut Credit, others: u32) -> Self {
-        let guess = job.kernel.pace.of(job.total, job.threads());
-        let mut lead = Self { guess, ..Self::idle(job, gate, delays, others) };
-        match guess {
-            // Blocks that wait for one another are to run side by side.
-            Some(time) if !job.kernel.waits.load(Ordering::Relaxed) => {
-                let is_off = job.kernel.help.is_off();
-                lead.alone = is_off && lead.is_small(time);
-                let mut wakes = || lead.all_asleep() && credit.worth(delays, time);
-                if !is_off && (delays.pays(time, lead.all_asleep()) || wakes()) {
-                    lead.call(time);
-                }
-            }
-            _ => lead.call(u64::MAX),
+    pub fn new(
+        job: &'a Job,
+        gate: &'a Gate,
+        delays: &'a Delays,
+        credit: &mut Credit,
+        others: u32,
+        forecast: Forecast,
+    ) -> Self {
+        let mut lead =
+            Self { guess: job.kernel.pace.of(job.total, job.threads()), ..Self::idle(job, gate, delays, others) };
+        let Some(time) = forecast.time else {
+            lead.call(u64::MAX);
+            return lead;
+        };
+        lead.alone = forecast.pauses && lead.is_small(time);
+        if !forecast.pauses && delays.pays(time, lead.all_asleep()) {
+            lead.call(time);
+        } else if !forecast.pauses && lead.nobody_comes() && credit.worth(delays, time) {
+            lead.call(time);
+            lead.for_later = true;
+            job.kernel.help.wakes();
         }
         lead
     }
@@ -66,11 +121,26 @@ impl<'a> Lead<'a> {
     }
 
     fn idle(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
-        Self { job, gate, delays, others, start: None, guess: None, taken: 0, called: false, alone: false }
+        Self {
+            job,
+            gate,
+            delays,
+            others,
+            start: None,
+            guess: None,
+            taken: 0,
+            called: false,
+            alone: false,
+            for_later: false,
+        }
     }
 
     fn all_asleep(&self) -> bool {
         self.gate.asleep() >= self.others
+    }
+
+    fn nobody_comes(&self) -> bool {
+        self.all_asleep() && !self.gate.is_somebody_coming()
     }
 
     /// Whether work of so many nanoseconds is not enough to wake somebody for.
@@ -138,10 +208,11 @@ impl<'a> Lead<'a> {
             job.kernel.pace.learn_beside(nanoseconds(start.elapsed()), self.taken, job.threads());
         }
         self.gate.shut(LONGEST_LOOK);
-        if let (Some(guess), Some(called)) = (self.guess, job.called.get()) {
+        if let (Some(guess), Some(called), false) = (self.guess, job.called.get(), self.for_later) {
             // A gain that waking somebody would eat up must be a clear one.
             let least = if self.is_small(guess) { guess / 4 * 3 } else { guess };
-            job.kernel.help.learn(nanoseconds(start.min(*called).elapsed()) < least);
+            let paid = nanoseconds(start.min(*called).elapsed()) < least;
+            job.kernel.help.learn(paid, Price { call: self.delays.asleep(), time: guess });
         }
     }
 }

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-use super::calling::{self, Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
+use super::calling::{Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
 use super::fault;
 use super::gate::Gate;
 use super::job::Job;
-use super::lead::{self, Lead};
+use super::lead::{self, Forecast, Lead, Watch};
 use super::processors::threads;
 use super::relief;
 use super::run::{self, run};
@@ -88,14 +88,15 @@ fn serve(pool: &'static Pool) {
     let mut seen = 0;
     let mut patience = Patience::default();
     loop {
-        let visit = pool.gate.enter(seen, patience.time());
+        let visit = pool.gate.enter(seen, patience.time(), |time| pool.delays.learn(time, true));
         // SAFETY: the launch keeps the job valid until this visitor has left.
         let job = unsafe { &*visit.job };
         // A thread that has just been made says nothing of those that are there.
         if let Some(called) = job.called.get()
             && seen != 0
+            && visit.was_awake
         {
-            pool.delays.learn(called.elapsed(), visit.slept);
+            pool.delays.learn(called.elapsed(), false);
         }
         patience.learn(visit.waited, pool.delays.asleep());
         seen = visit.number;
@@ -179,22 +180,26 @@ pub fn pays(nanoseconds: u64) -> bool {
 
 /// Runs a grid on this OS thread; takes the time now and then where it decides whether a launch is kept for later.
 fn run_timed(job: &Job, way: Way) {
-    let start = (way != Way::Alone && job.kernel.pace.is_due()).then(Instant::now);
+    let start = (way != Way::Alone && job.kernel.pace.times_next()).then(Instant::now);
     take_part(job, &mut || job.take_alone(job.total));
     if let Some(start) = start {
         job.kernel.pace.learn(nanoseconds(start.elapsed()), job.total, job.threads());
     }
 }
 
-/// Runs a grid on this OS thread that is known to be small; calls others if a part of it took milliseconds after all.
+/// Runs a grid on this OS thread that is known to be small; calls others if a part of it took long after all.
 fn run_at_a_glance(pool: &Pool, job: &Job, others: u32) {
-    let start = calling::glance();
+    let (watch, first) = (Watch::new(job.kernel), job.whole((job.total / lead::PARTS).max(1)));
     let mut late: Option<Lead> = None;
     take_part(job, &mut || match &mut late {
         Some(lead) => lead.next(),
-        None if job.next.load(Ordering::Relaxed) == 0 => job.take_alone(job.whole((job.total / lead::PARTS).max(1))),
-        None if calling::glance() == start => job.take_alone(job.total),
-        None => late.insert(Lead::late(job, &pool.gate, &pool.delays, others)).next(),
+        None => match job.next.load(Ordering::Relaxed) {
+            0 => job.take_alone(first),
+            taken if taken < job.total && watch.is_late(job, taken, &pool.delays) => {
+                late.insert(Lead::late(job, &pool.gate, &pool.delays, others)).next()
+            }
+            _ => job.take_alone(job.total),
+        },
     });
     if let Some(lead) = late {
         lead.finish();
@@ -211,11 +216,13 @@ fn run_held(held: &mut Held, job: &mut Job, way: Way) {
     } else if job.total <= job.chunk || job.shuffle.is_some() || others == 0 {
         // One task needs nobody else, and an order of chance is one OS thread's.
         run_timed(job, way);
-    } else if lead::is_foreseen(job, &pool.delays) {
-        run_at_a_glance(pool, job, others);
     } else {
+        let forecast = Forecast::new(job, &pool.delays);
+        if forecast.is_sure {
+            return run_at_a_glance(pool, job, others);
+        }
         job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
-        let mut lead = Lead::new(job, &pool.gate, &pool.delays, &mut held.credit, others);
+        let mut lead = Lead::new(job, &pool.gate, &pool.delays, &mut held.credit, others, forecast);
         take_part(job, &mut || lead.next());
         lead.finish();
     }

@@ -7,10 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Allocations are multiples of this, and begin at one.
 pub const GRAIN: usize = 512;
+/// What is a multiple of this takes some more, so that what follows it does not begin at the same place of a page (`heap`).
+const PAGE: usize = 4096;
+const APART: usize = 3 * GRAIN;
 /// Bytes of a slab, and its alignment.
 pub const SLAB: usize = 2 << 20;
 /// Up to so many bytes are cut from slabs.
-pub const LARGEST: usize = 1 << 20;
+pub const LARGEST: usize = 1 << 19;
 
 /// What is free.
 #[derive(Default)]
@@ -24,7 +27,7 @@ pub struct Slabs {
 impl Slabs {
     /// Takes `size` bytes from the smallest free range that has them; `slab` makes a new slab where none has.
     pub fn take(&mut self, size: usize, slab: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        let size = size.next_multiple_of(GRAIN);
+        let size = whole(size);
         if self.by_size.range((size, 0)..).next().is_none() {
             self.add(slab()?, SLAB);
         }
@@ -38,7 +41,7 @@ impl Slabs {
 
     /// Gives back what was taken.
     pub fn give(&mut self, start: usize, size: usize) {
-        self.add(start, size.next_multiple_of(GRAIN));
+        self.add(start, whole(size));
     }
 
     /// Adds a free range, joined with those that it touches.
@@ -61,6 +64,12 @@ impl Slabs {
         self.free.remove(&start);
         self.by_size.remove(&(size, start));
     }
+}
+
+/// What an allocation of `size` bytes takes.
+fn whole(size: usize) -> usize {
+    let grains = size.next_multiple_of(GRAIN);
+    grains + if grains.is_multiple_of(PAGE) { APART } else { 0 }
 }
 
 #[cfg(test)]
@@ -86,10 +95,10 @@ mod tests {
         slabs.give(two, GRAIN + 1);
         slabs.give(one, GRAIN);
         assert_eq!(slabs.free, BTreeMap::from([(2 * SLAB, SLAB)]));
-        assert_eq!(take(&mut slabs, LARGEST).zip(take(&mut slabs, LARGEST)), Some((one, one + LARGEST)));
-        assert_eq!(take(&mut slabs, 1), Some(4 * SLAB), "a second slab");
-        assert_eq!(slabs.take(LARGEST + GRAIN, || None), Some(4 * SLAB + GRAIN));
-        assert_eq!(slabs.take(LARGEST, || None), None);
+        let step = LARGEST + APART;
+        assert_eq!([(); 3].map(|()| take(&mut slabs, LARGEST)), [0, 1, 2].map(|at| Some(one + at * step)));
+        assert_eq!(take(&mut slabs, LARGEST), Some(4 * SLAB), "a second slab");
+        assert_eq!(slabs.take(SLAB - step + 1, || None), None);
     }
 
     proptest! {
