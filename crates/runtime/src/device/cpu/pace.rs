@@ -104,8 +104,8 @@ impl Price {
 /// How many grids begin without help before it is tried again: those between two calls take at least, where somebody had to be woken, and at most so
 /// many times as long as a call. The most is no fewer than the third, as these cost little (large ones call others behind a first part, `lead`), and
 /// no more than the last.
-const LEAST_TIMES: u64 = 32;
-const MOST_TIMES: u64 = 128;
+const LEAST_TIMES: u64 = 64;
+const MOST_TIMES: u64 = 256;
 const MOST: u64 = 1024;
 const MOST_OF_ALL: u64 = 1 << 14;
 
@@ -198,8 +198,8 @@ mod tests {
         assert_eq!(off(&help), 1);
         help.wakes();
         help.learn(false, price);
-        assert_eq!(off(&help), 1000);
+        assert_eq!(off(&help), 2000);
         (0..20).for_each(|_| help.learn(false, price));
-        assert_eq!(off(&help), 4000);
+        assert_eq!(off(&help), 8000);
     }
 }
