@@ -10,11 +10,15 @@ use super::copies::{check_copy, tell};
 use super::failure::device_ok;
 use super::heap::{Kind, allocate, device_range, release};
 use crate::device::seam::Window;
+use crate::device::texture_rules::{integers_of, normalized_number};
 use crate::error::{CudaError, Result};
 use crate::types::{
     ARRAY_CUBE, ARRAY_GATHERED, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Copy3d, Copy3dPeer, DEFAULT,
-    DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, HOST_TO_DEVICE, PitchedPtr, Pos,
+    DEVICE_TO_DEVICE, DEVICE_TO_HOST, Extent, FLOAT, HOST_TO_DEVICE, PitchedPtr, Pos,
 };
+
+/// The last of CUDA's `cudaChannelFormatKind`; those behind the normalized ones are of blocks that are compressed.
+const LAST_KIND: u32 = 31;
 
 /// An array behind a `cudaArray_t`, whose value is the address of its storage.
 #[derive(Clone, Copy)]
@@ -54,8 +58,12 @@ pub fn array(handle: *const c_void) -> Result<Array> {
 /// Makes an array.
 pub fn create(format: ChannelFormat, extent: Extent, flags: u32) -> Result<*mut c_void> {
     device_ok()?;
+    if format.kind > FLOAT && normalized_number(format.kind).is_none() && format.kind <= LAST_KIND {
+        return Err(CudaError::NOT_SUPPORTED);
+    }
     let bits: i32 = format.bits.iter().sum();
-    if format.bits.iter().any(|bits| !matches!(bits, 0 | 8 | 16 | 32)) || bits <= 0 || format.kind > 2 {
+    let is_known = format.kind <= FLOAT || integers_of(format).is_some();
+    if format.bits.iter().any(|bits| !matches!(bits, 0 | 8 | 16 | 32)) || bits <= 0 || !is_known {
         return Err(CudaError::INVALID_CHANNEL_DESCRIPTOR);
     }
     if flags & !(ARRAY_LAYERED | ARRAY_OF_SURFACES | ARRAY_CUBE | ARRAY_GATHERED) != 0 {

@@ -10,7 +10,9 @@ use super::heap::device_range;
 use super::machine::Cpu;
 use super::{mipmaps, runners};
 use crate::device::seam::{ObjectParts, Textures};
-use crate::device::texture_rules::{CLAMP, WRAP, address_modes, channels, check_settings, reads_integers, view_format};
+use crate::device::texture_rules::{
+    CLAMP, WRAP, address_modes, channels, check_settings, integers_of, reads_integers, view_format,
+};
 use crate::error::{CudaError, Result, check};
 use crate::types::{
     ARRAY_CUBE, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent, FLOAT, RESOURCE_ARRAY, RESOURCE_LINEAR,
@@ -171,7 +173,7 @@ fn texture(parts: &ObjectParts, settings: &TextureSettings) -> Result<Texture> {
     let made = Texture {
         channels,
         bits,
-        kind: format.kind,
+        kind: integers_of(format).unwrap_or(format).kind,
         to_float: to_float.into(),
         srgb: (settings.srgb != 0 && to_float).into(),
         mode,

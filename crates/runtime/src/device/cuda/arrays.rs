@@ -7,7 +7,7 @@ use super::state::Cuda;
 use crate::device::gpu::copies::{Side, memory_side};
 use crate::device::gpu::vendor::Vendor;
 use crate::device::seam::{Arrays, Order, Window};
-use crate::device::texture_rules::channels;
+use crate::device::texture_rules::{channels, normalized_format, normalized_number};
 use crate::error::{CudaError, Result};
 use crate::types::{ARRAY_CUBE, ARRAY_GATHERED, ARRAY_LAYERED, ARRAY_OF_SURFACES, ChannelFormat, Extent};
 
@@ -26,15 +26,25 @@ const FORMATS: [(u32, i32, u32); 8] = [
     (2, 32, 0x20),
 ];
 
+/// `CU_AD_FORMAT_UNORM_INT8X1`, the first format of the normalized kinds.
+const FIRST_NORMALIZED: u32 = 0xc0;
+
 /// The driver's format, and the number of channels, which all have one size.
 pub fn to_driver(format: ChannelFormat) -> Result<(u32, u32)> {
     let (count, bits) = channels(format)?;
+    if let Some(number) = normalized_number(format.kind) {
+        return Ok((FIRST_NORMALIZED + number, count));
+    }
     let known = FORMATS.iter().find(|known| (known.0, known.1.cast_unsigned()) == (format.kind, bits));
     known.map(|known| (known.2, count)).ok_or(CudaError::INVALID_CHANNEL_DESCRIPTOR)
 }
 
 /// The runtime's format of an array.
 pub fn from_driver(descriptor: &ArrayDescriptor) -> Result<ChannelFormat> {
+    if let Some(format) = normalized_format(descriptor.format.wrapping_sub(FIRST_NORMALIZED)) {
+        let fits = channels(format).is_ok_and(|(count, _)| count == descriptor.channels);
+        return if fits { Ok(format) } else { Err(CudaError::INVALID_VALUE) };
+    }
     let known = FORMATS.iter().find(|known| known.2 == descriptor.format).ok_or(CudaError::NOT_SUPPORTED)?;
     let mut bits = [0; 4];
     bits.iter_mut().take(descriptor.channels as usize).for_each(|channel| *channel = known.1);
