@@ -4,12 +4,16 @@
 #define OF_WORDS(name, kind, element, sum, of_a, of_b, combine, R, K, E, takes)                                    \
   PRODUCT(product_##name##_##R##x##K, uint32_t, words, element, sum, of_a, of_b, combine, R, K, E)                 \
   TOGETHER(mma_##name##_##R##x##K, product_##name##_##R##x##K, uint32_t, gather_words, (2 * R), takes)
-#define REALS(name, of, E)                                                                                         \
-  OF_WORDS(name, real, floats, floats, of, of, TIMES, 2, 1, E, 7)                                                  \
-  OF_WORDS(name, real, floats, floats, of, of, TIMES, 2, 2, E, 10)
-REALS(f16, F16, 2)
-REALS(bf16, BF16, 2)
-REALS(tf32, TF32, 1)
+#define REALS(name, of_a, of_b, E)                                                                                 \
+  OF_WORDS(name, real, floats, floats, of_a, of_b, TIMES, 2, 1, E, 7)                                              \
+  OF_WORDS(name, real, floats, floats, of_a, of_b, TIMES, 2, 2, E, 10)
+REALS(f16, F16, F16, 2)
+REALS(bf16, BF16, BF16, 2)
+REALS(tf32, TF32, TF32, 1)
+REALS(e4m3_e4m3, E4M3, E4M3, 4)
+REALS(e4m3_e5m2, E4M3, E5M2, 4)
+REALS(e5m2_e4m3, E5M2, E4M3, 4)
+REALS(e5m2_e5m2, E5M2, E5M2, 4)
 
 #define INTEGERS(name, element, of_a, of_b, combine, E)                                                            \
   OF_WORDS(name, integer, element, numbers, of_a, of_b, combine, 1, 1, E, 4)                                       \

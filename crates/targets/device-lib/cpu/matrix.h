@@ -38,6 +38,16 @@ typedef _Float16 halves __attribute__((vector_size(2 * LANES), aligned(64)));
 /* Hardware does not look at the lower 13 bits. */
 #define TF32(w, e) ((floats)((w) & 0xffffe000))
 #define F64(w, e) ((doubles)(w))
+/* Bytes with an exponent (OCP 8-bit Floating Point Specification): the higher byte of a half, or one less wide by a bit, whose exponents are
+ * 8 less and whose highest code is no number. */
+#define BYTE(w, e) ((w) << (24 - 8 * (e)) >> 24)
+#define HALF(w) __builtin_convertvector((halves)__builtin_convertvector(w, shorts), floats)
+#define E5M2(w, e) HALF(BYTE(w, e) << 8)
+#define E4M3(w, e) number_of_e4m3(BYTE(w, e))
+static INLINE floats number_of_e4m3(words byte) {
+  floats number = HALF((byte & 0x80) << 8 | (byte & 0x7f) << 7) * 256.0f;
+  return (floats)((words)number | (words)((byte & 0x7f) == 0x7f));
+}
 #define S8(w, e) ((numbers)((w) << (24 - 8 * (e))) >> 24)
 #define U8(w, e) ((numbers)((w) >> (8 * (e)) & 255))
 #define S4(w, e) ((numbers)((w) << (28 - 4 * (e))) >> 28)

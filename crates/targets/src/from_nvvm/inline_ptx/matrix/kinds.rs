@@ -8,6 +8,8 @@ pub(super) enum Element {
     Tf32,
     F32,
     F64,
+    E4m3,
+    E5m2,
     S8,
     U8,
     S4,
@@ -24,6 +26,8 @@ impl Element {
             "tf32" => Self::Tf32,
             "f32" => Self::F32,
             "f64" => Self::F64,
+            "e4m3" => Self::E4m3,
+            "e5m2" => Self::E5m2,
             "s8" => Self::S8,
             "u8" => Self::U8,
             "s4" => Self::S4,
@@ -39,7 +43,7 @@ impl Element {
             Self::F64 => 64,
             Self::F32 | Self::Tf32 | Self::S32 => 32,
             Self::F16 | Self::Bf16 => 16,
-            Self::S8 | Self::U8 => 8,
+            Self::E4m3 | Self::E5m2 | Self::S8 | Self::U8 => 8,
             Self::S4 | Self::U4 => 4,
             Self::B1 => 1,
         }
@@ -54,6 +58,16 @@ impl Element {
         matches!(self, Self::S8 | Self::U8 | Self::S4 | Self::U4 | Self::B1)
     }
 
+    pub fn is_byte_with_exponent(self) -> bool {
+        matches!(self, Self::E4m3 | Self::E5m2)
+    }
+
+    /// Whether a product may have it on one side and `other` on the other.
+    pub fn goes_with(self, other: Self) -> bool {
+        let integers = self.is_integer() && other.is_integer() && self.bits() == other.bits();
+        self == other || integers || (self.is_byte_with_exponent() && other.is_byte_with_exponent())
+    }
+
     /// The type in the names of the library's products.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,6 +76,8 @@ impl Element {
             Self::Tf32 => "tf32",
             Self::F32 => "f32",
             Self::F64 => "f64",
+            Self::E4m3 => "e4m3",
+            Self::E5m2 => "e5m2",
             Self::S8 => "s8",
             Self::U8 => "u8",
             Self::S4 => "s4",
@@ -133,9 +149,12 @@ const SHAPES: &[(&str, &[Element])] = &[
     ("mma m8n8k4", &[Element::F16, Element::F64]),
     ("mma m16n8k4", &[Element::Tf32, Element::F64]),
     ("mma m16n8k8", &[Element::F16, Element::Bf16, Element::Tf32, Element::F64]),
-    ("mma m16n8k16", &[Element::F16, Element::Bf16, Element::S8, Element::U8]),
+    (
+        "mma m16n8k16",
+        &[Element::F16, Element::Bf16, Element::F64, Element::E4m3, Element::E5m2, Element::S8, Element::U8],
+    ),
     ("mma m8n8k16", &[Element::S8, Element::U8]),
-    ("mma m16n8k32", &[Element::S8, Element::U8, Element::S4, Element::U4]),
+    ("mma m16n8k32", &[Element::E4m3, Element::E5m2, Element::S8, Element::U8, Element::S4, Element::U4]),
     ("mma m8n8k32", &[Element::S4, Element::U4]),
     ("mma m16n8k64", &[Element::S4, Element::U4]),
     ("mma m8n8k128", &[Element::B1]),
@@ -183,13 +202,13 @@ pub(super) fn product(opcode: &[String]) -> Option<Product> {
     };
     let [a_columns, b_columns] = layouts[..] else { return None };
     let sums: &[Element] = match a {
-        Element::F16 => &[Element::F16, Element::F32],
+        Element::F16 | Element::E4m3 | Element::E5m2 => &[Element::F16, Element::F32],
         Element::F64 => &[Element::F64],
         _ if a.is_integer() => &[Element::S32],
         _ => &[Element::F32],
     };
     let plain = wmma || (a == Element::F16 && shape.k == 4) || (!a_columns && b_columns);
-    let pairs = a == b || (a.bits() == b.bits() && a.is_integer() && !wmma);
+    let pairs = if wmma { a == b } else { a.goes_with(b) };
     let fits = has_shape(&opcode[0], text, &[a, b]) && sums.contains(&c) && sums.contains(&d) && plain && pairs;
     let whole = !saturates || a.is_integer() && a != Element::B1;
     let joined = and.is_some() == (a == Element::B1);
@@ -263,6 +282,7 @@ fn product_mnemonic(start: &str, shape: &str, rest: &[&str]) -> Option<String> {
         [one @ ("bf16" | "tf32")] => format!("f32.{one}.{one}.f32"),
         [one] => format!("s32.{one}.{one}.s32"),
         [a, b] => format!("s32.{a}.{b}.s32"),
+        [_, _, _, _] => types.join("."),
         _ => return None,
     };
     Some(format!("{start}.sync.aligned.{shape}.{}.{types}", words.join(".")))
@@ -292,6 +312,10 @@ mod tests {
         assert_eq!(of("wmma.m16n16k16.mma.row.col.f32.f16"), "wmma.mma.sync.aligned.m16n16k16.row.col.f32.f16");
         assert_eq!(of("wmma.m16n16k16.load.a.row.stride.f16.p0"), "wmma.load.a.sync.aligned.row.m16n16k16.f16");
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x4.b16.p3"), "ldmatrix.sync.aligned.m8n8.x4.b16");
+        assert_eq!(
+            of("mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"),
+            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"
+        );
         assert_eq!(mnemonic("wgmma.fence.sync.aligned"), None);
     }
 
@@ -301,7 +325,9 @@ mod tests {
         assert!(turned.shape.is_turned() && turned.columns == (false, true) && turned.a == Element::F16);
         for wrong in [
             "mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32",
-            "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32",
+            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.s8.f32",
+            "mma.sync.aligned.m16n8k32.row.col.s32.e4m3.e4m3.s32",
+            "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e2m1.f32",
             "mma.sync.aligned.m16n8k16.row.col.s32.s8.s4.s32",
             "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16",
             "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32",

@@ -224,7 +224,7 @@ impl Emitter<'_> {
         let kinds = match product.a {
             Element::B1 if product.and => "b1_and".to_string(),
             Element::B1 => "b1_xor".to_string(),
-            _ if product.a.is_integer() => format!("{}_{}", product.a.name(), product.b.name()),
+            a if a.is_integer() || a.is_byte_with_exponent() => format!("{}_{}", product.a.name(), product.b.name()),
             _ => product.a.name().to_string(),
         };
         // The library multiplies two words of a row at most.
