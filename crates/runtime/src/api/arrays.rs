@@ -128,6 +128,22 @@ cuda_api! {
         device()?.copy_run(&Window { array, x, y, memory, pitch, width, height, kind, into_array: true }, on.now())
     }
 
+    fn cudaMemcpyToArrayAsync / cudaMemcpyToArrayAsync_ptsz [on] (
+        array: *mut c_void, x: usize, y: usize, from: *const c_void, count: usize, kind: u32, stream: *mut c_void
+    ) {
+        let (memory, pitch, width, height) = (from.cast_mut(), count, count, 1);
+        let window = Window { array, x, y, memory, pitch, width, height, kind, into_array: true };
+        device()?.copy_run(&window, on.later(stream))
+    }
+
+    fn cudaMemcpyFromArrayAsync / cudaMemcpyFromArrayAsync_ptsz [on] (
+        to: *mut c_void, array: *const c_void, x: usize, y: usize, count: usize, kind: u32, stream: *mut c_void
+    ) {
+        let (memory, pitch, width, height) = (to, count, count, 1);
+        let window = Window { array, x, y, memory, pitch, width, height, kind, into_array: false };
+        device()?.copy_run(&window, on.later(stream))
+    }
+
     fn cudaMemcpyFromArray / cudaMemcpyFromArray_ptds [on] (
         to: *mut c_void, array: *const c_void, x: usize, y: usize, count: usize, kind: u32
     ) {

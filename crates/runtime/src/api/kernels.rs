@@ -117,6 +117,12 @@ cuda_api! {
         device()?.launch(function(stub)?, &launch)
     }
 
+    /// For devices without numbers of 64 bits, which took arguments of 32 bits.
+    fn cudaSetDoubleForDevice(number: *mut f64) { check(!number.is_null()) }
+
+    /// See [`cudaSetDoubleForDevice`].
+    fn cudaSetDoubleForHost(number: *mut f64) { check(!number.is_null()) }
+
     fn cudaFuncGetAttributes(target: *mut FuncAttributes, stub: *const c_void) {
         put(target, device()?.attributes(function(stub)?)?)
     }

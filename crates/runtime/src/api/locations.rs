@@ -5,6 +5,7 @@
 
 use std::ffi::c_void;
 
+use super::batches::Groups;
 use crate::compiled::is_cuda_13;
 use crate::device::choice::device;
 use crate::error::{CudaError, Result, check};
@@ -50,14 +51,11 @@ impl Batch {
     /// # Safety
     /// The pointers are null or valid for as many elements as the numbers say.
     unsafe fn prefetch(&self, stream: *mut c_void) -> Result {
-        let missing =
-            self.pointers.is_null() || self.sizes.is_null() || self.places.is_null() || self.first_of.is_null();
-        check(!missing && self.count > 0 && (1..=self.count).contains(&self.num_places))?;
+        check(!self.pointers.is_null() && !self.sizes.is_null() && !self.places.is_null())?;
         // SAFETY: by contract.
-        let first_of = unsafe { std::slice::from_raw_parts(self.first_of, self.num_places) };
-        check(first_of[0] == 0 && first_of.is_sorted() && first_of[self.num_places - 1] < self.count)?;
+        let groups = unsafe { Groups::new(self.first_of, self.num_places, self.count)? };
         for at in 0..self.count {
-            let place = first_of.partition_point(|first| *first <= at) - 1;
+            let place = groups.of(at);
             // SAFETY: by contract.
             let (pointer, size, to) = unsafe { (*self.pointers.add(at), *self.sizes.add(at), *self.places.add(place)) };
             device()?.prefetch(pointer, size, to, stream)?;

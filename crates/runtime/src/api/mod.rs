@@ -2,6 +2,7 @@
 //! device, of which they know nothing.
 
 mod arrays;
+mod batches;
 mod copies;
 pub mod devices;
 mod errors;
