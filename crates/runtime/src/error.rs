@@ -45,6 +45,7 @@ impl CudaError {
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
     pub const SYMBOL_NOT_FOUND: Self = Self(500);
     pub const ILLEGAL_ADDRESS: Self = Self(700);
+    pub const PEER_ACCESS_NOT_ENABLED: Self = Self(705);
     pub const CONTEXT_IS_DESTROYED: Self = Self(709);
     pub const ASSERT: Self = Self(710);
     pub const HOST_MEMORY_ALREADY_REGISTERED: Self = Self(712);

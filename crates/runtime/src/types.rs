@@ -226,6 +226,7 @@ pub struct LaunchConfig {
 
 /// `cudaLaunchAttribute`: an id and a union of 64 bytes.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct LaunchAttribute {
     pub id: u32,
     pub pad: u32,
@@ -244,6 +245,14 @@ pub struct KernelNode {
     pub shared: u32,
     pub args: *mut *mut c_void,
     pub extra: *mut *mut c_void,
+}
+
+/// `cudaMemAccessDesc`, `CUmemAccessDesc`: who may do what.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Access {
+    pub location: Location,
+    pub flags: u32,
 }
 
 /// `cudaMemsetParams`: a fill of elements of 1, 2 or 4 bytes.

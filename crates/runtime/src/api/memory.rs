@@ -6,7 +6,7 @@ use crate::device::choice::device;
 use crate::device::seam::Space;
 use crate::error::{CudaError, check};
 use crate::macros::{cuda_api, put};
-use crate::types::{Extent, PitchedPtr, PointerAttributes, PoolProps};
+use crate::types::{Access, Extent, Location, PitchedPtr, PointerAttributes, PoolProps};
 
 cuda_api! {
     fn cudaMalloc(pointer: *mut *mut c_void, size: usize) {
@@ -104,6 +104,17 @@ cuda_api! {
     fn cudaMemPoolGetAttribute(pool: *mut c_void, which: u32, value: *mut c_void) {
         check(!value.is_null())?;
         device()?.pool_attribute(pool, which, value)
+    }
+
+    fn cudaMemPoolGetAccess(flags: *mut u32, pool: *mut c_void, location: *const Location) {
+        check(!flags.is_null())?;
+        put(flags, device()?.pool_access(pool, *location.as_ref().ok_or(CudaError::INVALID_VALUE)?)?)
+    }
+
+    fn cudaMemPoolSetAccess(pool: *mut c_void, asked: *const Access, count: usize) {
+        check(!asked.is_null() && count > 0)?;
+        let device = device()?;
+        (0..count).try_for_each(|at| device.set_pool_access(pool, *asked.add(at)))
     }
 
     fn cudaMallocFromPoolAsync / cudaMallocFromPoolAsync_ptsz [on] (

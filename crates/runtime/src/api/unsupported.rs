@@ -17,7 +17,6 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaMemPoolGetAccess cudaMemPoolSetAccess
     cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaDestroyExternalMemory
     cudaDestroyExternalSemaphore cudaDeviceFlushGPUDirectRDMAWrites cudaDeviceGetHostAtomicCapabilities
     cudaDeviceGetNvSciSyncAttributes cudaDeviceGetP2PAtomicCapabilities cudaDeviceRegisterAsyncNotification

@@ -12,8 +12,8 @@ use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
 use crate::properties::DeviceProp;
 use crate::types::{
-    ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemoryProperties, MemsetNode,
-    PitchedPtr, PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
+    Access, ChannelFormat, Copy3d, Copy3dPeer, Extent, FuncAttributes, LaunchAttribute, Location, MemoryProperties,
+    MemsetNode, PitchedPtr, PointerAttributes, PoolProps, Resource, ResourceView, TextureSettings,
 };
 
 /// A stream: null or 1 for the legacy default stream, 2 for the calling thread's own default stream, else a handle of
@@ -82,6 +82,7 @@ pub enum Space {
 }
 
 /// A launch as the program asked for it.
+#[derive(Clone, Copy)]
 pub struct Launch<'a> {
     pub grid: Dim3,
     pub block: Dim3,
@@ -96,6 +97,8 @@ pub struct Launch<'a> {
 /// `cudaLaunchAttributeCooperative`.
 pub const ATTRIBUTE_COOPERATIVE: u32 = 2;
 const ATTRIBUTE_CLUSTER: u32 = 4;
+/// `cudaLaunchAttributeProgrammaticEvent` and `cudaLaunchAttributeLaunchCompletionEvent`: an event, and flags of its record.
+const ATTRIBUTE_EVENTS: [u32; 2] = [7, 12];
 
 impl Launch<'_> {
     /// Whether the launch is cooperative, for a device without launches that take attributes. Those that it cannot
@@ -118,6 +121,13 @@ impl Launch<'_> {
             }
         }
         Ok(cooperative)
+    }
+}
+
+impl LaunchAttribute {
+    /// The event that is recorded when blocks of the launch get so far, and how.
+    pub fn event(&self) -> Option<(*mut c_void, u32)> {
+        ATTRIBUTE_EVENTS.contains(&self.id).then(|| (self.value[0] as *mut c_void, self.value[1] as u32))
     }
 }
 
@@ -226,6 +236,13 @@ pub trait Pools {
     /// # Safety
     /// `value` is valid for what the attribute is.
     unsafe fn set_pool_attribute(&self, _pool: *mut c_void, _which: u32, _value: *const c_void) -> Result {
+        no()
+    }
+    /// What a place may do with memory of a pool: `cudaMemAccessFlags`.
+    fn pool_access(&self, _pool: *mut c_void, _location: Location) -> Result<u32> {
+        no()
+    }
+    fn set_pool_access(&self, _pool: *mut c_void, _asked: Access) -> Result {
         no()
     }
     fn allocate_from(&self, _size: usize, _pool: *mut c_void, _stream: Stream) -> Result<*mut c_void> {

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use super::frame::{current, driver_api};
 use crate::api::{devices, graphs, memory, streams};
 use crate::error::quietly;
-use crate::types::{EdgeData, HostNode, MemsetNode, PoolProps, UpdateResult};
+use crate::types::{Access, EdgeData, HostNode, Location, MemsetNode, PoolProps, UpdateResult};
 
 type Handle = *mut c_void;
 type HostFunction = unsafe extern "C" fn(*mut c_void);
@@ -111,6 +111,8 @@ same! {
     cuMemPoolCreate = memory::cudaMemPoolCreate(pool: *mut Handle, props: *const PoolProps);
     cuMemPoolDestroy = memory::cudaMemPoolDestroy(pool: Handle);
     cuMemPoolTrimTo = memory::cudaMemPoolTrimTo(pool: Handle, keep: usize);
+    cuMemPoolGetAccess = memory::cudaMemPoolGetAccess(flags: *mut u32, pool: Handle, location: *const Location);
+    cuMemPoolSetAccess = memory::cudaMemPoolSetAccess(pool: Handle, asked: *const Access, count: usize);
     cuMemPoolSetAttribute = memory::cudaMemPoolSetAttribute(pool: Handle, which: u32, value: *const c_void);
     cuMemPoolGetAttribute = memory::cudaMemPoolGetAttribute(pool: Handle, which: u32, value: *mut c_void);
 

@@ -5,16 +5,9 @@ use std::ffi::c_void;
 use super::frame::{current, driver_api, started};
 use crate::error::{CudaError, check};
 use crate::macros::put;
-use crate::types::{Location, MemoryProperties};
+use crate::types::{Access, Location, MemoryProperties};
 
 type Pointer = usize;
-
-/// `CUmemAccessDesc`.
-#[repr(C)]
-struct Access {
-    location: Location,
-    flags: u32,
-}
 
 driver_api! {
     fn cuMemGetAllocationGranularity(granularity: *mut usize, asked: *const MemoryProperties, option: u32) {

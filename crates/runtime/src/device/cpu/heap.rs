@@ -47,6 +47,8 @@ pub struct Allocation {
     pub kind: Kind,
     pub flags: u32,
     source: Source,
+    /// The pool that it counts for, 0 for none.
+    pool: usize,
     /// It is to be freed behind work that may use it.
     leaves: bool,
 }
@@ -65,11 +67,20 @@ enum Source {
     Program,
 }
 
+/// Bytes that are in use, and the most that were since the program asked to begin anew.
+#[derive(Clone, Copy, Default)]
+pub struct Amounts {
+    pub used: usize,
+    pub most: usize,
+}
+
 #[derive(Default)]
 struct Heap {
     live: BTreeMap<usize, Allocation>,
     used: usize,
     slabs: Slabs,
+    /// What is in use of each pool that there was something of.
+    pools: BTreeMap<usize, Amounts>,
     /// How often memory was asked for that is not cut from slabs.
     whole: usize,
     /// What other processes may have, by where it begins: a file, and how many bytes.
@@ -108,7 +119,8 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
     if let Some(made) = checks::checker().and_then(|checker| checker.allocate(size, kind)) {
         let start = made.ok_or(CudaError::MEMORY_ALLOCATION)?;
         let mut heap = heap();
-        heap.live.insert(start, Allocation { start, size, kind, flags, source: Source::Checker, leaves: false });
+        heap.live
+            .insert(start, Allocation { start, size, kind, flags, source: Source::Checker, pool: 0, leaves: false });
         heap.used += size;
         return Ok(start as *mut c_void);
     }
@@ -130,9 +142,32 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
         }
     };
     let (start, source) = made.ok_or(CudaError::MEMORY_ALLOCATION)?;
-    heap.live.insert(start, Allocation { start, size, kind, flags, source, leaves: false });
+    heap.live.insert(start, Allocation { start, size, kind, flags, source, pool: 0, leaves: false });
     heap.used += size;
     Ok(start as *mut c_void)
+}
+
+/// Counts memory that has just been allocated for a pool.
+pub fn count_for(pool: usize, pointer: *mut c_void) {
+    let mut heap = heap();
+    let Some(found) = heap.live.get_mut(&(pointer as usize)) else { return };
+    found.pool = pool;
+    let size = found.size;
+    let amounts = heap.pools.entry(pool).or_default();
+    amounts.used += size;
+    amounts.most = amounts.most.max(amounts.used);
+}
+
+/// What is in use of a pool.
+pub fn amounts(pool: usize) -> Amounts {
+    heap().pools.get(&pool).copied().unwrap_or_default()
+}
+
+/// Begins anew with the most that is in use of a pool.
+pub fn forget_most(pool: usize) {
+    if let Some(amounts) = heap().pools.get_mut(&pool) {
+        amounts.most = amounts.used;
+    }
 }
 
 /// Memory of the C library.
@@ -206,6 +241,9 @@ pub fn finish_release(pointer: *mut c_void) -> Result {
     let mut heap = heap();
     if let Some(found) = heap.live.remove(&(pointer as usize)) {
         heap.used -= found.size;
+        if let Some(amounts) = heap.pools.get_mut(&found.pool) {
+            amounts.used -= found.size;
+        }
         heap.give_back(&found);
     }
     Ok(())
@@ -221,11 +259,13 @@ pub fn release_all() {
         heap.give_back(found);
     }
     heap.used = 0;
+    heap.pools.clear();
 }
 
 /// Takes note of memory that was mapped, and is device memory as long as it is there.
 pub fn place(start: usize, size: usize) {
-    let mapped = Allocation { start, size, kind: Kind::Device, flags: 0, source: Source::Program, leaves: false };
+    let source = Source::Program;
+    let mapped = Allocation { start, size, kind: Kind::Device, flags: 0, source, pool: 0, leaves: false };
     heap().live.insert(start, mapped);
 }
 
@@ -240,10 +280,9 @@ pub fn register(pointer: *mut c_void, size: usize, flags: u32) -> Result {
         return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
     }
     let start = pointer as usize;
-    heap().live.insert(
-        start,
-        Allocation { start, size, kind: Kind::Registered, flags, source: Source::Program, leaves: false },
-    );
+    let source = Source::Program;
+    let registered = Allocation { start, size, kind: Kind::Registered, flags, source, pool: 0, leaves: false };
+    heap().live.insert(start, registered);
     Ok(())
 }
 

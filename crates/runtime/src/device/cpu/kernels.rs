@@ -15,10 +15,10 @@ use super::later::{self, Choice};
 use super::machine::Cpu;
 use super::trace::Event;
 use super::{children, launches, limits};
-use crate::device::seam::{Kernels, Launch};
+use crate::device::seam::{Events, Kernels, Launch};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{Function, Variable};
-use crate::types::FuncAttributes;
+use crate::types::{FuncAttributes, LaunchAttribute};
 
 /// Nominal: CPU code has no such figure, and programs divide by it.
 const REGISTERS_PER_THREAD: i32 = 32;
@@ -87,6 +87,20 @@ fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
     Err(CudaError::INVALID_VALUE)
 }
 
+/// A launch whose attributes name events: they are recorded behind it. CUDA promises no more than that blocks have got so far then.
+///
+/// # Safety
+/// As [`Kernels::launch`].
+unsafe fn launch_with_events(function: &'static Function, launch: &Launch) -> Result {
+    let (events, others): (Vec<LaunchAttribute>, _) =
+        launch.attributes.iter().partition(|attribute| attribute.event().is_some());
+    let others: Vec<LaunchAttribute> = others;
+    // SAFETY: by contract.
+    unsafe { Cpu.launch(function, &Launch { attributes: &others, ..*launch })? };
+    let events = events.iter().filter_map(LaunchAttribute::event);
+    events.into_iter().try_for_each(|(event, flags)| Cpu.record_event(event, launch.stream, flags))
+}
+
 fn a_launch(function: &'static Function, launch: &Launch) -> Event {
     launches::event_of(kernel(function).map_or("a kernel of another device", Kernel::source_name), launch)
 }
@@ -137,6 +151,10 @@ impl Kernels for Cpu {
     }
 
     unsafe fn launch(&self, function: &'static Function, launch: &Launch) -> Result {
+        if launch.attributes.iter().any(|attribute| attribute.event().is_some()) {
+            // SAFETY: by contract.
+            return unsafe { launch_with_events(function, launch) };
+        }
         // SAFETY: by contract.
         let keep = || unsafe { Recorded::new(function, launch) }.map(Work::Kernel);
         let choice = || {

@@ -107,12 +107,14 @@ impl Machine for Cpu {
         if from == to || which == 0 || which > P2P_ATTRIBUTES { Err(CudaError::INVALID_VALUE) } else { Ok(0) }
     }
 
-    fn enable_peer(&self, _peer: i32, _flags: u32) -> Result {
-        Err(CudaError::INVALID_DEVICE)
+    fn enable_peer(&self, _peer: i32, flags: u32) -> Result {
+        // A device is no peer of itself.
+        if flags == 0 { Err(CudaError::INVALID_DEVICE) } else { Err(CudaError::INVALID_VALUE) }
     }
 
-    fn disable_peer(&self, _peer: i32) -> Result {
-        Err(CudaError::INVALID_DEVICE)
+    fn disable_peer(&self, peer: i32) -> Result {
+        check_device(peer)?;
+        Err(CudaError::PEER_ACCESS_NOT_ENABLED)
     }
 
     fn synchronize(&self) -> Result {

@@ -12,7 +12,7 @@ use super::kept::Kept;
 use super::later::{self, Choice};
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
-use super::{interprocess, kernel, runners, streams};
+use super::{interprocess, kernel, pools, runners, streams};
 use crate::device::seam::{Foreign, Memory, Space, Stream};
 use crate::error::{CudaError, Result};
 use crate::types::{Location, PointerAttributes};
@@ -42,8 +42,8 @@ fn done() -> Result {
     runners::wait_for_all()
 }
 
-/// Memory in the order of a stream: of a graph, where the stream records one.
-pub fn allocate_in_order(size: usize, stream: Stream) -> Result<*mut c_void> {
+/// Memory of a pool in the order of a stream: of a graph, where the stream records one.
+pub fn allocate_in_order(size: usize, pool: usize, stream: Stream) -> Result<*mut c_void> {
     let mut made = std::ptr::null_mut();
     let found = Cell::new(made);
     let node = |graph: &Graph, after: &[Name]| {
@@ -51,7 +51,12 @@ pub fn allocate_in_order(size: usize, stream: Stream) -> Result<*mut c_void> {
         found.set(region.pointer());
         Ok(Work::Allocate(region))
     };
-    capture::recorded_in(stream, node, || heap::allocate(size, Kind::Device, 0).map(|pointer| made = pointer))?;
+    let now = || {
+        made = heap::allocate(size, Kind::Device, 0)?;
+        heap::count_for(pool, made);
+        Ok(())
+    };
+    capture::recorded_in(stream, node, now)?;
     Ok(if made.is_null() { found.get() } else { made })
 }
 
@@ -88,7 +93,7 @@ impl Memory for Cpu {
     fn allocate_async(&self, size: usize, stream: Stream) -> Result<*mut c_void> {
         device_ok()?;
         streams::check(stream)?;
-        allocate_in_order(size, stream)
+        allocate_in_order(size, pools::current(), stream)
     }
 
     fn free_async(&self, pointer: *mut c_void, stream: Stream) -> Result {
