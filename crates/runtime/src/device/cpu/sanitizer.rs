@@ -8,6 +8,7 @@
 mod fibers {
     use std::cell::{Cell, RefCell};
     use std::ffi::c_void;
+    use std::mem::ManuallyDrop;
 
     unsafe extern "C" {
         fn __tsan_get_current_fiber() -> *mut c_void;
@@ -17,7 +18,8 @@ mod fibers {
     }
 
     thread_local! {
-        static FIBERS: RefCell<Vec<*mut c_void>> = const { RefCell::new(Vec::new()) };
+        /// Never dropped: what streams have left to do runs at the program's end, when what a thread drops is gone.
+        static FIBERS: RefCell<ManuallyDrop<Vec<*mut c_void>>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
         static DEPTH: Cell<usize> = const { Cell::new(0) };
     }
 
@@ -46,7 +48,8 @@ mod fibers {
     /// No coroutine of this depth is left to go on.
     pub fn anew() {
         FIBERS.with_borrow_mut(|fibers| {
-            for fiber in fibers.drain(DEPTH.get().min(fibers.len())..) {
+            let left = DEPTH.get().min(fibers.len());
+            for fiber in fibers.drain(left..) {
                 // SAFETY: made above, and not the running one.
                 unsafe { __tsan_destroy_fiber(fiber) };
             }
