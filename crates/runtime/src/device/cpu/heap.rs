@@ -15,14 +15,13 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::slabs::{self, Slabs};
-use super::{checks, files, kernel, limits};
+use super::{checks, files, kernel, limits, pages};
 use crate::error::{CudaError, Result};
 
 const ALIGNMENT: usize = 256;
 /// From so many bytes on memory is asked for in large pages.
 const LARGE: usize = 4 << 20;
 const LARGE_PAGE: usize = 2 << 20;
-const PAGE: usize = 4096;
 /// How far apart in the sets of a cache memory begins, and how many of it one after the other. Not near each other in a page either: a load waits for
 /// the stores before it at about its place in another page.
 const APART: usize = 21 * ALIGNMENT;
@@ -134,10 +133,10 @@ pub fn allocate(size: usize, kind: Kind, flags: u32) -> Result<*mut c_void> {
             let (alignment, before) = match kind {
                 _ if size >= LARGE => (LARGE_PAGE, before),
                 // Nothing else is in the pages of device memory, so that other processes can have it.
-                Kind::Device => (PAGE, before % PAGE),
+                Kind::Device => (pages::size(), before % pages::size()),
                 _ => (ALIGNMENT, 0),
             };
-            let base = large(alignment, (before + size).next_multiple_of(alignment.min(PAGE)));
+            let base = large(alignment, (before + size).next_multiple_of(alignment.min(pages::size())));
             base.map(|base| (base + before, Source::Library { base }))
         }
     };
@@ -313,7 +312,7 @@ pub fn share(pointer: *const c_void) -> Result<Part> {
     let found = found.filter(|found| found.kind == Kind::Device).ok_or(CudaError::INVALID_VALUE)?;
     let (start, bytes) = match found.source {
         Source::Slab => (found.start - found.start % slabs::SLAB, slabs::SLAB),
-        Source::Library { base } => (base, (found.start - base + found.size).next_multiple_of(PAGE)),
+        Source::Library { base } => (base, (found.start - base + found.size).next_multiple_of(pages::size())),
         Source::Checker | Source::Program => return Err(CudaError::NOT_SUPPORTED),
     };
     let (file, bytes) = match heap.shared.entry(start) {

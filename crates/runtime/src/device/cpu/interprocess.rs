@@ -12,14 +12,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::{files, heap};
+use super::{files, heap, pages};
 use crate::device::seam::Foreign;
 use crate::error::{CudaError, Result, check};
 
 /// What the first word of a handle is.
 const MEMORY: u32 = 0x5247_4d01;
 const EVENT: u32 = 0x5247_4501;
-const PAGE: usize = 4096;
 /// How long a thread sleeps between looks at an event of another process.
 const NAP: Duration = Duration::from_micros(50);
 
@@ -160,27 +159,27 @@ pub struct Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        files::unmap(self.counts, PAGE);
+        files::unmap(self.counts, pages::size());
     }
 }
 
 impl Shared {
     fn of(file: OwnedFd) -> Result<Arc<Self>> {
-        let counts = files::map(file.as_raw_fd(), PAGE, None)?;
+        let counts = files::map(file.as_raw_fd(), pages::size(), None)?;
         Ok(Arc::new(Self { file, counts }))
     }
 
     pub fn new() -> Result<Arc<Self>> {
-        Self::of(files::make(PAGE)?)
+        Self::of(files::make(pages::size())?)
     }
 
     pub fn handle(&self) -> Result<Foreign> {
-        handle(EVENT, self.file.as_raw_fd(), PAGE, 0, PAGE)
+        handle(EVENT, self.file.as_raw_fd(), pages::size(), 0, pages::size())
     }
 
     pub fn open(given: &Foreign) -> Result<Arc<Self>> {
         let name = name(given, EVENT)?;
-        check(name.bytes == PAGE as u64)?;
+        check(name.bytes == pages::size() as u64)?;
         Self::of(open(&name)?)
     }
 

@@ -48,6 +48,7 @@ mod memory;
 mod mipmaps;
 mod output;
 mod pace;
+mod pages;
 mod pool;
 mod pools;
 mod processors;

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::pages::ALIKE;
+
 /// Allocations are multiples of this, and begin at one.
 pub const GRAIN: usize = 512;
-/// What is a multiple of this takes some more, so that what follows it does not begin at the same place of a page (`heap`).
-const PAGE: usize = 4096;
+/// What a multiple of [`ALIKE`] takes beyond, so that what follows it is not like it.
 const APART: usize = 3 * GRAIN;
 /// Bytes of a slab, and its alignment.
 pub const SLAB: usize = 2 << 20;
@@ -69,7 +70,7 @@ impl Slabs {
 /// What an allocation of `size` bytes takes.
 fn whole(size: usize) -> usize {
     let grains = size.next_multiple_of(GRAIN);
-    grains + if grains.is_multiple_of(PAGE) { APART } else { 0 }
+    grains + if grains.is_multiple_of(ALIKE) { APART } else { 0 }
 }
 
 #[cfg(test)]

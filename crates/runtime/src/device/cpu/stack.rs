@@ -11,9 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use corosensei::Coroutine;
 use corosensei::stack::{Stack, StackPointer};
 
-use super::sanitizer;
+use super::{pages, sanitizer};
 
-const PAGE: usize = 4096;
 /// No access there: frames up to this size that go beyond a stack are found. It takes addresses alone.
 const GUARD: usize = 64 << 10;
 const ARENA_STACKS: usize = 32;
@@ -94,7 +93,7 @@ impl StackPool {
 
     /// Sets the size of each stack. All stacks must have been given back.
     pub fn resize(&mut self, size: usize) {
-        let size = size.next_multiple_of(PAGE) + GUARD;
+        let size = size.next_multiple_of(pages::size()) + GUARD;
         if size == self.size {
             return;
         }

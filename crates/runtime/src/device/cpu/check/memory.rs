@@ -4,20 +4,18 @@
 //! pages, which it has back when it is freed.
 
 use std::collections::BTreeMap;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::between;
 use super::callers::Caller;
-use crate::device::cpu::heap;
+use crate::device::cpu::{heap, pages};
 
 /// Bytes of the range; where the system does not give so many, or more is kept of each byte, a sixteenth.
 const SPANS: [usize; 3] = [4 << 40, 256 << 30, 16 << 30];
 const ALIGNMENT: usize = 512;
 /// The least and the most bytes between two allocations.
 const APART: (usize, usize) = (1 << 10, 1 << 20);
-const PAGE: usize = 4096;
 
 /// A byte that may be accessed.
 pub const ALLOCATED: u8 = 1;
@@ -219,13 +217,8 @@ fn clear(start: usize, size: usize) {
 
 /// Gives whole pages back to the system, which then are 0; where they begin and end, both at the end of the bytes where there are none.
 pub fn forget(start: usize, size: usize) -> (usize, usize) {
-    let (first, last) = (start.next_multiple_of(PAGE), (start + size) / PAGE * PAGE);
-    if first >= last {
-        return (start + size, start + size);
-    }
-    // SAFETY: whole pages of the mapping, which nobody uses any more.
-    unsafe { libc::madvise(first as *mut c_void, last - first, libc::MADV_DONTNEED) };
-    (first, last)
+    // SAFETY: a part of the mapping that nobody uses any more.
+    unsafe { pages::drop_whole(start, size) }
 }
 
 /// The allocation that begins at an address, also one that was freed.

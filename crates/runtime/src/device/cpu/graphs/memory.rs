@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use super::graph::{Graph, Name, Plan};
 use super::work::Work;
 use crate::device::cpu::heap::{self, Kind};
+use crate::device::cpu::pages;
 use crate::error::{CudaError, Result, check};
 
 /// `cudaGraphInstantiateFlagAutoFreeOnLaunch`
 pub const FREES_BY_ITSELF: u64 = 1;
-const PAGE: usize = 4096;
 /// Values of `cudaGraphMemAttributeType`; what is reserved is in use here.
 const USED_HIGH: u32 = 1;
 const RESERVED_HIGH: u32 = 3;
@@ -83,11 +83,8 @@ impl Region {
     /// Gives whole pages back to the system.
     fn trim(&self) {
         self.touched.store(false, Ordering::Relaxed);
-        let (first, last) = (self.start.next_multiple_of(PAGE), (self.start + self.size) / PAGE * PAGE);
-        if first < last {
-            // SAFETY: whole pages of an allocation that nobody uses; what is read there next is 0.
-            unsafe { libc::madvise(first as *mut c_void, last - first, libc::MADV_DONTNEED) };
-        }
+        // SAFETY: an allocation that nobody uses.
+        unsafe { pages::drop_whole(self.start, self.size) };
     }
 }
 

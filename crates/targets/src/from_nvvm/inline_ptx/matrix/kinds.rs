@@ -312,10 +312,7 @@ mod tests {
         assert_eq!(of("wmma.m16n16k16.mma.row.col.f32.f16"), "wmma.mma.sync.aligned.m16n16k16.row.col.f32.f16");
         assert_eq!(of("wmma.m16n16k16.load.a.row.stride.f16.p0"), "wmma.load.a.sync.aligned.row.m16n16k16.f16");
         assert_eq!(of("ldmatrix.sync.aligned.m8n8.x4.b16.p3"), "ldmatrix.sync.aligned.m8n8.x4.b16");
-        assert_eq!(
-            of("mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"),
-            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32"
-        );
+        assert_eq!(of("mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"), "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32");
         assert_eq!(mnemonic("wgmma.fence.sync.aligned"), None);
     }
 
