@@ -20,7 +20,7 @@ PROGRAM(jacobi, {
   }
 })
 // Waves of tiles.
-// CODE: row_in_waves_region0_{{[0-9a-f]+}}_kernel0<<<dim3((unsigned)((last_t0 - first_t0) / 1 + 1)), dim3(1)>>>
+// CODE: row_in_waves_region0_{{[0-9a-f]+}}_kernel0<<<(unsigned)(last - first + 1), 1>>>
 // CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
 PROGRAM(row_in_waves, { FOR(t, 0, 9) FOR(i, 1, n - 1) a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; })
 // CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels

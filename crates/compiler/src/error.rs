@@ -14,6 +14,9 @@ pub enum Error {
     /// A tuning database that cannot be read.
     #[error(transparent)]
     Database(#[from] regrain_tuning::database::Error),
+    /// A calibration that cannot be read.
+    #[error(transparent)]
+    Calibration(#[from] regrain_tuning::calibration::Error),
     /// What the user asks for cannot be done.
     #[error("{0}")]
     User(String),

@@ -36,7 +36,7 @@ pub use commands::Commands;
 pub use compile::compile;
 pub use diagnostics::note;
 pub use error::{Error, Result};
-pub use options::{Budget, Emit, Options, Pattern, Remarks, Side};
+pub use options::{Budget, CALIBRATION, Emit, Options, Pattern, Remarks, Side};
 pub use program::Program;
 pub use side_files::{Kept, Record, SideFiles};
 pub use source::{Source, Toolchain, place};

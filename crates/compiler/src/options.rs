@@ -7,6 +7,8 @@ use regrain_targets::image::Piece;
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Settings};
 use regrain_tuning::Space;
+use regrain_tuning::calibration::Calibration;
+pub use regrain_tuning::calibration::VARIABLE as CALIBRATION;
 
 /// Which remarks of a class are wanted: those whose name the expression is found in.
 #[derive(Clone, Debug, Default)]
@@ -161,6 +163,8 @@ pub struct Options {
     pub parallelize_from: Option<u64>,
     /// `-fregrain-parallelize-tiles=`: the iterations of a tile in each dimension where tiles run in waves.
     pub parallelize_tiles: Option<Vec<i64>>,
+    /// What things take on the machine, for what is made of loops.
+    pub calibration: Calibration,
     /// `-fregrain-emit-cuda=`: where what loops became is written as CUDA C++.
     pub emit_cuda: Option<PathBuf>,
     /// Which remarks are wanted.

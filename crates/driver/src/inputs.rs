@@ -59,6 +59,9 @@ pub fn lines(args: &Args) -> String {
             add(name, &value);
         }
     }
+    if let Some(path) = std::env::var_os(regrain_compiler::CALIBRATION).filter(|path| !path.is_empty()) {
+        add("calibration", &content(Path::new(&path)));
+    }
     if let Some(path) = &args.options.profile_use {
         add("tuning database", &format!("{} {}", path.display(), content(path)));
     }

@@ -4,6 +4,7 @@
 //! (`statistics`, limits, reports), asks the `model` for a rank, and reads measured times from a [`database`]; programs
 //! built for profiling write that database.
 
+pub mod calibration;
 pub mod choice;
 pub mod database;
 pub mod expr;

@@ -13,6 +13,7 @@ use crate::affine::{
     poly::param_name,
     sets::{Range, Weight},
     threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
+    waves::{MOST_SIZE, Waves, ends_of},
 };
 
 /// The least and the greatest value.
@@ -68,6 +69,27 @@ impl Known {
                 });
                 self.fits(exists) && inner.is_some_and(|inner| inner.code(code) && inner.on_chip(threads, on_chip))
             }
+            Host::Waves(waves) => self.waves(waves).is_some(),
+        }
+    }
+
+    /// What is computed of boxes, which reach over the ends of the band by less than a tile.
+    fn waves(&self, waves: &Waves) -> Option<()> {
+        let mut known = self.and(&waves.band)?;
+        for (number, range) in waves.band.iter().enumerate() {
+            known.insert_box(number, *known.0.get(&range.name)?);
+        }
+        let mut inner = known.and(std::slice::from_ref(&waves.strip))?;
+        if let Some(last) = &waves.last {
+            inner = inner.and(std::slice::from_ref(last))?;
+            inner.insert_box(2, *inner.0.get(&last.name)?);
+        }
+        (inner.fits(&waves.launch.exists) && inner.code(&waves.launch.code)).then_some(())
+    }
+
+    fn insert_box(&mut self, dimension: usize, (low, high): Ends) {
+        for name in ends_of(dimension) {
+            self.0.insert(name, (low - i128::from(MOST_SIZE), high + i128::from(MOST_SIZE)));
         }
     }
 

@@ -14,7 +14,7 @@ use crate::affine::{
     Description, Reason, fits, neighbours,
     sets::{Footprint, Range, Sets, Weight, asked, ranges},
     threads::{BLOCKS, OnChip, Threads},
-    waves::{Tiling, is_wave, waves},
+    waves::{Tiling, Waves, is_wave, waves},
 };
 
 /// What the host does.
@@ -26,6 +26,8 @@ pub enum Host {
     Loop(Range, Box<Host>),
     /// A launch.
     Launch(Launch),
+    /// A launch for each wave of tiles.
+    Waves(Box<Waves>),
 }
 
 /// A launch of a kernel: a thread for each point of a box.
@@ -62,6 +64,7 @@ impl Host {
         match self {
             Host::Sequence(parts) => parts.iter().any(|part| part.has_long_thread(description)),
             Host::Loop(_, body) => body.has_long_thread(description),
+            Host::Waves(_) => false,
             Host::Launch(launch) => {
                 launch.threads.is_empty() && launch.reduces.is_none() && has_loops(&launch.code, description)
             }
@@ -274,7 +277,7 @@ impl Mapping<'_, '_, '_> {
                 count => {
                     let band = if count < node.members()? { node.split(count)? } else { node.clone() };
                     let below = band.children()?.into_iter().next().ok_or(Reason::Budget)?;
-                    let threads = (&band.band_times()?, &node.domain()?, Some(&below));
+                    let threads = (&band.band_times()?, &node.domain()?, &below);
                     self.launch(&below.times_below()?, &domain, Some(threads), around)
                 }
             },
@@ -307,37 +310,23 @@ impl Mapping<'_, '_, '_> {
     }
 
     /// Waves of tiles in place of waves of iterations, and the tree of their schedule, if isl finds a band to tile.
-    fn tiled(
-        &mut self,
-        root: &Node,
-        dependences: &Dependences,
-        tiling: &Tiling,
-    ) -> Result<Option<(Host, String)>, Reason> {
-        let domain = &self.sets.domain;
+    fn tiled(&self, root: &Node, dependences: &Dependences, tiling: &Tiling) -> Result<Option<(Host, String)>, Reason> {
         let top = root.children()?.into_iter().next().ok_or(Reason::Budget)?;
         let is_plain = top.step() != Step::Band || coincident(&top)? > 0;
         if *tiling == Tiling::Never || is_plain || !is_wave(self.description, &top)? {
             return Ok(None);
         }
-        domain.context().prefer_tilable(true);
-        let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
-        domain.context().prefer_tilable(false);
+        let context = self.sets.domain.context();
+        context.prefer_tilable(true);
+        let schedule = Schedule::compute(&self.sets.domain, &dependences.all, &dependences.all, &dependences.flow);
+        context.prefer_tilable(false);
+        let schedule = schedule?;
         let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
-        if node.step() != Step::Band || coincident(&node)? > 0 || !node.is_permutable()? {
+        let is_band = node.step() == Step::Band && node.members()? > 1;
+        if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
             return Ok(None);
         }
-        let Some(sizes) = tiling.sizes(node.members()?) else { return Ok(None) };
-        let (name, times) = ("h0".to_owned(), node.band_times()?);
-        let all = waves(domain, node.members()?, &sizes)?;
-        let waves = times.apply_range(&all.waves)?;
-        let range = ranges(&domain.apply(&waves)?.to_set()?, &self.sets.known, |_| name.clone())?;
-        let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
-        let instances = now.apply(&waves.reverse()?)?.intersect(domain)?;
-        let around = [Around { name, hull: range.clone() }];
-        let tiles = (&times.apply_range(&all.tiles)?, domain, None);
-        let body = self.launch(&node.times_below()?, &instances, Some(tiles), &around)?;
-        let range = range.into_iter().next().ok_or(Reason::Budget)?;
-        Ok(Some((Host::Loop(range, Box::new(body)), schedule.tree())))
+        Ok(Some((Host::Waves(Box::new(waves(self.sets, &node)?)), schedule.tree())))
     }
 
     /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order of `below`.
@@ -345,12 +334,12 @@ impl Mapping<'_, '_, '_> {
         &mut self,
         below: &UnionMap,
         domain: &UnionSet,
-        times: Option<(&UnionMap, &UnionSet, Option<&Node>)>,
+        times: Option<(&UnionMap, &UnionSet, &Node)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
         let exists = asked(&domain.params()?, &self.sets.known)?;
         let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
-        if let Some((times, everywhere, below)) = times {
+        if let Some((times, everywhere, _)) = times {
             let name = |at: usize| format!("t{at}");
             threads = ranges(&domain.apply(times)?.to_set()?, &self.sets.known, name)?;
             let all = everywhere.apply(times)?.to_set()?;
@@ -359,9 +348,8 @@ impl Mapping<'_, '_, '_> {
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
-            // What is below a tile is all its own.
-            block = if below.is_some() { BLOCKS[threads.len()].to_vec() } else { vec![1; threads.len()] };
-            if threads.len() > 1 && below.is_some() {
+            block = BLOCKS[threads.len()].to_vec();
+            if threads.len() > 1 {
                 let scores = neighbours::scores(self.description, domain, times, threads.len())?;
                 for list in [&mut threads, &mut all] {
                     last_is_best(list, &scores);
@@ -371,7 +359,7 @@ impl Mapping<'_, '_, '_> {
         }
         let code = code_of(&below.intersect_domain(&mine)?, &self.sets.known)?;
         let on_chip = match times.filter(|_| self.shares) {
-            Some((times, _, Some(below))) => {
+            Some((times, _, below)) => {
                 let (sets, description) = (self.sets, self.description);
                 let launch = Threads { sets, description, domain, times, threads: &threads, mine: &mine, below };
                 launch.on_chip(&code)?

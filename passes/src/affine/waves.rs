@@ -2,71 +2,119 @@
 //!
 //! ```text
 //!   for t: for i: a[i] = f(a[i - 1], a[i], a[i + 1])      the band [t, t + i] may be tiled: no dependence goes back in any dimension
-//!   host: for w: launch, a thread for each tile T1 + T2 = w; a thread goes through its tile in the order of the band
+//!   host: for w: launch, a thread for each tile T1 + T2 = w
+//!   a thread: for each piece of the last dimension: all of the tile that is in it, in the order of the band
 //! ```
 //!
-//! A tile depends on tiles that are behind it in no dimension and before it in one at least, so on those of waves before. Only where isl finds
-//! nothing to do in parallel but waves of single iterations, launches of which take longer than what they do.
+//! A tile depends on tiles that are behind it in no dimension and before it in one at least, so on those of waves before; a piece likewise. So
+//! any sizes are right, and they are told when the program runs: what a thread does is computed for a box of which only the ends have names. In pieces
+//! of few iterations a processor has several of their rows under way at once. Only where isl finds nothing to do in parallel but waves of single
+//! iterations, launches of which take longer than what they do.
 
-use mlir_bridge::isl::{Error, Node, UnionMap, UnionSet};
+use mlir_bridge::isl::{Error, Node, Set, UnionMap, UnionSet, code_of};
+use serde::{Deserialize, Serialize};
 
-use crate::affine::{Description, poly::variable_name};
+use crate::affine::{
+    Description, Reason,
+    plan::Launch,
+    poly::variable_name,
+    sets::{Range, Sets, ranges},
+    threads::OnChip,
+};
+
+/// The most iterations of a tile in a dimension.
+pub const MOST_SIZE: i64 = 1 << 20;
 
 /// The tiles that waves are made of.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tiling {
     /// None.
     #[default]
     Never,
-    /// Of the usual size.
+    /// Where there is a band.
     Usual,
-    /// Of so many iterations in each dimension, the last for all that follow.
-    Of(Vec<i64>),
 }
 
-/// The iterations of a tile where there are two dimensions, and where there are more, all of which but the first two are in a tile as a whole.
-const USUAL: [[i64; 2]; 2] = [[32, 1024], [1, 16]];
-
-impl Tiling {
-    /// The sizes for a band of so many dimensions: for the first two. isl takes too long with more.
-    pub fn sizes(&self, members: usize) -> Option<Vec<i64>> {
-        match self {
-            _ if members < 2 => None,
-            Tiling::Never => None,
-            // Waves of iterations are rows of lanes where one loop goes through a wave; measured, tiles are slower there.
-            Tiling::Usual if members == 3 => None,
-            Tiling::Usual => Some(USUAL[usize::from(members > 2)].to_vec()),
-            Tiling::Of(sizes) => {
-                let at = |at: usize| sizes.get(at).or(sizes.last()).copied().unwrap_or(1);
-                Some((0..2).map(at).collect())
-            }
-        }
-    }
-}
-
-/// The waves of a band.
+/// Waves of tiles in the first two dimensions of a band.
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Waves {
-    /// From times of the band to the numbers of waves.
-    pub waves: UnionMap,
-    /// From times of the band to tiles of a wave: all coordinates but the first.
-    pub tiles: UnionMap,
+    /// These dimensions, over all instances.
+    pub band: [Range; 2],
+    /// The second where the first is from `b0` to `e0`.
+    pub strip: Range,
+    /// The last where there are more, for what is from `b0` to `e0` and `b1` to `e1`. A thread goes through it by pieces, else through the second.
+    pub last: Option<Range>,
+    /// What a thread does in a piece: what is in the box from `b0` to `e0`, `b1` to `e1`, and `b2` to `e2` where there are more dimensions.
+    pub launch: Launch,
 }
 
-/// The waves of a band's tiles.
+/// The ends of a box in a dimension.
+pub fn ends_of(dimension: usize) -> [String; 2] {
+    [format!("b{dimension}"), format!("e{dimension}")]
+}
+
+/// The waves of tiles of a band of at least two dimensions that may be tiled.
 ///
 /// # Errors
 /// isl fails.
-pub fn waves(domain: &UnionSet, members: usize, sizes: &[i64]) -> Result<Waves, Error> {
-    let times: Vec<String> = (0..members).map(|at| format!("x{at}")).collect();
-    let tiles: Vec<String> = (0..sizes.len()).map(|at| format!("y{at}")).collect();
-    let within =
-        times.iter().zip(&tiles).zip(sizes).map(|((x, y), size)| format!("{size}*{y} <= {x} < {size}*{y} + {size}"));
-    let within = within.collect::<Vec<_>>().join(" and ");
-    let (times, all) = (times.join(", "), tiles.join(", "));
-    let context = domain.context();
-    let wave = format!("{{ [{times}] -> [w] : exists {all} : w = {} and {within} }}", tiles.join(" + "));
-    let tile = format!("{{ [{times}] -> [{}] : exists y0 : {within} }}", tiles[1..].join(", "));
-    Ok(Waves { waves: UnionMap::parse(context, &wave)?, tiles: UnionMap::parse(context, &tile)? })
+pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
+    let (members, times, domain) = (node.members()?, node.band_times()?, &sets.domain);
+    let all = ranges(&dimensions(sets, &times, domain, members, &[0, 1])?, &sets.known, |at| format!("x{at}"))?;
+    let band = <[Range; 2]>::try_from(all).map_err(|_| Reason::Budget)?;
+    let inside = |dimensions: &[usize]| boxed(sets, &times, members, dimensions);
+    let only = |set: Set, known: &Set| ranges(&set, known, |_| "x".into())?.pop().ok_or(Reason::Budget);
+    let (strip, known) = inside(&[0])?;
+    let strip = only(dimensions(sets, &times, &strip, members, &[1])?, &known)?;
+    let (mut last, mut box_dimensions) = (None, vec![0, 1]);
+    if members > 2 {
+        let (tile, known) = inside(&[0, 1])?;
+        last = Some(only(dimensions(sets, &times, &tile, members, &[members - 1])?, &known)?);
+        box_dimensions.push(members - 1);
+    }
+    let (piece, known) = inside(&box_dimensions)?;
+    let code = code_of(&node.times_below()?.intersect_domain(&piece)?, &known)?;
+    let launch = Launch {
+        threads: Vec::new(),
+        block: vec![1],
+        exists: band[0].exists.clone(),
+        around: Vec::new(),
+        code,
+        on_chip: OnChip::default(),
+        reduces: None,
+    };
+    Ok(Waves { band, strip, last, launch })
+}
+
+/// Some dimensions of the times of instances.
+fn dimensions(
+    sets: &Sets,
+    times: &UnionMap,
+    instances: &UnionSet,
+    members: usize,
+    wanted: &[usize],
+) -> Result<Set, Reason> {
+    let list =
+        |numbers: &mut dyn Iterator<Item = usize>| numbers.map(|at| format!("x{at}")).collect::<Vec<_>>().join(", ");
+    let text = format!("{{ [{}] -> [{}] }}", list(&mut (0..members)), list(&mut wanted.iter().copied()));
+    let some = UnionMap::parse(sets.domain.context(), &text)?;
+    Ok(instances.apply(&times.apply_range(&some)?)?.to_set()?.coalesce()?)
+}
+
+/// The instances in a box of some dimensions, and what is known of the parameters and its ends: it is not empty.
+fn boxed(sets: &Sets, times: &UnionMap, members: usize, wanted: &[usize]) -> Result<(UnionSet, Set), Reason> {
+    let (mut names, mut within, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, at) in wanted.iter().enumerate() {
+        let [first, last] = ends_of(number);
+        within.push(format!("{first} <= x{at} <= {last}"));
+        known.push(format!("{first} <= {last}"));
+        names.extend([first, last]);
+    }
+    let (names, context) = (names.join(", "), sets.domain.context());
+    let all: Vec<String> = (0..members).map(|at| format!("x{at}")).collect();
+    let inside = format!("[{names}] -> {{ [{}] : {} }}", all.join(", "), within.join(" and "));
+    let instances = UnionSet::parse(context, &inside)?.apply(&times.reverse()?)?.intersect(&sets.domain)?;
+    let known = Set::parse(context, &format!("[{names}] -> {{ : {} }}", known.join(" and ")))?;
+    Ok((instances, sets.known.intersect(&known)?))
 }
 
 /// Whether the first dimension of a band goes through several loops of a statement at a time: a wave of iterations.
@@ -95,19 +143,4 @@ pub fn is_wave(description: &Description<'_>, node: &Node) -> Result<bool, Error
         }
     }
     Ok(false)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Tiling;
-
-    #[test]
-    fn a_tile_has_all_of_further_dimensions() {
-        assert_eq!(Tiling::Of(vec![4, 5]).sizes(2), Some(vec![4, 5]));
-        assert_eq!(Tiling::Of(vec![4]).sizes(3), Some(vec![4, 4]));
-        assert_eq!(Tiling::Usual.sizes(3), None);
-        assert_eq!(Tiling::Usual.sizes(6), Some(vec![1, 16]));
-        assert_eq!(Tiling::Usual.sizes(1), None);
-        assert_eq!(Tiling::Never.sizes(3), None);
-    }
 }

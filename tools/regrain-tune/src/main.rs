@@ -1,10 +1,11 @@
 //! `regrain-tune`: looks into tuning databases, puts them together, and drives the loop of building, measuring and building
-//! again.
+//! again; and measures the machine.
 //!
-//! A thin main: the subcommands are in [`show`], [`report`], [`run`] and [`prune`]; reading, merging and choosing is `regrain-tuning`'s.
+//! A thin main: the subcommands are in [`show`], [`report`], [`run`], [`calibrate`] and [`prune`]; reading, merging and choosing is `regrain-tuning`'s.
 
 #![allow(clippy::print_stdout, reason = "a tool speaks on standard output")]
 
+mod calibrate;
 mod filter;
 mod prune;
 mod report;
@@ -57,6 +58,8 @@ enum Command {
     Prune(prune::Arguments),
     /// Run a program until every candidate of every kernel is measured
     Run(run::Arguments),
+    /// Measure what launches, blocks and operations take on this machine
+    Calibrate(calibrate::Arguments),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -91,6 +94,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Merge { output, files } => open_all(&files)?.save(&output)?,
         Command::Export { format, file, output } => export(&open(&file)?, format, output.as_deref())?,
         Command::Prune(arguments) => prune::prune(&arguments)?,
+        Command::Calibrate(arguments) => calibrate::calibrate(&arguments)?,
         Command::Run(arguments) => return run::run(&arguments),
     }
     Ok(0)

@@ -244,9 +244,10 @@ impl<'d, 'c> Body<'d, 'c> {
 
     /// Where an operation loads or stores.
     fn place(&mut self, lines: &mut Lines, op: Op<'c>, pointer: Value<'c>, ty: Type<'c>) -> Text {
-        match self.places.tiles.get(&op) {
-            Some(element) => element.text(),
-            None => self.element(lines, pointer, ty),
+        match (self.places.tiles.get(&op), self.places.linear.get(&op)) {
+            (Some(element), _) => element.text(),
+            (None, Some(element)) => Some(element.clone()),
+            (None, None) => self.element(lines, pointer, ty),
         }
     }
 

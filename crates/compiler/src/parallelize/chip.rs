@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use mlir_bridge::ir::Op;
 use mlir_bridge::isl::{Code, Term};
-use regrain_passes::affine::accesses::extent;
+use regrain_passes::affine::accesses::{Access, extent};
 use regrain_passes::affine::plan::{Launch, statement_of};
 use regrain_passes::affine::poly::{Poly, param_name, variable_name};
 use regrain_passes::affine::sets::Range;
@@ -36,6 +36,8 @@ pub struct Places<'c> {
     pub registers: Vec<usize>,
     /// The tiles of accesses.
     pub tiles: HashMap<Op<'c>, Element>,
+    /// The elements of others as C, by their subscripts.
+    pub linear: HashMap<Op<'c>, String>,
 }
 
 /// An element of a tile.
@@ -101,7 +103,7 @@ pub fn linear(description: &Description<'_>, array: usize, subscripts: &[String]
 
 /// How a part of a statement is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     All,
     /// What is before the loop, and what the loop starts with.
     Before,
@@ -156,6 +158,19 @@ impl<'c> Writer<'_, 'c> {
         Ok(())
     }
 
+    /// Places by subscripts, which are of 64 bits: neighbours are a number apart then, whatever the program computes them of.
+    pub(super) fn linear(&self) -> Places<'c> {
+        let of = |access: &Access<'c>| {
+            let array = &self.description.arrays[access.array];
+            let value = if access.writes { access.op.operand(0) } else { access.op.result(0) };
+            let subscripts = access.sums.iter().map(|poly| Some(format!("({})", sum(poly)?)));
+            let subscripts: Option<Vec<String>> = subscripts.collect();
+            let place = linear(self.description, access.array, &subscripts?)?;
+            (value.ty() == array.element).then(|| (access.op, format!("A{}[{place}]", access.array)))
+        };
+        Places { linear: self.description.accesses.iter().filter_map(of).collect(), ..Places::default() }
+    }
+
     fn element_type(&self, array: usize) -> Result<&'static str, Reason> {
         type_name(self.description.arrays[array].element).ok_or(Reason::Element)
     }
@@ -178,7 +193,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     /// Writes code, with elements in other places.
-    fn code(
+    pub(super) fn code(
         &self,
         lines: &mut Lines,
         what: &Code,
@@ -195,8 +210,7 @@ impl<'c> Writer<'_, 'c> {
             for (variable, place) in statement.scope.variables.iter().zip(place) {
                 let ty = self.description.numbers.variables[*variable].ty();
                 // A thread that goes through a tile has neighbours before it: these are found in registers where no number is cut off.
-                let is_tile = self.launch.block.iter().all(|size| *size == 1) && !self.launch.block.is_empty();
-                let ty = if is_tile { "long" } else { type_name(ty).ok_or(Reason::Operation)? };
+                let ty = if places.linear.is_empty() { type_name(ty).ok_or(Reason::Operation)? } else { "long" };
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());

@@ -16,6 +16,7 @@ use regrain_passes::affine::poly::{param_name, variable_name};
 use regrain_passes::affine::reductions::Reduction;
 use regrain_passes::affine::sets::{Footprint, Range, Weight};
 use regrain_passes::affine::{Description, Reason};
+use regrain_tuning::calibration::Calibration;
 
 use super::body::{Body, type_name};
 use super::chip::{Writer, coordinates, linear};
@@ -34,8 +35,12 @@ pub struct Nest<'d, 'c> {
     pub apart: Vec<(usize, usize)>,
     /// Whether the host rounds a product and a sum once.
     pub fuses: bool,
-    /// How many operations a launch is to have.
-    pub least_work: u64,
+    /// How many operations a launch is to have, if that is stated.
+    pub least_work: Option<u64>,
+    /// What things take on the machine.
+    pub calibration: Calibration,
+    /// The iterations of tiles of waves in the first two dimensions, if they are stated.
+    pub tiles: Option<[i64; 2]>,
 }
 
 /// The most blocks in y and z.
@@ -94,6 +99,12 @@ fn slots(kernel: &Kernel<'_, '_, '_>) -> Result<Vec<(String, String)>, Reason> {
     Ok(parameters)
 }
 
+/// How many operations weights are together, as C.
+pub(super) fn sum(weights: &[Weight]) -> String {
+    let parts: Vec<String> = weights.iter().map(product).collect();
+    if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }
+}
+
 /// How many operations a weight is, as C.
 fn product(weight: &Weight) -> String {
     let of = |Range { first, last, exists, .. }: &Range| {
@@ -105,7 +116,7 @@ fn product(weight: &Weight) -> String {
 
 impl<'d, 'c> Nest<'d, 'c> {
     /// The parameters of all functions: arguments that are no pointers, and arrays.
-    fn parameters(&self, arrays: &str) -> Result<Vec<(String, String)>, Reason> {
+    pub(super) fn parameters(&self, arrays: &str) -> Result<Vec<(String, String)>, Reason> {
         let mut parameters = Vec::new();
         for (number, value) in self.description.function.region(0).entry().args().into_iter().enumerate() {
             if value.ty().ptr_space().is_none() {
@@ -145,6 +156,10 @@ impl<'d, 'c> Nest<'d, 'c> {
                 Some(reduces) => self.reduction(launch, reduces, output),
                 None => self.launch(&Kernel { launch, parts: Vec::new(), ends: false }, output),
             },
+            Host::Waves(waves) => {
+                output.kernels += &self.wave_kernel(waves)?;
+                self.wave_launches(waves, &mut output.launches)
+            }
         }
     }
 
@@ -269,7 +284,10 @@ impl<'d, 'c> Nest<'d, 'c> {
         self.ranges(&mut lines);
         lines.line(&format!("if (!{})", term(&self.plan.holds)));
         lines.line("  return 0;");
-        self.worthwhile(&mut lines);
+        match &self.plan.host {
+            Host::Waves(waves) => self.waves_worthwhile(waves, &mut lines),
+            _ => self.worthwhile(&mut lines),
+        }
         let footprints = &self.plan.footprints;
         for (number, footprint) in footprints.iter().enumerate() {
             self.ends(number, footprint, &mut lines)?;
@@ -280,6 +298,9 @@ impl<'d, 'c> Nest<'d, 'c> {
         lines.line("if (cudaGetDevice(&device) != cudaSuccess ||");
         lines.line("    cudaDeviceGetAttribute(&shares, cudaDevAttrPageableMemoryAccess, device) != cudaSuccess)");
         lines.line("  return 0;");
+        if let Host::Waves(waves) = &self.plan.host {
+            self.tile_sizes(waves, &mut lines);
+        }
         if footprints.iter().any(|footprint| !footprint.is_certain) {
             lines.line("// What is accessed under conditions may not all be there to be copied.");
             lines.line("if (!shares)");
@@ -344,13 +365,10 @@ impl<'d, 'c> Nest<'d, 'c> {
     }
 
     fn worthwhile(&self, lines: &mut Lines) {
-        let sum = |weights: &[Weight]| {
-            let parts: Vec<String> = weights.iter().map(product).collect();
-            if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }
-        };
+        let least_work = self.least_work.unwrap_or_else(|| self.calibration.least_work());
         lines.line(&format!("const double operations = {};", sum(&self.plan.work)));
         lines.line(&format!("const double launches = {};", sum(&self.plan.launches)));
-        lines.line(&format!("if (operations < {}.0 * launches || launches < 1.0)", self.least_work));
+        lines.line(&format!("if (operations < {least_work}.0 * launches || launches < 1.0)"));
         lines.line("  return 0;");
         for (Weight { ranges, .. }, block) in &self.plan.grids {
             for (Range { first, last, exists, .. }, size) in ranges.iter().zip(block).rev().skip(1) {

@@ -16,10 +16,11 @@ mod guard;
 mod parts;
 mod scops;
 mod terms;
+mod waves;
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -37,6 +38,7 @@ use regrain_passes::affine::waves::Tiling;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
 use regrain_passes::pipelines;
 use regrain_targets::target::Code;
+use regrain_tuning::calibration::{Calibration, VARIABLE};
 
 use crate::compile::compile_sides;
 use crate::context::{mlir_context, run};
@@ -46,9 +48,6 @@ use crate::error::{Error, Result};
 use crate::source::{Source, read_bitcode, write_bitcode};
 use crate::words::Words;
 
-/// The operations that a launch is to have, so that it takes longer than to call for it.
-pub const LEAST_WORK: u64 = 20_000;
-
 /// Compiles a sequential source, with launches in place of what may run in parallel.
 ///
 /// # Errors
@@ -57,6 +56,7 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     // What clang left apart stays apart on the device.
     let mut options = source.options.clone();
     options.settings.keeps_apart = true;
+    options.calibration = calibration(source)?;
     let source = &Source { options: &options, ..source.clone() };
     let Some(path) = host_bitcode(source, language)? else { return Ok(()) };
     let context = Context::create();
@@ -87,6 +87,16 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         sides.host = Some(path.clone());
         Ok(Some(sides))
     })
+}
+
+/// What things take on the machine, as measured on one of the architectures that are compiled for, or as usual.
+fn calibration(source: &Source<'_>) -> Result<Calibration> {
+    let Some(file) = std::env::var_os(VARIABLE).filter(|file| !file.is_empty()) else {
+        return Ok(Calibration::default());
+    };
+    let measured = Calibration::open(Path::new(&file))?;
+    let is_ours = source.archs.iter().any(|arch| arch.name == measured.target);
+    Ok(if is_ours { measured } else { Calibration::default() })
 }
 
 /// The host's IR as clang generates it. `None`: only shown (`-###`).
@@ -201,6 +211,10 @@ impl Made {
     }
 
     fn add(&mut self, region: &Region, unique: String, nest: Written) {
+        if nest.text.contains(waves::SEARCH) && !self.text.contains(waves::MODEL) {
+            self.text += waves::MODEL;
+            self.text.push('\n');
+        }
         self.text += &format!("// Line {}.\n{}", region.place.line, nest.text);
         self.functions.push(guard::Function {
             name: region.function.clone(),
@@ -265,10 +279,17 @@ fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String
 fn tiling(source: &Source<'_>) -> Tiling {
     let is_processor = |arch: &regrain_targets::Arch| matches!(arch.target.code(), Code::Blocks(_));
     match &source.options.parallelize_tiles {
-        Some(sizes) => Tiling::Of(sizes.clone()),
+        Some(_) => Tiling::Usual,
         None if source.archs.iter().all(is_processor) => Tiling::Usual,
         None => Tiling::Never,
     }
+}
+
+/// The sizes that are stated, the last for all that follow.
+fn stated_tiles(source: &Source<'_>) -> Option<[i64; 2]> {
+    let sizes = source.options.parallelize_tiles.as_ref()?;
+    let at = |at: usize| sizes.get(at).or(sizes.last()).copied();
+    Some([at(0)?, at(1)?])
 }
 
 fn write(
@@ -287,14 +308,15 @@ fn write(
     }
     let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
         || cfg!(target_arch = "aarch64");
-    let least_work = source.options.parallelize_from.unwrap_or(LEAST_WORK);
     let nest = cuda::Nest {
         name: unique.to_owned(),
         description: &description,
         plan: &plan,
         apart: apart(region, &description),
         fuses,
-        least_work,
+        least_work: source.options.parallelize_from,
+        calibration: source.options.calibration.clone(),
+        tiles: stated_tiles(source),
     };
     let text = cuda::write(&nest)?;
     let kernels = text.matches("__global__").count();

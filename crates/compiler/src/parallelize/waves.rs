@@ -1,0 +1,192 @@
+//! Waves of tiles as CUDA C++: a kernel whose threads each go through a tile by pieces, and the loop of the host over the waves.
+//!
+//! ```text
+//!   static __global__ void f_kernel0(..., long wave, long first_strip, long size0, long size1) {
+//!     const long b0 = strip * size0, e0 = ..., low1 = (wave - strip) * size1, ...;
+//!     for (long b1 = low1; b1 <= high1; b1 += 12) { const long e1 = ...; what is in the box }
+//!   }
+//!   host: const struct tile_sizes tile = tile_search(&band, &machine);
+//!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second);
+//! ```
+//!
+//! The sizes of a problem are known when the program runs, so that is when the sizes of tiles are chosen: by the model of `tiles.h`, with what things
+//! take on the machine (`tuning::calibration`). They are arguments of the kernel, which costs nothing: its loops have bounds that are computed anyway.
+
+use regrain_passes::affine::Reason;
+use regrain_passes::affine::poly::param_name;
+use regrain_passes::affine::sets::Range;
+use regrain_passes::affine::waves::{Waves, ends_of};
+use regrain_tuning::calibration::Level;
+
+use super::chip::{Part, Writer};
+use super::cuda::{Nest, sum};
+use super::terms::{Lines, term};
+
+/// The model and the search, as text of the program that is made.
+pub const MODEL: &str = include_str!("tiles.h");
+/// What the text of a nest calls of it.
+pub const SEARCH: &str = "struct tile_sizes";
+
+impl Nest<'_, '_> {
+    /// The kernel of a tile, and the function that says where tiles of a strip are.
+    pub(super) fn wave_kernel(&self, waves: &Waves) -> Result<String, Reason> {
+        let mut lines = Lines::default();
+        self.strip(waves, &mut lines);
+        let mut parameters: Vec<String> =
+            self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
+        parameters.extend(self.further().into_iter().map(|name| format!("long {name}")));
+        lines.open(&format!("static __global__ void {}_kernel0({})", self.name, parameters.join(", ")));
+        lines.line("const long strip = first_strip + (long)blockIdx.x;");
+        lines.line("const long b0 = strip * size0, e0 = b0 + size0 - 1L;");
+        lines.line("long low1 = (wave - strip) * size1, high1 = low1 + size1 - 1L;");
+        lines.line(&format!("const long numbers[] = {{{}}};", self.list_of_numbers()));
+        lines.line("long first1, last1;");
+        lines.line(&format!("if (!{}_strip(numbers, b0, e0, &first1, &last1))", self.name));
+        lines.line("  return;");
+        lines.line("low1 = most(low1, first1);");
+        lines.line("high1 = least(high1, last1);");
+        let piece = self.calibration.piece;
+        match &waves.last {
+            None => self.pieces(&mut lines, 1, "low1", "high1", piece),
+            Some(Range { first, last, exists, .. }) => {
+                lines.line("const long b1 = low1, e1 = high1;");
+                lines.line(&format!("if (b1 > e1 || !{})", term(exists)));
+                lines.line("  return;");
+                lines.line(&format!("const long low2 = {}, high2 = {};", term(first), term(last)));
+                self.pieces(&mut lines, 2, "low2", "high2", piece);
+            }
+        }
+        let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch };
+        writer.code(&mut lines, &waves.launch.code, &writer.linear(), Part::All, None)?;
+        lines.close();
+        lines.close();
+        Ok(lines.text + "\n")
+    }
+
+    /// Opens the loop over the pieces of a dimension.
+    fn pieces(&self, lines: &mut Lines, dimension: usize, low: &str, high: &str, piece: u32) {
+        let [first, last] = ends_of(dimension);
+        lines.open(&format!("for (long {first} = {low}; {first} <= {high}; {first} += {piece}L)"));
+        lines.line(&format!("const long {last} = least({first} + {}L, {high});", i64::from(piece) - 1));
+    }
+
+    /// The further arguments of the kernel.
+    fn further(&self) -> Vec<String> {
+        let params = (0..self.description.numbers.params.len()).map(param_name);
+        params.chain(["wave", "first_strip", "size0", "size1"].map(str::to_owned)).collect()
+    }
+
+    /// The parameters in a list, which is not empty.
+    fn list_of_numbers(&self) -> String {
+        let numbers: Vec<String> = (0..self.description.numbers.params.len()).map(param_name).collect();
+        if numbers.is_empty() { "0L".into() } else { numbers.join(", ") }
+    }
+
+    /// A function of the host and of the device: the second dimension of the band in a strip of the first, and whether there is any.
+    fn strip(&self, waves: &Waves, lines: &mut Lines) {
+        let Range { first, last, exists, .. } = &waves.strip;
+        lines.open(&format!(
+            "static __host__ __device__ int {}_strip(const long *numbers, long b0, long e0, long *first, long *last)",
+            self.name
+        ));
+        for number in 0..self.description.numbers.params.len() {
+            lines.line(&format!("const long {} = numbers[{number}];", param_name(number)));
+        }
+        lines.line(&format!("if (!{})", term(exists)));
+        lines.line("  return 0;");
+        lines.line(&format!("*first = {};", term(first)));
+        lines.line(&format!("*last = {};", term(last)));
+        lines.line("return 1;");
+        lines.close();
+        lines.text.push('\n');
+    }
+
+    /// Leaves the function of the host where there is nothing to do, or less than one launch takes.
+    pub(super) fn waves_worthwhile(&self, waves: &Waves, lines: &mut Lines) {
+        lines.line(&format!("if (!{})", term(&waves.launch.exists)));
+        lines.line("  return 0;");
+        lines.line(&format!("const double operations = {};", sum(&self.plan.work)));
+        let least = self.least_work.unwrap_or_else(|| self.calibration.least_work());
+        lines.line(&format!("if (operations < {least}.0)"));
+        lines.line("  return 0;");
+    }
+
+    /// Chooses the sizes of tiles, and leaves the function of the host where the nest alone takes no longer.
+    pub(super) fn tile_sizes(&self, waves: &Waves, lines: &mut Lines) {
+        let [steps, _] = &waves.band;
+        lines.line("int workers = 1;");
+        lines.line("if (cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)");
+        lines.line("  return 0;");
+        lines.line(&format!("const struct tile_machine machine = {};", self.machine()));
+        lines.line(&format!("const long numbers[] = {{{}}};", self.list_of_numbers()));
+        let bytes: Vec<String> = (0..self.description.arrays.len())
+            .map(|at| format!("(double)(end_A{at} - first_A{at}) * sizeof *host_A{at}"))
+            .collect();
+        lines.line(&format!("const double bytes = {};", bytes.join(" + ")));
+        lines.line(&format!(
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, operations, bytes, {}, workers}};",
+            term(&steps.first),
+            term(&steps.last),
+            self.name,
+            u8::from(waves.last.is_some())
+        ));
+        match self.tiles {
+            Some([first, second]) => lines.line(&format!(
+                "const struct tile_sizes tile = {{{first}L, {second}L, tile_time(&band, &machine, {first}L, {second}L)}};"
+            )),
+            None => lines.line("const struct tile_sizes tile = tile_search(&band, &machine);"),
+        }
+        match self.least_work {
+            Some(least) => {
+                lines.line(&format!("if (operations < {least}.0 * tile_count(&band, tile.first, tile.second).waves)"))
+            }
+            None => lines.line("if (tile.time >= operations * machine.alone)"),
+        }
+        lines.line("  return 0;");
+        lines.line("const long first_strip = quotient_below(band.first, tile.first), last_strip = quotient_below(band.last, tile.first);");
+        lines.line("if (last_strip - first_strip >= 2147483647L)");
+        lines.line("  return 0;");
+    }
+
+    /// The parameters of the machine, as `tiles.h` has them.
+    fn machine(&self) -> String {
+        let machine = &self.calibration;
+        let levels: Vec<&Level> = (0..4).filter_map(|at| machine.levels.get(at).or(machine.levels.last())).collect();
+        let list = |of: fn(&Level) -> f64| {
+            levels.iter().map(|level| format!("{:?}", of(level))).collect::<Vec<_>>().join(", ")
+        };
+        let times = [machine.launch, machine.block, machine.row, machine.operation, machine.alone];
+        let times = times.map(|time| format!("{time:?}")).join(", ");
+        let (bytes, byte) = (list(|level| level.bytes), list(|level| level.byte));
+        format!("{{{times}, {}, {{{bytes}}}, {{{byte}}}}}", machine.piece)
+    }
+
+    /// The loop over the waves.
+    pub(super) fn wave_launches(&self, waves: &Waves, lines: &mut Lines) -> Result<(), Reason> {
+        let [_, second] = &waves.band;
+        let bound = |bound| format!("quotient_below({}, tile.second)", term(bound));
+        lines.line(&format!("const long first_column = {};", bound(&second.first)));
+        lines.line(&format!("const long last_column = {};", bound(&second.last)));
+        lines.line("const long last_wave = last_strip + last_column;");
+        lines.open("for (long wave = first_strip + first_column; fine && wave <= last_wave; wave++)");
+        lines
+            .line("long first = most(first_strip, wave - last_column), last = least(last_strip, wave - first_column);");
+        lines.line("long from, to;");
+        for (at, step) in [("first", "first++"), ("last", "last--")] {
+            lines.line(&format!(
+                "while (first <= last && !(tile_strip(&band, {at}, tile.first, tile.second, &from, &to) && from <= wave && wave <= to))"
+            ));
+            lines.line(&format!("  {step};"));
+        }
+        lines.line("if (first > last)");
+        lines.line("  continue;");
+        let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
+        arguments.extend((0..self.description.numbers.params.len()).map(param_name));
+        arguments.extend(["wave", "first", "tile.first", "tile.second"].map(str::to_owned));
+        lines.line(&format!("{}_kernel0<<<(unsigned)(last - first + 1), 1>>>({});", self.name, arguments.join(", ")));
+        lines.line("fine = cudaGetLastError() == cudaSuccess;");
+        lines.line("started = started || fine;");
+        lines.close();
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
+//!
+//! ```text
+//! {"format":"regrain-calibration","version":1,"target":"cpu","launch":900,"block":30,"row":2,"operation":0.1,"alone":0.35,"piece":12,
+//!  "levels":[{"bytes":32768,"byte":0.01},..]}
+//! ```
+//!
+//! A file of one machine. It is found by the variable [`VARIABLE`], for the compiler and for the tool that writes it; as a tuning database it is
+//! never looked for anywhere else. The model that these are the parameters of is `compiler::parallelize::waves`.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Names the file.
+pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
+/// The version of the format that is written here, and the only one that is read.
+pub const FORMAT_VERSION: u64 = 1;
+const FORMAT: &str = "regrain-calibration";
+/// The levels of memory at most.
+const MOST_LEVELS: usize = 4;
+
+/// A level of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// So much fits, for one processor.
+    pub bytes: f64,
+    /// Nanoseconds that a byte takes to come from it.
+    pub byte: f64,
+}
+
+/// The parameters of a machine, all times in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    format: String,
+    version: u64,
+    /// What it was measured on: `cpu`, or a chip.
+    pub target: String,
+    /// A launch that all processors have a part in, until all have done it.
+    pub launch: f64,
+    /// A block of a launch.
+    pub block: f64,
+    /// A row of a piece of a tile.
+    pub row: f64,
+    /// An operation of an iteration of a tile that is gone through by pieces.
+    pub operation: f64,
+    /// An operation of an iteration where each waits for the one before.
+    pub alone: f64,
+    /// The iterations of a row of a piece that take least.
+    pub piece: u32,
+    /// The levels of memory, the smallest first; the last holds everything.
+    pub levels: Vec<Level>,
+}
+
+/// What is taken for a machine that nobody measured: orders of magnitude of server processors.
+impl Default for Calibration {
+    fn default() -> Self {
+        let level = |bytes: u64, byte| Level { bytes: bytes as f64, byte };
+        Self {
+            format: FORMAT.into(),
+            version: FORMAT_VERSION,
+            target: "cpu".into(),
+            launch: 3_500.0,
+            block: 100.0,
+            row: 2.0,
+            operation: 0.12,
+            alone: 0.35,
+            piece: 12,
+            levels: vec![level(32 << 10, 0.0), level(1 << 20, 0.03), level(32 << 20, 0.08), level(1 << 50, 0.15)],
+        }
+    }
+}
+
+/// Why there are no parameters.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system said no.
+    #[error("cannot read calibration '{}': {cause}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file is damaged, or something else.
+    #[error("{}:{line}:{column}: damaged calibration: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where, from 1.
+        line: usize,
+        /// Where in the line, from 1.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Calibration {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no calibration.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|cause| Error::Io { path: path.to_owned(), cause })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads the content of a file; `path` is for messages.
+    ///
+    /// # Errors
+    /// It is no calibration.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        let damaged = |line, column, reason: String| Error::Damaged { path: path.to_owned(), line, column, reason };
+        let read: Self = serde_json::from_str(text).map_err(|error| {
+            let words = error.to_string();
+            let reason = words.rsplit_once(" at line ").map_or(words.as_str(), |(reason, _)| reason);
+            damaged(error.line().max(1), error.column().max(1), reason.to_owned())
+        })?;
+        read.wrong().map_or(Ok(read), |reason| Err(damaged(1, 1, reason)))
+    }
+
+    /// What cannot be.
+    fn wrong(&self) -> Option<String> {
+        if self.format != FORMAT || self.version != FORMAT_VERSION {
+            return Some(format!(
+                "expected format \"{FORMAT}\" of version {FORMAT_VERSION}, got \"{}\" of version {}",
+                self.format, self.version
+            ));
+        }
+        let times = [
+            ("launch", self.launch, 1.0),
+            ("block", self.block, 0.0),
+            ("row", self.row, 0.0),
+            ("operation", self.operation, 1e-6),
+            ("alone", self.alone, 1e-6),
+        ];
+        if let Some((name, time, least)) = times.into_iter().find(|(_, time, least)| !(*least..=1e9).contains(time)) {
+            return Some(format!("expected nanoseconds from {least} to 1e9 in \"{name}\", got {time}"));
+        }
+        if !(1..=1 << 20).contains(&self.piece) {
+            return Some(format!("expected iterations from 1 to 1048576 in \"piece\", got {}", self.piece));
+        }
+        let is_right = |level: &Level| (1.0..=1e18).contains(&level.bytes) && (0.0..=1e9).contains(&level.byte);
+        let ascends = self.levels.windows(2).all(|pair| pair[0].bytes < pair[1].bytes);
+        let count = self.levels.len();
+        if !(1..=MOST_LEVELS).contains(&count) || !ascends || !self.levels.iter().all(is_right) {
+            return Some(format!("expected 1 to {MOST_LEVELS} levels of ascending sizes in \"levels\""));
+        }
+        None
+    }
+
+    /// The text of a file.
+    pub fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// The operations from which on a launch gains more from a second processor than it costs: half of them wait no more, each as long as
+    /// one that waits for the one before.
+    pub fn least_work(&self) -> u64 {
+        (2.0 * self.launch / self.alone).round().min(1e15) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Calibration, String> {
+        Calibration::parse(text, Path::new("c.json")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let measured = Calibration { launch: 812.5, piece: 16, ..Calibration::default() };
+        assert_eq!(parse(&measured.text()), Ok(measured));
+    }
+
+    #[test]
+    fn what_a_launch_costs_decides_how_much_it_is_to_do() {
+        assert_eq!(Calibration::default().least_work(), 20_000);
+        let cheap = Calibration { launch: 350.0, ..Calibration::default() };
+        assert_eq!(cheap.least_work(), 2_000);
+    }
+
+    #[test]
+    fn damage_is_told_with_its_place() {
+        assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
+        let other = Calibration::default().text().replace("\"version\": 1", "\"version\": 2");
+        let said = parse(&other).unwrap_err();
+        assert!(said.contains("got \"regrain-calibration\" of version 2"), "{said}");
+        for (from, to, what) in [
+            ("\"launch\": 3500.0", "\"launch\": 0", "expected nanoseconds from 1 to 1e9 in \"launch\", got 0"),
+            ("\"piece\": 12", "\"piece\": 0", "expected iterations from 1 to 1048576 in \"piece\", got 0"),
+            ("32768.0", "1e30", "expected 1 to 4 levels of ascending sizes in \"levels\""),
+            ("\"row\"", "\"rows\"", "unknown field `rows`"),
+        ] {
+            let said = parse(&Calibration::default().text().replace(from, to)).unwrap_err();
+            assert!(said.contains(what), "{said}");
+        }
+        let missing = Calibration::open(Path::new("/nowhere/c.json")).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read calibration '/nowhere/c.json': "), "{missing}");
+    }
+}

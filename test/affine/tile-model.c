@@ -1,0 +1,105 @@
+// The model of waves of tiles: what it counts against counts of all iterations, and what decides about the sizes it chooses.
+// RUN: clang -O2 -I %S/../../crates/compiler/src/parallelize %s -o %t && %t | FileCheck %s
+#include <stdio.h>
+#include <string.h>
+#include "tiles.h"
+
+// The band [t, t + i] of a row: 0 <= t < n0, 1 <= i < n1 - 1.
+static int skewed(const long *n, long b0, long e0, long *first, long *last) {
+  const long low = b0 < 0 ? 0 : b0, high = e0 > n[0] - 1 ? n[0] - 1 : e0;
+  *first = low + 1;
+  *last = high + n[1] - 2;
+  return low <= high && n[1] > 2;
+}
+
+// A triangle: 0 <= i < n0, i <= j < n1.
+static int triangle(const long *n, long b0, long e0, long *first, long *last) {
+  const long low = b0 < 0 ? 0 : b0, high = e0 > n[0] - 1 ? n[0] - 1 : e0;
+  *first = low;
+  *last = n[1] - 1;
+  return low <= high && low < n[1];
+}
+
+static int same(double one, double other) { return one - other < 1e-6 && other - one < 1e-6; }
+
+// Tiles that have an iteration, waves that have a tile, and rounds, by going through all iterations.
+static struct tile_waves all(const struct tile_band *band, long first_size, long second_size) {
+  static char seen[400][400];
+  struct tile_waves sum = {0, 0, 0};
+  memset(seen, 0, sizeof seen);
+  for (long x = band->first; x <= band->last; x++) {
+    long low, high;
+    if (band->strip(band->numbers, x, x, &low, &high))
+      for (long y = low; y <= high; y++)
+        seen[x / first_size][y / second_size] = 1;
+  }
+  for (int wave = 0; wave < 799; wave++) {
+    long tiles = 0;
+    for (int strip = 0; strip < 400; strip++)
+      tiles += wave - strip >= 0 && wave - strip < 400 && seen[strip][wave - strip];
+    sum.tiles += tiles;
+    sum.waves += tiles != 0;
+    sum.rounds += (tiles + band->workers - 1) / band->workers;
+  }
+  return sum;
+}
+
+static const struct tile_machine machine = {3500, 100, 2, 0.12, 0.35, 12, {32768, 1 << 20, 1 << 25, 1e15}, {0, 0.03, 0.08, 0.15}};
+
+static void counts(const char *name, int (*strip)(const long *, long, long, long *, long *)) {
+  int wrong = 0, checked = 0;
+  double worst = 0;
+  for (long n0 = 1; n0 <= 130; n0 += 43)
+    for (long n1 = 3; n1 <= 260; n1 += 64)
+      for (long first = 1; first <= 140; first += first < 4 ? 1 : first / 2)
+        for (long second = 1; second <= 300; second += second < 4 ? 1 : second / 2)
+          for (long workers = 1; workers <= 4; workers += 3) {
+            const long numbers[] = {n0, n1};
+            const struct tile_band band = {0, n0 - 1, strip, numbers, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+            const struct tile_waves made = tile_count(&band, first, second), wanted = all(&band, first, second);
+            if ((n0 + first - 1) / first <= TILE_STRIPS) {
+              checked++;
+              wrong += !same(made.tiles, wanted.tiles) || !same(made.waves, wanted.waves) || !same(made.rounds, wanted.rounds);
+            } else if (n1 > n0) {
+              const double error = made.tiles / wanted.tiles - 1;
+              worst = error > worst ? error : -error > worst ? -error : worst;
+            }
+          }
+  printf("%s: %d of %s are wrong, tiles of many strips within %s\n", name, wrong, checked > 1000 ? "many" : "few",
+         worst < 0.05 ? "5 percent" : "more");
+}
+
+static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1) {
+  const long numbers[] = {n0, n1};
+  const struct tile_band band = {0, n0 - 1, skewed, numbers, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+  return tile_search(&band, &with);
+}
+
+int main(void) {
+  // CHECK: skewed: 0 of many are wrong, tiles of many strips within 5 percent
+  counts("skewed", skewed);
+  // CHECK: triangle: 0 of many are wrong, tiles of many strips within 5 percent
+  counts("triangle", triangle);
+  struct tile_machine slow = machine, fast = machine, empty = machine;
+  slow.launch *= 50;
+  fast.launch /= 50;
+  empty.row *= 100;
+  const struct tile_sizes usual = chosen(machine, 2, 200, 100000), few = chosen(slow, 2, 200, 100000);
+  const struct tile_sizes many = chosen(fast, 2, 200, 100000), wide = chosen(machine, 16, 200, 100000);
+  // CHECK: launches that cost more: larger tiles 1, smaller where they cost less 1
+  printf("launches that cost more: larger tiles %d, smaller where they cost less %d\n",
+         few.first * few.second > usual.first * usual.second, many.first * many.second < usual.first * usual.second);
+  // CHECK: more workers: more strips 1, less time 1
+  printf("more workers: more strips %d, less time %d\n", wide.first < usual.first, wide.time < usual.time);
+  // CHECK: rows that cost more: rows of a tile no shorter than a piece 1
+  printf("rows that cost more: rows of a tile no shorter than a piece %d\n", chosen(empty, 2, 200, 100000).second >= 12);
+  // CHECK: one worker: not less than the work 1
+  printf("one worker: not less than the work %d\n", chosen(machine, 1, 200, 100000).time >= 7.0 * 200 * 100000 * machine.operation);
+  // CHECK: little to do: slower than alone 1
+  printf("little to do: slower than alone %d\n", chosen(machine, 2, 4, 100).time > 7.0 * 4 * 100 * machine.alone);
+  // Sizes in range for sizes of a problem at the ends of what they may be.
+  // CHECK: large: sizes in range 1
+  const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30);
+  printf("large: sizes in range %d\n", large.first >= 1 && large.first <= 1 << 20 && large.second >= 1 && large.second <= 1 << 20);
+  return 0;
+}
