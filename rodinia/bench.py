@@ -10,6 +10,7 @@
   bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
   bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
   bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand
+  bench.py tiles          waves of tiles (affine/sor*.c) at each size of a tile, against what the model says
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py programs       likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI
@@ -40,6 +41,7 @@ import library
 import limits
 import loops
 import pocl
+import tiles
 import tune
 import twins
 
@@ -395,6 +397,13 @@ def affine(options):
     return f"failed: {' '.join(failed)}" if failed else None
 
 
+def tile_sizes(options):
+    made = tiles.table(options, CLANG, machine())
+    if made:
+        (HERE / f"results/{options.name}.html").write_text(made[1])
+        write(f"{options.name}.md", made[0])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -449,6 +458,13 @@ def main():
     of_loops.add_argument("--driver", default=str(REGRAIN))
     of_loops.add_argument("--flags", default="", help="more flags for all sides")
     of_loops.add_argument("--name", default="affine", help="of the file in results/")
+    of_tiles = commands.add_parser("tiles")
+    of_tiles.add_argument("--calibration", required=True, help="of this machine, by regrain-tune calibrate")
+    of_tiles.add_argument("--folder", help="where programs are kept, and taken from where they are there")
+    of_tiles.add_argument("--rounds", type=int, default=argparse.SUPPRESS, help="0: only builds")
+    of_tiles.add_argument("--driver", default=str(REGRAIN))
+    of_tiles.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    of_tiles.add_argument("--name", default="tiles", help="of the files in results/")
     matrix = commands.add_parser("grain")
     matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
     matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
@@ -467,7 +483,7 @@ def main():
     options = parser.parse_args()
     sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
              "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
-             "thrust": thrust, "affine": affine}
+             "thrust": thrust, "affine": affine, "tiles": tile_sizes}
     sys.exit(sides[options.command](options))
 
 
