@@ -44,6 +44,8 @@ pub const FLAG_GRID_SYNC: u32 = 2;
 pub const FLAG_CHECKED: u32 = 4;
 /// The block forms of the kernel have loops in which a thread may wait, if only for the host.
 pub const FLAG_BLOCKS_WAIT: u32 = 8;
+/// The coroutine form of the kernel has operations that threads can wait with for one another, or for the host.
+pub const FLAG_THREADS_WAIT: u32 = 16;
 
 /// From which bit on the row of a parameter says how it is aligned among the others, as a logarithm and one more.
 pub const PARAMETER_ALIGNED_AT: u32 = 24;

@@ -44,6 +44,7 @@ const FLAG_MAY_SYNCHRONISE: u64 = 1;
 const FLAG_BLOCKS_MEET: u64 = 2;
 const FLAG_CHECKED: u64 = 4;
 const FLAG_BLOCKS_WAIT: u64 = 8;
+const FLAG_THREADS_WAIT: u64 = 16;
 
 /// A kernel of the original module.
 pub(super) struct Kernel<'ctx> {
@@ -171,6 +172,7 @@ pub(super) fn emit<'ctx>(
         module,
         meeting: sync::meeting_grid(module),
         waiting: sync::waiting(module),
+        polling: sync::polling(module),
         is_checked: options.checks != 0,
     };
     let mut rows = Vec::new();
@@ -186,7 +188,8 @@ pub(super) fn emit<'ctx>(
         // Before the entry is there, whose call is no address that device code takes.
         let address = is_known(kernel.function, options).then_some(kernel.function);
         let entries = (Some(build.thread_entry(kernel)?), address);
-        rows.push(build.kernel_row(&kernel.name, entries, &mine, &facts, may_synchronise)?);
+        let flags = build.flags(&mine, Some(kernel), may_synchronise);
+        rows.push(build.kernel_row(&kernel.name, entries, &mine, &facts, flags)?);
         report.push(CpuKernel {
             name: kernel.name.clone(),
             may_synchronise,
@@ -196,7 +199,8 @@ pub(super) fn emit<'ctx>(
     // Versions of kernels exist as block functions alone.
     for block in blocks.iter().filter(|block| !kernels.iter().any(|kernel| kernel.name == block.kernel)) {
         if let Some(facts) = &block.version {
-            rows.push(build.kernel_row(&block.kernel, (None, None), &[block], facts, false)?);
+            let flags = build.flags(&[block], None, false);
+            rows.push(build.kernel_row(&block.kernel, (None, None), &[block], facts, flags)?);
         }
     }
     let variables = build.variable_rows(options)?;
@@ -234,12 +238,15 @@ struct Build<'m, 'ctx> {
     meeting: Synchronising,
     /// The functions with loops that may wait.
     waiting: Synchronising,
+    /// The functions whose threads may wait without a barrier.
+    polling: Synchronising,
     /// Whether its code tells the checker what it does.
     is_checked: bool,
 }
 
 impl<'ctx> Build<'_, 'ctx> {
-    fn flags(&self, blocks: &[&BlockFunction], may_synchronise: bool) -> u64 {
+    /// What a row says of a kernel's block functions, and of its coroutine form where there is one.
+    fn flags(&self, blocks: &[&BlockFunction], original: Option<&Kernel<'ctx>>, may_synchronise: bool) -> u64 {
         let any = |what: &Synchronising| {
             let mut functions = blocks.iter().filter_map(|block| self.module.get_function(&block.symbol));
             functions.any(|function| what.contains(function))
@@ -248,7 +255,9 @@ impl<'ctx> Build<'_, 'ctx> {
         let checked = if self.is_checked { FLAG_CHECKED } else { 0 };
         let meets = if any(&self.meeting) { FLAG_BLOCKS_MEET } else { 0 };
         let waits = if any(&self.waiting) { FLAG_BLOCKS_WAIT } else { 0 };
-        synchronises | checked | meets | waits
+        let polls = original.is_some_and(|kernel| self.polling.contains(kernel.function));
+        let threads_wait = if polls { FLAG_THREADS_WAIT } else { 0 };
+        synchronises | checked | meets | waits | threads_wait
     }
 
     fn int(&self, value: u64) -> inkwell::values::IntValue<'ctx> {
@@ -295,7 +304,7 @@ impl<'ctx> Build<'_, 'ctx> {
         (entry, address): (Option<FunctionValue<'ctx>>, Option<FunctionValue<'ctx>>),
         blocks: &[&BlockFunction],
         facts: &KernelFacts,
-        may_synchronise: bool,
+        flags: u64,
     ) -> Result<BasicValueEnum<'ctx>, Error> {
         let block_entry = match blocks.iter().find(|block| block.shape.is_none()) {
             Some(block) => self.block_function(block)?,
@@ -317,7 +326,7 @@ impl<'ctx> Build<'_, 'ctx> {
             block_entry.into(),
             self.constants(&sizes).into(),
             self.int(sizes.len() as u64).into(),
-            self.int(self.flags(blocks, may_synchronise)).into(),
+            self.int(flags).into(),
             self.int(facts.max_threads.into()).into(),
             self.int(facts.static_shared).into(),
             self.int(0).into(),

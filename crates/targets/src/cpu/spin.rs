@@ -20,6 +20,11 @@ use crate::Error;
 const SPIN: &str = "__regrain_spin_hint";
 const STEP: &str = "__regrain_lockstep";
 
+/// Whether a function of the runtime is one of the hints.
+pub(super) fn is_hint(name: &str) -> bool {
+    matches!(name, SPIN | STEP)
+}
+
 /// Adds the hints to every function of `module`.
 pub(super) fn insert_hints(module: &Module<'_>) -> Result<(), Error> {
     let context = module.get_context();

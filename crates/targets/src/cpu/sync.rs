@@ -18,8 +18,8 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue, PointerValue};
 use mlir_bridge::llvm;
 
-use super::codegen;
 use super::symbols::DEVICE_PREFIX;
+use super::{codegen, spin};
 use crate::target::BlockOptions;
 use crate::{Error, machines};
 
@@ -52,6 +52,11 @@ pub(super) fn meeting_grid(module: &Module<'_>) -> Synchronising {
 /// Finds the functions with loops in which a thread may wait.
 pub(super) fn waiting(module: &Module<'_>) -> Synchronising {
     reaching(module, |name| name.starts_with(WAIT))
+}
+
+/// Finds the functions whose threads may wait for one another, or for the host, without a barrier: nobody knows which of their loops do.
+pub(super) fn polling(module: &Module<'_>) -> Synchronising {
+    reaching(module, spin::is_hint)
 }
 
 /// The functions from which one outside the module may be reached for which `wanted` holds.

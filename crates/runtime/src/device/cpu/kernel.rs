@@ -7,7 +7,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::caches::Ways;
 use super::pace::{Help, Pace};
-use crate::abi::{CpuImage, CpuVar, Entry, FLAG_BLOCKS_WAIT, FLAG_CHECKED, FLAG_GRID_SYNC, PARAMETER_ALIGNED_AT};
+use crate::abi::{
+    CpuImage, CpuVar, Entry, FLAG_BLOCKS_WAIT, FLAG_CHECKED, FLAG_GRID_SYNC, FLAG_THREADS_WAIT, PARAMETER_ALIGNED_AT,
+};
 use crate::error::{CudaError, Result};
 use crate::images::registry::{self, Function, Module, Variable};
 
@@ -36,6 +38,8 @@ pub struct Kernel {
     pub waits: AtomicBool,
     /// Its threads have done what threads do that wait for others, or for the host, or its block forms have loops for that.
     pub may_wait: AtomicBool,
+    /// Whether threads of its coroutine form may wait without a barrier.
+    pub threads_may_wait: bool,
     /// Its block forms have run several blocks in one call.
     pub runs: AtomicBool,
     /// How many blocks go through these together, where they have said so.
@@ -140,6 +144,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
             may_wait: AtomicBool::new(entry.flags & FLAG_BLOCKS_WAIT != 0),
+            threads_may_wait: entry.flags & FLAG_THREADS_WAIT != 0,
             runs: AtomicBool::new(false),
             together: AtomicU32::new(0),
             pace: Pace::default(),

@@ -155,6 +155,9 @@ impl Kernels for Cpu {
             // SAFETY: by contract.
             return unsafe { launch_with_events(function, launch) };
         }
+        if let Ok(kernel) = kernel(function) {
+            launches::foresee(kernel, launch.block);
+        }
         // SAFETY: by contract.
         let keep = || unsafe { Recorded::new(function, launch) }.map(Work::Kernel);
         let choice = || {

@@ -1,10 +1,12 @@
 //! Whether what a stream is asked for is done at once by the thread that asks, or kept for later (`runners`).
 //!
 //! Work of the default streams that has nothing to wait for is done at once, as launching threads take part in grids anyway, and so is work of
-//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for it, where one OS thread is
-//! to run blocks, in an order of chance, and in programs that time their launches or check them.
+//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for it, in an order of
+//! chance, in programs that time their launches or check them, and where one OS thread is to run blocks until a kernel comes that may
+//! wait for what the program does next.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::kept::Kept;
 use super::pool::Way;
@@ -44,13 +46,23 @@ fn asked() -> bool {
     }
 }
 
+/// Whether a kernel has come that may wait for what the program does next.
+static EXPECTS_WAITING: AtomicBool = AtomicBool::new(false);
+
+/// From now on streams go on beside the program though one OS thread is to run blocks.
+pub fn expect_waiting() {
+    EXPECTS_WAITING.store(true, Ordering::Relaxed);
+}
+
 /// Whether anything may be kept for later.
 fn is_asynchronous() -> bool {
     static ASYNCHRONOUS: OnceLock<bool> = OnceLock::new();
     // SAFETY: a C function without preconditions.
     let times = || unsafe { __regrain_times_launches() } != 0;
-    let is = *ASYNCHRONOUS.get_or_init(|| asked() && shuffle::seed().is_none() && threads() > 1 && !times());
-    is && !runners::is_copy() && checks::checker().is_none()
+    let is = *ASYNCHRONOUS.get_or_init(|| asked() && shuffle::seed().is_none() && !times());
+    is && (threads() > 1 || EXPECTS_WAITING.load(Ordering::Relaxed))
+        && !runners::is_copy()
+        && checks::checker().is_none()
 }
 
 /// Whether work of a stream that takes so many nanoseconds, where that is known, is better done at once.

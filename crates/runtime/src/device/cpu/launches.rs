@@ -17,7 +17,7 @@ use super::kernel::Kernel;
 use super::pool::Way;
 use super::shuffle::{self, Shuffle};
 use super::trace::Event;
-use super::{caches, checks, limits, output, pool, processors, report};
+use super::{caches, checks, later, limits, output, pool, processors, report};
 use crate::abi::{Dim3, Entry};
 use crate::device::seam::Launch;
 use crate::error::{CudaError, Result};
@@ -127,6 +127,17 @@ pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
     let time = kernel.pace.of(total(grid), block.array().into_iter().fold(1, u32::saturating_mul));
     // Of coroutines nobody knows which loops wait.
     time.filter(|_| choose_block_entry(kernel, block).is_some() && !kernel.may_wait.load(Ordering::Relaxed))
+}
+
+/// Takes note of a kernel that is to be launched and may wait for what the program does next: with one OS thread streams are for such kernels.
+pub fn foresee(kernel: &Kernel, block: Dim3) {
+    let may_wait = || {
+        kernel.may_wait.load(Ordering::Relaxed)
+            || kernel.threads_may_wait && choose_block_entry(kernel, block).is_none()
+    };
+    if processors::threads() == 1 && may_wait() {
+        later::expect_waiting();
+    }
 }
 
 /// What a launch asks for, and how its grid runs.

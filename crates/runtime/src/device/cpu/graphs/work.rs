@@ -77,6 +77,7 @@ impl Recorded {
         let blocks_per_task = launches::take_blocks_per_task();
         let kernel = kernel(function)?;
         let cooperative = launches::check(kernel, launch)?;
+        launches::foresee(kernel, launch.block);
         check(kernel.param_sizes.is_empty() || !launch.args.is_null())?;
         Ok(Self {
             function,
