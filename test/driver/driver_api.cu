@@ -333,6 +333,25 @@ static void textures() {
   EXPECT(back[0] == 1 && back[1] == 2);
   OK(cuTexObjectDestroy(texture));
   OK(cuArrayDestroy(array));
+  // Integers that are always read as numbers: the format says how many channels there are.
+  descriptor.Format = CU_AD_FORMAT_UNORM_INT8X1;
+  unsigned char bytes[12] = {9, 9, 9, 9, 0, 51, 102, 255};
+  OK(cuArrayCreate(&array, &descriptor));
+  OK(cuArrayGetDescriptor(&seen, array));
+  EXPECT(seen.Format == CU_AD_FORMAT_UNORM_INT8X1 && seen.NumChannels == 1);
+  copy.srcHost = bytes, copy.srcPitch = copy.WidthInBytes = 4, copy.dstArray = array;
+  OK(cuMemcpy2D(&copy));
+  resource.res.array.hArray = array;
+  settings.flags = CU_TRSF_READ_AS_INTEGER;
+  OK(cuTexObjectCreate(&texture, &resource, &settings, nullptr));
+  fetch<<<1, 4>>>(texture, (float *)p);
+  OK(cuMemcpyDtoH(back, p, sizeof back));
+  for (int i = 0; i < 4; ++i) EXPECT(back[i] == bytes[4 + i] / 255.0f);
+  OK(cuTexObjectDestroy(texture));
+  OK(cuArrayDestroy(array));
+  descriptor.NumChannels = 2;
+  FAILS(CUDA_ERROR_INVALID_VALUE, cuArrayCreate(&array, &descriptor));
+  descriptor.NumChannels = 1;
   descriptor.Format = CUarray_format(0x77);
   FAILS(CUDA_ERROR_NOT_SUPPORTED, cuArrayCreate(&array, &descriptor));
   OK(cuMemFree(p));
