@@ -37,7 +37,7 @@ if "REGRAIN_LIT_EMULATE" in os.environ:
 
 # tools/sanitize.sh: with the runtime that it has built, and host code like it.
 if "REGRAIN_LIT_SANITIZER" in os.environ:
-    config.environment["REGRAIN_APPEND_FLAGS"] += " -g -fsanitize=" + os.environ["REGRAIN_LIT_SANITIZER"]
+    config.environment["REGRAIN_APPEND_FLAGS"] += " -fsanitize=" + os.environ["REGRAIN_LIT_SANITIZER"]
     for name in ["REGRAIN_LIB_DIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]:
         if name in os.environ:
             config.environment[name] = os.environ[name]

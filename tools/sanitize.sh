@@ -25,7 +25,8 @@ env CC="$llvm/bin/clang" CFLAGS="-fsanitize=$kind" CARGO_PROFILE_RELEASE_DEBUG=l
   cargo +nightly build --release -Zbuild-std --target "$target" --target-dir "$into" \
   -p regrain-runtime --lib --features "sanitize-$kind"
 
-# A program's end is not to be the end of what the runtime keeps; threads have stacks of their own.
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:detect_stack_use_after_return=0} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
+# A program's end is not to be the end of what the runtime keeps; threads have stacks of their own; faults are the runtime's, or end the program.
+faults=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:detect_stack_use_after_return=0:$faults} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:$faults}
 export REGRAIN_LIT_SANITIZER=$kind REGRAIN_LIB_DIR=$into/$target/release
 exec "${LIT:-$llvm/bin/lit}" -v test/integration "$@"

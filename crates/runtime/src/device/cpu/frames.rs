@@ -50,10 +50,13 @@ pub fn of_kernel(called: &str) -> Frames {
     behind(called, read(&Backtrace::force_capture().to_string()))
 }
 
-/// A line of the program: of a file that is neither of Rust's nor of the C library's.
+/// What stands in the names of files that are not the program's: of Rust's libraries, of the C library, and of a runtime that has lines itself.
+const OTHERS: [&str; 6] =
+    ["/rustc/", "/rustlib/src/rust/", "/registry/src/", "/sysdeps/", "nptl/", "crates/runtime/src/"];
+
+/// A line of the program.
 fn place(raw: &Raw) -> Option<&(String, u32)> {
-    let is_others = |file: &str| file.starts_with("/rustc/") || file.contains("/sysdeps/") || file.contains("nptl/");
-    raw.place.as_ref().filter(|(file, _)| !is_others(file))
+    raw.place.as_ref().filter(|(file, _)| !OTHERS.iter().any(|part| file.contains(part)))
 }
 
 /// The functions with lines behind `called`, on the stack of a coroutine.
@@ -95,5 +98,22 @@ mod tests {
         let texts: Vec<String> =
             found.of_kernel.iter().map(|f| format!("{}:{} {}", f.file, f.line, f.function)).collect();
         assert_eq!(texts, ["a.cu:5 helper", "/x/a.cu:13 wild"]);
+    }
+
+    /// As where it is built with a sanitizer.
+    #[test]
+    fn lines_of_a_runtime_that_has_them_are_not_the_programs() {
+        let trace = "   0: __regrain_landed\n             at /r/crates/runtime/src/device/cpu/fault/landing.rs:9:1\n   \
+                     1: reach\n             at /r/crates/runtime/src/device/cpu/calls.rs:49:3\n   \
+                     2: call_once\n             at /n/lib/rustlib/src/rust/library/core/src/x.rs:1:1\n   \
+                     3: __regrain_block.wild\n             at a.cu:13:3\n   \
+                     4: run_whole_block\n             at /r/crates/runtime/src/device/cpu/block.rs:32:1\n   \
+                     5: on_stack\n             at /h/registry/src/index/corosensei-0.3.4/src/x.rs:2:1\n";
+        let found = behind("__regrain_landed", read(trace));
+        let texts: Vec<String> =
+            found.of_kernel.iter().map(|f| format!("{}:{} {}", f.file, f.line, f.function)).collect();
+        assert_eq!(texts, ["a.cu:13 wild"]);
+        let no_lines = behind("__regrain_landed", read(&trace.replace("             at a.cu:13:3\n", "")));
+        assert!(no_lines.of_kernel.is_empty() && !no_lines.has_lines);
     }
 }
