@@ -33,13 +33,18 @@ unsafe extern "C" fn __regrain_spin_hint_due() {
 }
 
 /// Generated code calls this after each volatile access: the lanes of a warp go in step from one to the next, as code
-/// of the time before `__syncwarp` takes for granted. It also lets a thread run that this one waits for.
+/// of the time before `__syncwarp` takes for granted. It also lets a thread run that this one waits for. Where no lanes are
+/// to change places it is a hint like others: giving the processor away takes milliseconds where other programs want it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __regrain_lockstep() {
     let worker = current();
-    if !worker.is_null() {
-        // SAFETY: a non-null worker belongs to this OS thread and is running a block.
-        unsafe { give_way(worker) }
+    // SAFETY: a non-null worker belongs to this OS thread and is running a block.
+    unsafe {
+        if !worker.is_null() && (*worker).mode == Mode::Coroutines && (*worker).live > 1 {
+            give_way(worker);
+        } else {
+            __regrain_spin_hint();
+        }
     }
 }
 
