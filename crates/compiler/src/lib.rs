@@ -38,5 +38,6 @@ pub use diagnostics::note;
 pub use error::{Error, Result};
 pub use options::{Budget, CALIBRATION, Emit, Options, Pattern, Remarks, Side};
 pub use program::Program;
+pub use regrain_passes::affine::teams::Superposition;
 pub use side_files::{Kept, Record, SideFiles};
 pub use source::{Source, Toolchain, place};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use regex_lite::Regex;
+use regrain_passes::affine::teams::Superposition;
 use regrain_targets::image::Piece;
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, Settings};
@@ -165,6 +166,8 @@ pub struct Options {
     pub parallelize_tiles: Option<Vec<i64>>,
     /// What things take on the machine, for what is made of loops.
     pub calibration: Calibration,
+    /// `-fregrain-parallelize-schedule=`: whether threads go by another loop than blocks.
+    pub parallelize_schedule: Superposition,
     /// `-fregrain-emit-cuda=`: where what loops became is written as CUDA C++.
     pub emit_cuda: Option<PathBuf>,
     /// Which remarks are wanted.

@@ -1,7 +1,7 @@
 //! What the options of `regrain`, and those of clang's that the driver acts upon, set.
 
 use anyhow::{Result, anyhow, bail};
-use regrain_compiler::{Budget, Pattern, Side};
+use regrain_compiler::{Budget, Pattern, Side, Superposition};
 use regrain_targets::target::CHECKS;
 
 use crate::args::{Args, Inform, Keep, Output};
@@ -33,6 +33,18 @@ fn tiles(value: &str) -> Result<Vec<i64>> {
     })
 }
 
+/// Reads `-fregrain-parallelize-schedule=`.
+fn schedule(value: &str) -> Result<Superposition> {
+    Ok(match value {
+        "single" => Superposition::Single,
+        "superposed" => Superposition::Superposed,
+        "auto" => Superposition::Auto,
+        _ => bail!(
+            "invalid value '{value}' in '-fregrain-parallelize-schedule={value}': expected single, superposed or auto"
+        ),
+    })
+}
+
 /// Reads `-fregrain-check=`.
 fn kinds(value: &str) -> Result<u32> {
     value.split(',').try_fold(0, |sum, name| match CHECKS.iter().find(|(known, _)| *known == name) {
@@ -54,6 +66,7 @@ set! {
     parallelize(args, _) args.options.parallelize = true;
     parallelize_from(args, value) args.options.parallelize_from = Some(operations(value)?);
     parallelize_tiles(args, value) args.options.parallelize_tiles = Some(tiles(value)?);
+    parallelize_schedule(args, value) args.options.parallelize_schedule = schedule(value)?;
     emit_cuda(args, value) args.options.emit_cuda = Some(value.into());
     emulate(args, value) args.emulate = Some(value.to_owned());
     report(args, value) args.options.report = Some(value.into());

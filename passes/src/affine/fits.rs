@@ -12,6 +12,7 @@ use crate::affine::{
     plan::{Host, Launch, Plan},
     poly::param_name,
     sets::{Range, Weight},
+    teams::{LANE, MOST_LANES, Part, Team},
     threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
     waves::{MOST_SIZE, Waves, ends_of},
 };
@@ -59,7 +60,7 @@ impl Known {
         match host {
             Host::Sequence(parts) => parts.iter().all(|part| self.host(part)),
             Host::Loop(range, body) => self.and(std::slice::from_ref(range)).is_some_and(|inner| inner.host(body)),
-            Host::Launch(Launch { threads, exists, code, on_chip, .. }) => {
+            Host::Launch(Launch { threads, exists, code, on_chip, team, .. }) => {
                 // The last block has threads behind the last one that is wanted.
                 let inner = self.and(threads).map(|mut inner| {
                     threads.iter().for_each(|range| {
@@ -67,7 +68,10 @@ impl Known {
                     });
                     inner
                 });
-                self.fits(exists) && inner.is_some_and(|inner| inner.code(code) && inner.on_chip(threads, on_chip))
+                let fits = |inner: Self| {
+                    inner.code(code) && inner.on_chip(threads, on_chip) && team.iter().all(|team| inner.team(team))
+                };
+                self.fits(exists) && inner.is_some_and(fits)
             }
             Host::Waves(waves) => self.waves(waves).is_some(),
         }
@@ -106,6 +110,19 @@ impl Known {
             && what.phases.iter().all(|phase| match phase {
                 Phase::Alone(code) => known.code(code),
                 Phase::Pieces(pieces) => known.pieces(pieces),
+            })
+    }
+
+    fn team(&self, team: &Team) -> bool {
+        let mut known = self.clone();
+        for name in LANE {
+            known.0.insert(name.into(), (0, MOST_LANES.into()));
+        }
+        self.and(&team.rounds).is_some()
+            && team.parts.iter().all(|part| match part {
+                Part::Each(code) | Part::First(code) | Part::Statement(code, ..) | Part::Loop(code, _) => {
+                    known.code(code)
+                }
             })
     }
 

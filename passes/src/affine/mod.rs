@@ -16,7 +16,9 @@ pub mod poly;
 pub mod reductions;
 pub mod sets;
 pub mod statements;
+pub mod teams;
 pub mod threads;
+pub mod transactions;
 pub mod waves;
 
 use mlir_bridge::ir::Op;

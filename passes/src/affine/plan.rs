@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason, fits, neighbours,
     sets::{Footprint, Range, Sets, Weight, asked, ranges},
-    threads::{BLOCKS, OnChip, Threads},
+    teams::{self, Superposition, Taken, Team},
+    threads::{OnChip, Shape, Threads},
     waves::{Tiling, Waves, is_wave, waves},
 };
 
@@ -45,6 +46,11 @@ pub struct Launch {
     pub code: Code,
     /// What the threads of a block keep on the chip meanwhile.
     pub on_chip: OnChip,
+    /// How rows of threads may have a point together.
+    pub team: Option<Team>,
+    /// Where arrays come to the chip along their rows, though threads go down them: the sectors of memory that 32 threads touch in a round
+    /// otherwise, and so.
+    pub transposed: Option<[f64; 2]>,
     /// For a single thread: that its statement has loops that others may have a part in.
     pub reduces: Option<Reduces>,
 }
@@ -138,9 +144,14 @@ impl From<Error> for Reason {
 ///
 /// # Errors
 /// Nothing may, or it takes too long to find out.
-pub fn plan(context: &Context, description: &Description<'_>, tiling: &Tiling) -> Result<Plan, Reason> {
+pub fn plan(
+    context: &Context,
+    description: &Description<'_>,
+    tiling: &Tiling,
+    wanted: Superposition,
+) -> Result<Plan, Reason> {
     // Tiles and what is kept on the chip take isl longer, and are left out where that is too long.
-    let ways = [(tiling, true), (&Tiling::Never, true), (&Tiling::Never, false)];
+    let ways = [(tiling, Some(wanted)), (&Tiling::Never, Some(wanted)), (&Tiling::Never, None)];
     for (number, (tiling, shares)) in ways.into_iter().enumerate() {
         if number == 1 && ways[0].0 == tiling {
             continue;
@@ -157,7 +168,12 @@ pub fn plan(context: &Context, description: &Description<'_>, tiling: &Tiling) -
     Err(Reason::Budget)
 }
 
-fn planned(context: &Context, description: &Description<'_>, tiling: &Tiling, shares: bool) -> Result<Plan, Reason> {
+fn planned(
+    context: &Context,
+    description: &Description<'_>,
+    tiling: &Tiling,
+    shares: Option<Superposition>,
+) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
     let Sets { domain, reads, writes, times, .. } = &sets;
     let dependences = Dependences::between(reads, writes, times)?;
@@ -225,8 +241,8 @@ fn is_parallel(node: &Node) -> Result<bool, Error> {
 struct Mapping<'s, 'd, 'c> {
     sets: &'s Sets,
     description: &'d Description<'c>,
-    /// Whether threads may keep things on the chip.
-    shares: bool,
+    /// Whether threads may keep things on the chip, and share points.
+    shares: Option<Superposition>,
     /// The instances of statements with reductions.
     reducible: Option<UnionSet>,
     launches: Vec<Weight>,
@@ -338,7 +354,7 @@ impl Mapping<'_, '_, '_> {
         around: &[Around],
     ) -> Result<Host, Reason> {
         let exists = asked(&domain.params()?, &self.sets.known)?;
-        let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
+        let (mut threads, mut mine, mut block, mut grid) = (Vec::new(), domain.clone(), Vec::new(), None);
         if let Some((times, everywhere, _)) = times {
             let name = |at: usize| format!("t{at}");
             threads = ranges(&domain.apply(times)?.to_set()?, &self.sets.known, name)?;
@@ -348,31 +364,41 @@ impl Mapping<'_, '_, '_> {
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
-            block = BLOCKS[threads.len()].to_vec();
+            block = Shape::usual(threads.len()).block;
             if threads.len() > 1 {
                 let scores = neighbours::scores(self.description, domain, times, threads.len())?;
                 for list in [&mut threads, &mut all] {
                     last_is_best(list, &scores);
                 }
             }
-            self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
+            grid = Some(all);
         }
         let code = code_of(&below.intersect_domain(&mine)?, &self.sets.known)?;
-        let on_chip = match times.filter(|_| self.shares) {
-            Some((times, _, below)) => {
-                let (sets, description) = (self.sets, self.description);
-                let launch = Threads { sets, description, domain, times, threads: &threads, mine: &mine, below };
-                launch.on_chip(&code)?
+        let (mut on_chip, mut team, mut transposed) = (OnChip::default(), None, None);
+        if let Some(((times, _, below), wanted)) = times.zip(self.shares) {
+            let (sets, description, threads, mine) = (self.sets, self.description, &threads[..], &mine);
+            let usual = Shape::usual(threads.len());
+            let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
+            on_chip = launch.on_chip(&code)?;
+            team = Team::of(&launch, &code, &on_chip, wanted)?;
+            if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
+                let shape = Shape::transposing(threads.len());
+                let launch = Threads { shape: &shape, ..launch };
+                if let Some((made, transactions)) = teams::transposed(&launch, &code, &on_chip, wanted)? {
+                    (on_chip, transposed, block) = (made, Some(transactions), shape.block);
+                }
             }
-            _ => OnChip::default(),
-        };
+        }
+        if let Some(all) = grid {
+            self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
+        }
         let reduces = if times.is_none() { self.reduces(&code)? } else { None };
         // One for the parts and one for the whole of each loop, the last of which is the statement.
         let parts = reduces.as_ref().map_or(0, |some| self.description.statements[some.statement].reductions.len());
         let cost = (2 * parts as u64).max(1);
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
-        Ok(Host::Launch(Launch { threads, block, exists, around, code, on_chip, reduces }))
+        Ok(Host::Launch(Launch { threads, block, exists, around, code, on_chip, team, transposed, reduces }))
     }
 
     /// What several threads may have a part in of code that one thread does.

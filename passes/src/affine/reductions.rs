@@ -17,11 +17,12 @@ use mlir_bridge::{
     ir::{Op, Value},
     lift::{has_plain_numbers, may_reorder},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::affine::numbers::extreme;
 
 /// How numbers are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Combination {
     /// They are added.
     Sum,

@@ -26,18 +26,53 @@ use crate::affine::{
     plan::one_statement,
     poly::{Poly, variable_name},
     sets::{Range, Sets, asked, ranges},
+    transactions::names,
 };
 
 /// The threads of a block, by how many dimensions there are, neighbours last.
-pub const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
+const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
 /// The rounds of a piece.
-pub const PIECE: i64 = 32;
+const PIECE: i64 = 32;
 /// Loops of fewer rounds do not go by pieces.
 const LEAST_ROUNDS: i64 = 8;
 /// The bytes that tiles of a block take together, so that several blocks have room beside one another.
 const MOST_SHARED: i64 = 32 << 10;
 /// A condition of more words than this is not asked for each element.
 const MOST_WORDS: usize = 60;
+
+/// The threads of a block, and the rounds that they do of a loop in one piece.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The threads in each dimension, neighbours last.
+    pub block: Vec<u32>,
+    /// The rounds.
+    pub piece: i64,
+    /// Whether boxes whose elements are read once are copied, too, where the copy goes along rows that threads go down: a schedule of its own
+    /// for what comes to the chip, beside that of what is done there (paper 000, section 4).
+    pub transposes: bool,
+}
+
+impl Shape {
+    /// The usual one for so many dimensions.
+    pub fn usual(dimensions: usize) -> Self {
+        Self { block: BLOCKS[dimensions].to_vec(), piece: PIECE, transposes: false }
+    }
+
+    /// One for so many dimensions whose blocks have room for boxes of elements of their own, as rows of memory have them together.
+    pub fn transposing(dimensions: usize) -> Self {
+        let block = [&[][..], &[128], &[4, 32], &[1, 4, 32]][dimensions].to_vec();
+        Self { block, piece: PIECE / 2, transposes: true }
+    }
+
+    fn threads(&self) -> i64 {
+        self.block.iter().map(|size| i64::from(*size)).product()
+    }
+
+    /// The rounds of all threads of a block in a piece.
+    pub fn rounds(&self) -> i64 {
+        self.threads() * self.piece
+    }
+}
 
 /// What threads keep on the chip.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -68,9 +103,21 @@ pub enum Phase {
     Pieces(Pieces),
 }
 
+impl Phase {
+    /// What is read from shared memory.
+    pub fn tiles(&self) -> &[Tile] {
+        match self {
+            Phase::Alone(_) => &[],
+            Phase::Pieces(pieces) => &pieces.tiles,
+        }
+    }
+}
+
 /// A loop whose rounds all threads of a block do by pieces.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Pieces {
+    /// How many rounds a piece has.
+    pub piece: i64,
     /// The first round of a piece, from the first round of any thread to the last.
     pub rounds: Range,
     /// What is read from shared memory in a piece.
@@ -124,6 +171,8 @@ pub struct Threads<'t, 'c> {
     pub mine: &'t UnionSet,
     /// What is below the threads' band.
     pub below: &'t Node,
+    /// The shape of blocks.
+    pub shape: &'t Shape,
 }
 
 /// The rounds of a piece.
@@ -175,7 +224,10 @@ impl Threads<'_, '_> {
     }
 
     /// The instances of a statement in a set.
-    fn instances(&self, statement: usize, of: &UnionSet) -> Result<UnionSet, Reason> {
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn instances(&self, statement: usize, of: &UnionSet) -> Result<UnionSet, Reason> {
         let all = UnionSet::parse(of.context(), &format!("{{ {} }}", self.description.instance(statement)))?;
         Ok(of.intersect(&all)?)
     }
@@ -278,7 +330,7 @@ impl Threads<'_, '_> {
             return Ok(None);
         }
         let code = code_of(&node.times_below()?.intersect_domain(&mine.intersect(&instances)?)?, &window.known)?;
-        Ok(Some(Pieces { rounds: window.range, tiles, code, inner: None }))
+        Ok(Some(Pieces { piece: self.shape.piece, rounds: window.range, tiles, code, inner: None }))
     }
 
     /// A statement whose first loop goes by pieces.
@@ -316,10 +368,11 @@ impl Threads<'_, '_> {
         for access in inner {
             groups.add(statement, access, self.access(access));
         }
-        let within = format!(" and {0} <= {name} < {0} + {PIECE}", window.range.name);
+        let within = format!(" and {0} <= {name} < {0} + {1}", window.range.name, self.shape.piece);
         let tiles = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &window)?;
         let code = code.clone();
         Ok((!tiles.is_empty()).then_some(Pieces {
+            piece: self.shape.piece,
             rounds: window.range,
             tiles,
             code,
@@ -330,7 +383,7 @@ impl Threads<'_, '_> {
     /// The instances of the threads of a block.
     fn block(&self, domain: &UnionSet) -> Result<UnionSet, Reason> {
         let names: Vec<String> = (0..self.threads.len()).map(|at| format!("t{at}")).collect();
-        let sizes = self.threads.iter().zip(BLOCKS[self.threads.len()]);
+        let sizes = self.threads.iter().zip(&self.shape.block);
         let bounds: Vec<String> = sizes
             .map(|(Range { name, .. }, size)| format!("{0} <= {name} < {0} + {size}", first_of_block(name)))
             .collect();
@@ -350,7 +403,7 @@ impl Threads<'_, '_> {
         {
             return Ok(None);
         }
-        let window = format!("[{name}] -> {{ [o] : {name} <= o < {name} + {PIECE} }}");
+        let window = format!("[{name}] -> {{ [o] : {name} <= o < {name} + {} }}", self.shape.piece);
         let instances = UnionSet::parse(domain.context(), &window)?;
         // Nothing is done where no thread of the block has any round. A piece begins with a round if there are no gaps.
         let context = domain.context();
@@ -439,20 +492,20 @@ impl Threads<'_, '_> {
         let Some((offset, sizes)) = elements.fixed_box()? else { return Ok(None) };
         let volume = sizes.iter().try_fold(1i64, |all, one| all.checked_mul(*one)).filter(|all| *all <= MOST_SHARED);
         let Some(volume) = volume else { return Ok(None) };
-        let threads: i64 = BLOCKS[self.threads.len()].iter().map(|size| i64::from(*size)).product();
-        let reuse = threads * PIECE * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
+        let reuse = self.shape.rounds() * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
         let first: Vec<Term> =
             (0..sizes.len()).map(|at| term(&offset, at, false, &self.sets.known)).collect::<Result<_, _>>()?;
         let moves =
             self.threads.iter().any(|thread| first.iter().any(|term| names(term, &first_of_block(&thread.name))));
-        if reuse < 2 || !moves {
-            return Ok(None);
-        }
-        let Some(holds) = self.holds(array, &elements, &offset, &sizes, &window.known)? else { return Ok(None) };
         let last = self.threads.last().map(|thread| first_of_block(&thread.name)).unwrap_or_default();
         let is_column = sizes.len() > 1
             && !first.last().is_some_and(|term| names(term, &last))
             && first[..first.len() - 1].iter().any(|term| names(term, &last));
+        let is_worth = reuse >= 2 || (self.shape.transposes && is_column && reuse == 1);
+        if !is_worth || !moves {
+            return Ok(None);
+        }
+        let Some(holds) = self.holds(array, &elements, &offset, &sizes, &window.known)? else { return Ok(None) };
         let accesses = group.iter().map(|(_, access)| *access).collect();
 
         Ok(Some(Boxed { tile: Tile { array, accesses, first, sizes, is_column, holds }, offset, reuse }))
@@ -518,17 +571,8 @@ impl Groups {
 }
 
 /// What an access loads or stores.
-fn value_type<'c>(access: &Access<'c>) -> mlir_bridge::ir::Type<'c> {
+pub fn value_type<'c>(access: &Access<'c>) -> mlir_bridge::ir::Type<'c> {
     if access.writes { access.op.operand(0).ty() } else { access.op.result(0).ty() }
-}
-
-/// Whether a number is computed of a name.
-fn names(term: &Term, name: &str) -> bool {
-    match term {
-        Term::Name(other) => other == name,
-        Term::Number(_) => false,
-        Term::Of(_, parts) => parts.iter().any(|part| names(part, name)),
-    }
 }
 
 fn words(term: &Term) -> usize {
@@ -539,7 +583,7 @@ fn words(term: &Term) -> usize {
 }
 
 /// Whether code has a loop of several rounds.
-fn has_rounds(code: &Code) -> bool {
+pub fn has_rounds(code: &Code) -> bool {
     match code {
         Code::For { once, body, .. } => !once || has_rounds(body),
         Code::If { then, otherwise, .. } => has_rounds(then) || otherwise.as_ref().is_some_and(|code| has_rounds(code)),

@@ -80,6 +80,8 @@ pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
         around: Vec::new(),
         code,
         on_chip: OnChip::default(),
+        team: None,
+        transposed: None,
         reduces: None,
     };
     Ok(Waves { band, strip, last, launch })

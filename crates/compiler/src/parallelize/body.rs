@@ -82,6 +82,12 @@ impl<'d, 'c> Body<'d, 'c> {
         self
     }
 
+    /// The same where operations are done in another order than the program's.
+    pub fn with_reordered(mut self, ops: impl Iterator<Item = Op<'c>>) -> Self {
+        self.reordered.extend(ops);
+        self
+    }
+
     /// The same where elements are in other places.
     pub fn with_places(mut self, places: Places<'c>) -> Self {
         self.places = places;

@@ -18,9 +18,7 @@ use regrain_passes::affine::plan::{Launch, statement_of};
 use regrain_passes::affine::poly::{Poly, param_name, variable_name};
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
-use regrain_passes::affine::threads::{
-    BLOCKS, PIECE, Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of,
-};
+use regrain_passes::affine::threads::{Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of};
 use regrain_passes::affine::{Description, Reason};
 
 use super::body::{Body, type_name};
@@ -137,12 +135,7 @@ impl<'c> Writer<'_, 'c> {
                 }
             }
         }
-        for register in &what.registers {
-            let (name, ty) = (format!("r{}", register.array), self.element_type(register.array)?);
-            lines.line(&format!("{ty} {name} = 0;"));
-            lines.line(&format!("if ({})", term(&register.exists)));
-            lines.line(&format!("  {name} = {};", self.register(register)?));
-        }
+        self.load(lines)?;
         let alone = [Phase::Alone(self.launch.code.clone())];
         let phases = if what.phases.is_empty() { &alone[..] } else { &what.phases };
         for (number, phase) in phases.iter().enumerate() {
@@ -151,7 +144,23 @@ impl<'c> Writer<'_, 'c> {
                 Phase::Pieces(pieces) => self.pieces(lines, number, pieces)?,
             }
         }
-        for register in &what.registers {
+        self.store(lines)
+    }
+
+    /// What is in registers is loaded.
+    pub(super) fn load(&self, lines: &mut Lines) -> Result<(), Reason> {
+        for register in &self.launch.on_chip.registers {
+            let (name, ty) = (format!("r{}", register.array), self.element_type(register.array)?);
+            lines.line(&format!("{ty} {name} = 0;"));
+            lines.line(&format!("if ({})", term(&register.exists)));
+            lines.line(&format!("  {name} = {};", self.register(register)?));
+        }
+        Ok(())
+    }
+
+    /// What is in registers is stored.
+    pub(super) fn store(&self, lines: &mut Lines) -> Result<(), Reason> {
+        for register in &self.launch.on_chip.registers {
             lines.line(&format!("if ({})", term(&register.exists)));
             lines.line(&format!("  {} = r{};", self.register(register)?, register.array));
         }
@@ -171,7 +180,13 @@ impl<'c> Writer<'_, 'c> {
         Places { linear: self.description.accesses.iter().filter_map(of).collect(), ..Places::default() }
     }
 
-    fn element_type(&self, array: usize) -> Result<&'static str, Reason> {
+    /// The arrays that are in registers.
+    pub(super) fn registers(&self) -> Places<'c> {
+        let registers = self.launch.on_chip.registers.iter().map(|register| register.array).collect();
+        Places { registers, ..Places::default() }
+    }
+
+    pub(super) fn element_type(&self, array: usize) -> Result<&'static str, Reason> {
         type_name(self.description.arrays[array].element).ok_or(Reason::Element)
     }
 
@@ -244,7 +259,7 @@ impl<'c> Writer<'_, 'c> {
                 Some(())
             }),
             Part::Rounds => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
-                body.rounds_of_piece(lines, op, &pieces.rounds.name, PIECE, &results)
+                body.rounds_of_piece(lines, op, &pieces.rounds.name, pieces.piece, &results)
             }),
             Part::Behind => {
                 let behind = &statement.ops[at + 1..];
@@ -277,7 +292,7 @@ impl<'c> Writer<'_, 'c> {
         }
         lines.open(&format!("if ({})", term(exists)));
         lines.line(&format!("const long last_{name} = {};", term(last)));
-        lines.open(&format!("for (long {name} = {}; {name} <= last_{name}; {name} += {PIECE}L)", term(first)));
+        lines.open(&format!("for (long {name} = {}; {name} <= last_{name}; {name} += {}L)", term(first), pieces.piece));
         for (at, tile) in pieces.tiles.iter().enumerate() {
             self.copy(lines, &tile_name(number, at), tile)?;
         }
@@ -295,22 +310,31 @@ impl<'c> Writer<'_, 'c> {
 
     /// The threads of a block copy a tile: neighbours along its rows.
     fn copy(&self, lines: &mut Lines, name: &str, tile: &Tile) -> Result<(), Reason> {
-        let block = BLOCKS[self.launch.threads.len()];
-        let width = i64::from(block[block.len() - 1]);
         for (at, first) in tile.first.iter().enumerate() {
             lines.line(&format!("const long {} = {};", first_name(name, at), term(first)));
         }
+        let block: Vec<i64> = self.launch.block.iter().map(|size| i64::from(*size)).collect();
+        let width = block[block.len() - 1];
         let last = tile.sizes.len() - 1;
-        let row = match block {
-            [_] => "0".to_owned(),
-            [_, _] => "threadIdx.y".into(),
-            [_, y, _] => format!("(threadIdx.z * {y} + threadIdx.y)"),
+        let (row, before) = match block[..] {
+            [_] => ("0".to_owned(), String::new()),
+            [_, _] => ("threadIdx.y".into(), format!("threadIdx.y * {width} + ")),
+            [_, y, _] => {
+                let row = format!("(threadIdx.z * {y} + threadIdx.y)");
+                (row.clone(), format!("{row} * {width} + "))
+            }
             _ => return Err(Reason::Operation),
         };
-        let together: i64 = block[..block.len() - 1].iter().map(|size| i64::from(*size)).product();
+        let together: i64 = block[..block.len() - 1].iter().product();
         let (rows, columns) = (tile.sizes[..last].iter().product::<i64>(), tile.sizes[last]);
-        let y = over(lines, "y", &row, together, rows);
-        let x = over(lines, "x", "threadIdx.x", width, columns);
+        // A row of threads has several rows of a narrow tile.
+        let (y, x) = if columns < width && width % columns == 0 && rows > together {
+            let thread = |sign: &str| format!("(int)({before}threadIdx.x) {sign} {columns}");
+            let y = over(lines, "y", &thread("/"), together * width / columns, rows);
+            (y, over(lines, "x", &thread("%"), columns, columns))
+        } else {
+            (over(lines, "y", &row, together, rows), over(lines, "x", "threadIdx.x", width, columns))
+        };
         // The row's number in each dimension.
         let mut places = vec![x.0.clone()];
         let mut rest = rows;
@@ -378,7 +402,7 @@ fn needed<'c>(before: &[Op<'c>], of: &[Op<'c>]) -> Vec<Op<'c>> {
 pub fn coordinates(launch: &Launch, lines: &mut Lines) {
     let dimensions = launch.threads.len();
     let named = launch.on_chip.phases.iter().any(|phase| matches!(phase, Phase::Pieces(_)));
-    for ((Range { name, .. }, at), size) in launch.threads.iter().zip(DIMENSIONS[dimensions]).zip(BLOCKS[dimensions]) {
+    for ((Range { name, .. }, at), size) in launch.threads.iter().zip(DIMENSIONS[dimensions]).zip(&launch.block) {
         if named {
             let first = first_of_block(name);
             lines.line(&format!("const long {first} = first_{name} + (long)blockIdx.{at} * {size};"));

@@ -15,12 +15,14 @@ use regrain_passes::affine::plan::{Host, Launch, Plan, Reduces, statement_of};
 use regrain_passes::affine::poly::{param_name, variable_name};
 use regrain_passes::affine::reductions::Reduction;
 use regrain_passes::affine::sets::{Footprint, Range, Weight};
+use regrain_passes::affine::teams::{Team, places};
 use regrain_passes::affine::{Description, Reason};
 use regrain_tuning::calibration::Calibration;
 
 use super::body::{Body, type_name};
 use super::chip::{Writer, coordinates, linear};
 use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
+use super::teams;
 use super::terms::{Lines, code, term};
 
 /// A nest whose plan is to be written.
@@ -105,8 +107,23 @@ pub(super) fn sum(weights: &[Weight]) -> String {
     if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }
 }
 
+/// The grid and the block of a kernel with a thread for each point.
+fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
+    let launch = kernel.launch;
+    let blocks = launch.threads.iter().zip(&launch.block).rev();
+    let grid: Vec<String> = blocks
+        .map(|(Range { name, .. }, size)| format!("(unsigned)((last_{name} - first_{name}) / {size} + 1)"))
+        .collect();
+    let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
+    match launch.threads.len() {
+        0 if kernel.is_shared() => format!("(unsigned)parts, {THREADS}"),
+        0 => "1, 1".to_owned(),
+        _ => format!("dim3({}), dim3({})", grid.join(", "), block.join(", ")),
+    }
+}
+
 /// How many operations a weight is, as C.
-fn product(weight: &Weight) -> String {
+pub fn product(weight: &Weight) -> String {
     let of = |Range { first, last, exists, .. }: &Range| {
         format!("({} ? (double)({} - {} + 1L) : 0.0)", term(exists), term(last), term(first))
     };
@@ -127,6 +144,22 @@ impl<'d, 'c> Nest<'d, 'c> {
         for (number, array) in self.description.arrays.iter().enumerate() {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
             parameters.push((format!("{ty} *"), format!("{arrays}{number}")));
+        }
+        Ok(parameters)
+    }
+
+    /// Those of a kernel: what it only reads nobody changes meanwhile, for arrays of which one is written are apart.
+    fn kernel_parameters(&self, launch: &Launch) -> Result<Vec<(String, String)>, Reason> {
+        let mut parameters = self.parameters("A")?;
+        let statements =
+            places(&launch.code).into_iter().filter_map(|(number, _)| self.description.statements.get(number));
+        let accesses = statements.flat_map(|statement| &self.description.accesses[statement.accesses.clone()]);
+        let written: Vec<String> =
+            accesses.filter(|access| access.writes).map(|access| format!("A{}", access.array)).collect();
+        for (ty, name) in &mut parameters {
+            if let Some(element) = ty.strip_suffix(" *").filter(|_| !written.contains(name)) {
+                *ty = format!("const {element} *__restrict__");
+            }
         }
         Ok(parameters)
     }
@@ -190,44 +223,53 @@ impl<'d, 'c> Nest<'d, 'c> {
     fn launch(&self, kernel: &Kernel<'_, 'd, 'c>, output: &mut Output<'c>) -> Result<(), Reason> {
         let name = format!("{}_kernel{}", self.name, output.count);
         output.count += 1;
-        output.kernels += &self.kernel(&name, kernel)?;
-        let (launch, lines) = (kernel.launch, &mut output.launches);
+        let launch = kernel.launch;
+        let lines = &mut output.launches;
         lines.open(&format!("if (fine && {})", term(&launch.exists)));
         for Range { name, first, last, .. } in &launch.threads {
             lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
         }
-        let dimensions = launch.threads.len();
-        let blocks = launch.threads.iter().zip(&launch.block).rev();
-        let grid: Vec<String> = blocks
-            .map(|(Range { name, .. }, size)| format!("(unsigned)((last_{name} - first_{name}) / {size} + 1)"))
-            .collect();
-        let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
-        let (grid, block) = match dimensions {
-            0 if kernel.is_shared() => ("(unsigned)parts".to_owned(), THREADS.to_string()),
-            0 => ("1".to_owned(), "1".to_owned()),
-            _ => (format!("dim3({})", grid.join(", ")), format!("dim3({})", block.join(", "))),
-        };
         let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
         arguments.extend(self.numbers(launch));
         arguments.extend(slots(kernel)?.into_iter().map(|(_, name)| name));
-        lines.line(&format!("{name}<<<{grid}, {block}>>>({});", arguments.join(", ")));
+        let arguments = arguments.join(", ");
+        let (mut is_needed, mut is_open) = (true, false);
+        if let Some(team) = teams::team_of(launch) {
+            let name = format!("{name}_rows");
+            output.kernels += &self.kernel(&name, kernel, Some(team))?;
+            is_open = teams::launch(lines, launch, team, &name, &arguments);
+            is_needed = is_open;
+        }
+        if is_needed {
+            output.kernels += &self.kernel(&name, kernel, None)?;
+            lines.line(&format!("{name}<<<{}>>>({arguments});", configuration(kernel)));
+        }
+        if is_open {
+            lines.close();
+        }
         lines.line("fine = cudaGetLastError() == cudaSuccess;");
         lines.line("started = started || fine;");
         lines.close();
         Ok(())
     }
 
-    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>) -> Result<String, Reason> {
+    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>, team: Option<&Team>) -> Result<String, Reason> {
         let launch = kernel.launch;
-        let mut parameters = self.parameters("A")?;
+        let mut parameters = self.kernel_parameters(launch)?;
         parameters.extend(self.numbers(launch).into_iter().map(|name| ("long".to_owned(), name)));
         parameters.extend(slots(kernel)?);
         let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
         let mut lines = Lines::default();
         lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
+        let writer = Writer { description: self.description, fuses: self.fuses, launch };
+        if let Some(team) = team {
+            writer.team(&mut lines, team)?;
+            lines.close();
+            return Ok(lines.text + "\n");
+        }
         coordinates(launch, &mut lines);
         if kernel.parts.is_empty() {
-            Writer { description: self.description, fuses: self.fuses, launch }.write(&mut lines)?;
+            writer.write(&mut lines)?;
             lines.close();
             return Ok(lines.text + "\n");
         }

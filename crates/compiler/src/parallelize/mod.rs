@@ -15,6 +15,7 @@ mod cuda;
 mod guard;
 mod parts;
 mod scops;
+mod teams;
 mod terms;
 mod waves;
 
@@ -34,6 +35,7 @@ use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
 use regrain_passes::affine::accesses::Base;
 use regrain_passes::affine::plan::plan;
+use regrain_passes::affine::teams::Superposition;
 use regrain_passes::affine::waves::Tiling;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
 use regrain_passes::pipelines;
@@ -197,6 +199,7 @@ impl Made {
                     let kernels = nest.kernels;
                     let what = format!("loop runs in parallel: launches of {kernels} kernels stand for {it}");
                     say(&region.place, what, "");
+                    nest.notes.iter().for_each(|note| say(&region.place, note.clone(), ""));
                     taken.extend(&region.members);
                     made.add(region, unique, nest);
                 }
@@ -237,6 +240,8 @@ fn unique(source: &Source<'_>, region: &Region) -> String {
 struct Written {
     text: String,
     kernels: usize,
+    /// What is to be said of launches.
+    notes: Vec<String>,
     arguments: Vec<guard::Argument>,
 }
 
@@ -292,6 +297,15 @@ fn stated_tiles(source: &Source<'_>) -> Option<[i64; 2]> {
     Some([at(0)?, at(1)?])
 }
 
+/// Whether threads of a row may share a point: rows of a processor's lanes are of points.
+fn superposition(source: &Source<'_>) -> Superposition {
+    let is_processor = |arch: &regrain_targets::Arch| matches!(arch.target.code(), Code::Blocks(_));
+    match source.options.parallelize_schedule {
+        Superposition::Auto if source.archs.iter().all(is_processor) => Superposition::Single,
+        wanted => wanted,
+    }
+}
+
 fn write(
     source: &Source<'_>,
     region: &Region,
@@ -301,7 +315,7 @@ fn write(
 ) -> std::result::Result<Written, Reason> {
     let description = describe(function)?;
     show(dump, "description", &description.lines().join("\n"));
-    let plan = plan(&isl::Context::new(BUDGET), &description, &tiling(source))?;
+    let plan = plan(&isl::Context::new(BUDGET), &description, &tiling(source), superposition(source))?;
     show(dump, "schedule", &plan.tree);
     if !region.members.is_empty() && plan.host.has_long_thread(&description) {
         return Err(Reason::Sequential);
@@ -320,7 +334,8 @@ fn write(
     };
     let text = cuda::write(&nest)?;
     let kernels = text.matches("__global__").count();
-    Ok(Written { text, kernels, arguments: arguments(function, &description) })
+    let notes = teams::notes(&plan.host);
+    Ok(Written { text, kernels, notes, arguments: arguments(function, &description) })
 }
 
 fn show(dump: &Dump, stage: &str, text: &str) {

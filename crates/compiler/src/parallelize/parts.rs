@@ -11,8 +11,10 @@
 use mlir_bridge::ir::{Op, Type};
 use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::reductions::{Combination, Reduction};
+use regrain_passes::affine::teams::LANE;
 
 use super::body::{Body, type_name, unsigned_name};
+use super::teams::ROW;
 use super::terms::Lines;
 
 /// The threads of a block.
@@ -31,10 +33,14 @@ pub enum Part {
     Whole,
     /// It takes what a kernel before has combined.
     Known,
+    /// Each thread of a row its rounds.
+    Lane,
+    /// It combines what the threads of a row have.
+    Row,
 }
 
 /// Combines two numbers.
-fn combine(how: Combination, ty: Type<'_>, a: &str, b: &str) -> Option<String> {
+pub fn combine(how: Combination, ty: Type<'_>, a: &str, b: &str) -> Option<String> {
     let (name, is_float, is_bool) = (type_name(ty)?, ty.is_float(), ty.is_int(1));
     let signed = |text: String| Some(format!("({name})({text})"));
     let unsigned = |sign: &str| Some(format!("({name})(({u}){a} {sign} ({u}){b})", u = unsigned_name(ty)?));
@@ -64,7 +70,7 @@ fn combine(how: Combination, ty: Type<'_>, a: &str, b: &str) -> Option<String> {
 }
 
 /// What changes nothing when it is combined with.
-fn neutral(how: Combination, ty: Type<'_>) -> Option<String> {
+pub fn neutral(how: Combination, ty: Type<'_>) -> Option<String> {
     let name = type_name(ty)?;
     if ty.is_float() {
         let suffix = if name == "float" { "f" } else { "" };
@@ -88,7 +94,7 @@ fn neutral(how: Combination, ty: Type<'_>) -> Option<String> {
 }
 
 /// The numbers that a reduction makes, from the first of its slots on: how, and of which type.
-fn numbers<'c>(reduction: &Reduction<'c>, first: usize) -> Vec<(usize, Combination, Type<'c>)> {
+pub fn numbers<'c>(reduction: &Reduction<'c>, first: usize) -> Vec<(usize, Combination, Type<'c>)> {
     let of = |((slot, how), value): ((usize, &Combination), mlir_bridge::ir::Value<'c>)| (slot, *how, value.ty());
     (first..).zip(&reduction.results).zip(reduction.op.results()).map(of).collect()
 }
@@ -146,12 +152,12 @@ impl<'c> Body<'_, 'c> {
     ) -> Option<()> {
         let op = reduction.op;
         match part {
-            Part::Mine => {
+            Part::Mine | Part::Lane => {
                 let names: Vec<String> =
                     numbers(reduction, first).iter().map(|(slot, ..)| format!("p{slot}")).collect();
-                self.mine(lines, op, reduction, &names)
+                self.mine(lines, op, reduction, part, &names)
             }
-            Part::Whole => {
+            Part::Whole | Part::Row => {
                 let starts = op.operands().split_off(3);
                 for (((slot, how, ty), start), result) in
                     numbers(reduction, first).into_iter().zip(starts).zip(op.results())
@@ -159,8 +165,13 @@ impl<'c> Body<'_, 'c> {
                     let start = self.value(lines, start)?;
                     let name = self.fresh();
                     lines.line(&format!("{} {name} = {start};", type_name(ty)?));
-                    lines.line("for (long part = 0; part < parts; part++)");
-                    lines.line(&format!("  {name} = {};", combine(how, ty, &name, &format!("R{slot}[part]"))?));
+                    let mut other = format!("all{slot}[{ROW}]");
+                    let mut indent = "";
+                    if part == Part::Whole {
+                        lines.line("for (long part = 0; part < parts; part++)");
+                        (other, indent) = (format!("R{slot}[part]"), "  ");
+                    }
+                    lines.line(&format!("{indent}{name} = {};", combine(how, ty, &name, &other)?));
                     self.name(result, name);
                 }
                 Some(())
@@ -175,7 +186,14 @@ impl<'c> Body<'_, 'c> {
     }
 
     /// A thread's rounds of a loop.
-    fn mine(&mut self, lines: &mut Lines, op: Op<'c>, reduction: &Reduction<'c>, names: &[String]) -> Option<()> {
+    fn mine(
+        &mut self,
+        lines: &mut Lines,
+        op: Op<'c>,
+        reduction: &Reduction<'c>,
+        part: Part,
+        names: &[String],
+    ) -> Option<()> {
         let (is_outer, is_inner) = (op == reduction.op, op == reduction.inner);
         let counter = self.fresh();
         let mut bounds = Vec::new();
@@ -185,7 +203,7 @@ impl<'c> Body<'_, 'c> {
         let [low, high, step] = &bounds[..] else { return None };
         let (mut first, mut end) = (format!("(long){low}"), format!("(long){high}"));
         lines.open("");
-        if is_outer {
+        if is_outer && part == Part::Mine {
             lines.line(&format!("const long count_{counter} = ({end} - {first} + {step} - 1L) / {step};"));
             lines.line(&format!("const long piece_{counter} = (most(count_{counter}, 0L) + parts - 1L) / parts;"));
             lines.line(&format!("const long first_{counter} = {first} + blockIdx.x * piece_{counter} * {step};"));
@@ -194,6 +212,10 @@ impl<'c> Body<'_, 'c> {
             (first, end) = (format!("first_{counter}"), format!("end_{counter}"));
         }
         let (start, next) = match is_inner {
+            true if part == Part::Lane => {
+                let [lane, lanes] = LANE;
+                (format!("{first} + {lane} * (long){step}"), format!("{lanes} * {step}"))
+            }
             true => (format!("{first} + threadIdx.x * (long){step}"), format!("{THREADS}L * {step}")),
             false => (first, step.clone()),
         };
@@ -212,7 +234,7 @@ impl<'c> Body<'_, 'c> {
             let mut ops = body.ops();
             let next = ops.pop()?.operand(0).defining_op()?;
             for op in ops {
-                if op == next { self.mine(lines, op, reduction, names)? } else { self.operation(lines, op)? }
+                if op == next { self.mine(lines, op, reduction, part, names)? } else { self.operation(lines, op)? }
             }
         }
         self.names.pop();

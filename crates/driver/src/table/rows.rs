@@ -211,6 +211,8 @@ options! {
     "-fregrain-parallelize": None, Both, Ours(ours::parallelize), "make launches of loops in C and C++";
     "-fregrain-parallelize-from=": Joined "<operations>", Both, Ours(ours::parallelize_from),
         "the operations that such a launch is to have, else the loop runs as it was (20000)";
+    "-fregrain-parallelize-schedule=": Joined "<kind>", Both, Ours(ours::parallelize_schedule),
+        "single, or superposed: threads of a row share a loop that combines numbers (auto: by a model of memory)";
     "-fregrain-parallelize-tiles=": Joined "<sizes>", Both, Ours(ours::parallelize_tiles),
         "the iterations of a tile in each dimension, where iterations wait for one another: N or N,M and so on";
     "-fregrain-profile-generate": None, Both, Ours(ours::profile_generate),
