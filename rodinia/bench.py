@@ -9,7 +9,7 @@
   bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
   bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
   bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
-  bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand
+  bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand; --arch=sm_80: their kernels
   bench.py tiles          waves of tiles (affine/sor*.c) at each size of a tile, against what the model says
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
@@ -392,8 +392,8 @@ def thrust(options):
 
 
 def affine(options):
-    lines, failed = loops.table(options, CLANG, machine, geomean)
-    write(f"{options.name}.md", lines)
+    lines, failed = loops.resources(options) if options.arch else loops.table(options, CLANG, machine, geomean)
+    write(f"{options.name}{'-' + options.arch if options.arch else ''}.md", lines)
     return f"failed: {' '.join(failed)}" if failed else None
 
 
@@ -454,6 +454,7 @@ def main():
     of_loops = commands.add_parser("affine")
     of_loops.add_argument("--programs", default="", help="these alone, with commas")
     of_loops.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    of_loops.add_argument("--arch", help="what the kernels take on this GPU, in place of times on the CPU")
     of_loops.add_argument("--size", type=int, help="in place of the usual one")
     of_loops.add_argument("--driver", default=str(REGRAIN))
     of_loops.add_argument("--flags", default="", help="more flags for all sides")

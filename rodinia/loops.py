@@ -1,4 +1,6 @@
-"""Sequential loops in parallel by -fregrain-parallelize, against clang -O3 and OpenMP (affine/). Used by bench.py, which writes the table."""
+"""Sequential loops in parallel by -fregrain-parallelize, against clang -O3 and OpenMP, and as kernels against CUDA by hand (affine/). Used by
+bench.py, which writes the tables."""
+import json
 import os
 import re
 import statistics
@@ -76,3 +78,85 @@ def table(options, clang, machine, geomean):
     if all(factors):
         lines.append(f"| geometric mean | | | | | | {geomean(factors[0]):.2f} | {geomean(factors[1]):.2f} |")
     return [*lines, "", f"Load average at the end: {os.getloadavg()[0]:.1f}, of which this benchmark is at most {os.cpu_count()}."], failed
+
+
+# What a number of rounds that no constant says is taken for.
+ROUNDS = 1000
+
+
+def counted(formula):
+    """The value of a count of the statistics, with ROUNDS for each name."""
+    return eval(re.sub(r"[A-Za-z_][\w.]*", str(ROUNDS), formula), {"__builtins__": {}})
+
+
+def sectors(said):
+    """By kernel and shape of the block: sectors of 32 bytes for 32 threads' accesses of device memory, in the mean, from what the pass says."""
+    found = {}
+    for part in re.split(r"statistics of ", said)[1:]:
+        kernel = part.split()[0]
+        block = re.search(r"^ +block: (.*)$", part, re.M)[1]
+        of, count = 0.0, 0.0
+        for times, each in re.findall(r"^ +global \w+, [^:]*: (\S.*?) of \d+ bytes, ([\d.]+) sectors", part, re.M):
+            try:
+                times = counted(times)
+            except (SyntaxError, NameError, TypeError):
+                continue
+            of, count = of + times * float(each), count + times
+        if count:
+            found[kernel, "dim" not in block] = of / count
+    return found
+
+
+def kernels(program, side, options, folder):
+    """The kernels of one side: name, registers, bytes of shared memory, warps that fit, sectors of an access."""
+    driver = Path(options.driver).resolve()
+    report, stages = Path(folder) / f"{program}-{side}.jsonl", Path(folder) / f"{program}-{side}"
+    source = f"{program}.cu" if side == "CUDA" else f"{program}.c"
+    further = ["-fregrain-parallelize"] if side != "CUDA" else []
+    flags = ["-O3", "-w", *(["-ffast-math"] if program in FAST else []), *options.flags.split(), *further]
+    command = [str(driver), f"--offload-arch={options.arch}", *flags, f"-fregrain-report={report}", f"-fregrain-dump-ir={stages}", "-c",
+               str(FOLDER / source), "-o", f"{folder}/{program}.o"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(f"{program}: {side}: {done.stderr}", file=sys.stderr)
+        return None
+    counts = {}
+    for stage in stages.glob("*-parallel.mlir"):
+        shown = subprocess.run([str(driver.with_name("regrain-opt")), "--pass-pipeline=builtin.module(regrain-print-statistics)", str(stage), "-o",
+                                "/dev/null"], capture_output=True, text=True, check=False)
+        counts.update(sectors(shown.stderr))
+    rows = {}
+    for line in report.read_text().splitlines() if report.exists() else []:
+        row = json.loads(line)
+        known = row["grain"] == "original" and row["resources"]
+        # Of a program of C, what checks it is compiled as well.
+        if known and (side == "CUDA" or "run_region" in row["kernel"]):
+            name = re.sub(r"^_ZL\d+", "", row["kernel"])
+            name = re.sub(r"^(?:run|check)_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows)?).*", r"region \1, kernel \2", name)
+            name = re.match(r"region \d+, kernel \d+(?:_rows)?|[a-z_0-9]*?(?=[iPKSdlfm_0-9]*$)", name)[0]
+            each = counts.get((row["kernel"], True), counts.get((row["kernel"], False)))
+            if name not in rows or row["block"]:
+                rows[name] = (row["resources"], row["occupancy"], each)
+    return rows
+
+
+def resources(options):
+    """The lines of results/affine-ARCH.md, and the programs that failed."""
+    lines = [f"# Loops of C as kernels for {options.arch}", "",
+             "What the assembler says of the kernels of each program (affine/), as `-fregrain-parallelize` makes them of C and by hand, at their original grain: registers,",
+             "bytes of shared memory, warps that a multiprocessor has room for; and, by the statistics of the compiler, the sectors of 32 bytes that an",
+             f"access of device memory takes for 32 threads, in the mean of all accesses, loops of unknown length taken for {ROUNDS} rounds (8 doubles beside one another: 8).",
+             f"`-O3{' ' + options.flags if options.flags else ''}`, {' and '.join(sorted(FAST))} with `-ffast-math`. Written by `rodinia/bench.py affine --arch {options.arch}`.", "",
+             "| program | side | kernel | registers | spilled | shared | warps | sectors |", "|---|---|---|--:|--:|--:|--:|--:|"]
+    failed = []
+    for program in options.programs.split(",") if options.programs else PROGRAMS:
+        for side in ("parallelized", "CUDA"):
+            with tempfile.TemporaryDirectory() as folder:
+                rows = kernels(program, side, options, folder)
+            if rows is None:
+                failed.append(program)
+            for name, (used, fits, each) in (rows or {}).items():
+                shown = f"{each:.1f}" if each is not None else ""
+                lines.append(f"| {program} | {side} | {name} | {used['registers']} | {used['spill_loads']} | {used['static_shared']} | {fits['warps']} | {shown} |")
+                print(lines[-1], file=sys.stderr)
+    return lines, failed
