@@ -161,7 +161,8 @@ cuda_api! {
     }
 
     fn cudaMemcpy3DBatchAsync / cudaMemcpy3DBatchAsync_ptsz [on] (
-        count: usize, copies: *const BatchCopy, fails_or_flags: *mut c_void, flags_or_stream: *mut c_void, stream: *mut c_void
+        count: usize, copies: *const BatchCopy, fails_or_flags: *mut c_void, flags_or_stream: *mut c_void,
+        stream: *mut c_void
     ) {
         let (fails, flags, stream) = match is_cuda_13() {
             true => (std::ptr::null_mut(), fails_or_flags, flags_or_stream),

@@ -97,7 +97,8 @@ pub struct Launch<'a> {
 /// `cudaLaunchAttributeCooperative`.
 pub const ATTRIBUTE_COOPERATIVE: u32 = 2;
 const ATTRIBUTE_CLUSTER: u32 = 4;
-/// `cudaLaunchAttributeProgrammaticEvent` and `cudaLaunchAttributeLaunchCompletionEvent`: an event, and flags of its record.
+/// `cudaLaunchAttributeProgrammaticEvent` and `cudaLaunchAttributeLaunchCompletionEvent`: an event, and flags of its
+/// record.
 const ATTRIBUTE_EVENTS: [u32; 2] = [7, 12];
 
 impl Launch<'_> {

@@ -54,7 +54,8 @@ pub(super) fn waiting(module: &Module<'_>) -> Synchronising {
     reaching(module, |name| name.starts_with(WAIT))
 }
 
-/// Finds the functions whose threads may wait for one another, or for the host, without a barrier: nobody knows which of their loops do.
+/// Finds the functions whose threads may wait for one another, or for the host, without a barrier: nobody knows which
+/// of their loops do.
 pub(super) fn polling(module: &Module<'_>) -> Synchronising {
     reaching(module, spin::is_hint)
 }

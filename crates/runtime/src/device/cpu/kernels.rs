@@ -87,7 +87,8 @@ fn parameter(kernel: &Kernel, index: usize) -> Result<(usize, usize)> {
     Err(CudaError::INVALID_VALUE)
 }
 
-/// A launch whose attributes name events: they are recorded behind it. CUDA promises no more than that blocks have got so far then.
+/// A launch whose attributes name events: they are recorded behind it. CUDA promises no more than that blocks have got
+/// so far then.
 ///
 /// # Safety
 /// As [`Kernels::launch`].

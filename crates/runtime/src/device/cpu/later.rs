@@ -1,9 +1,9 @@
 //! Whether what a stream is asked for is done at once by the thread that asks, or kept for later (`runners`).
 //!
 //! Work of the default streams that has nothing to wait for is done at once, as launching threads take part in grids anyway, and so is work of
-//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for it, in an order of
-//! chance, in programs that time their launches or check them, and where one OS thread is to run blocks until a kernel comes that may
-//! wait for what the program does next.
+//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for
+//! it, in an order of chance, in programs that time their launches or check them, and where one OS thread is to run
+//! blocks until a kernel comes that may wait for what the program does next.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

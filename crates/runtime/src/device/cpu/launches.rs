@@ -129,7 +129,8 @@ pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
     time.filter(|_| choose_block_entry(kernel, block).is_some() && !kernel.may_wait.load(Ordering::Relaxed))
 }
 
-/// Takes note of a kernel that is to be launched and may wait for what the program does next: with one OS thread streams are for such kernels.
+/// Takes note of a kernel that is to be launched and may wait for what the program does next: for such kernels streams
+/// go on beside the program with one OS thread, too.
 pub fn foresee(kernel: &Kernel, block: Dim3) {
     let may_wait = || {
         kernel.may_wait.load(Ordering::Relaxed)
