@@ -51,8 +51,20 @@ pub fn of_kernel(called: &str) -> Frames {
 }
 
 /// What stands in the names of files that are not the program's: of Rust's libraries, of the C library, and of a runtime that has lines itself.
-const OTHERS: [&str; 6] =
-    ["/rustc/", "/rustlib/src/rust/", "/registry/src/", "/sysdeps/", "nptl/", "crates/runtime/src/"];
+const OTHERS: [&str; 7] = [
+    "/rustc/",
+    "/rustlib/src/rust/",
+    "/registry/src/index.",
+    "/sysdeps/",
+    "nptl/",
+    "/libc-start.c",
+    "crates/runtime/src/",
+];
+
+/// A function of the library of coroutines: whoever made the coroutine is behind it.
+fn is_coroutines(raw: &Raw) -> bool {
+    raw.name.starts_with("corosensei::") || raw.place.as_ref().is_some_and(|(file, _)| file.contains("/corosensei-"))
+}
 
 /// A line of the program.
 fn place(raw: &Raw) -> Option<&(String, u32)> {
@@ -62,11 +74,8 @@ fn place(raw: &Raw) -> Option<&(String, u32)> {
 /// The functions with lines behind `called`, on the stack of a coroutine.
 fn behind(called: &str, frames: Vec<Raw>) -> Frames {
     let has_lines = frames.iter().any(|raw| place(raw).is_some());
-    let on_stack = frames
-        .into_iter()
-        .skip_while(|raw| raw.name != called)
-        .skip(1)
-        .take_while(|raw| !raw.name.starts_with("corosensei::"));
+    let on_stack =
+        frames.into_iter().skip_while(|raw| raw.name != called).skip(1).take_while(|raw| !is_coroutines(raw));
     // In front may be what the kernel called: of the C library, or of the runtime.
     let found = on_stack.skip_while(|raw| place(raw).is_none()).map_while(|raw| {
         let (file, line) = place(&raw)?.clone();
@@ -108,12 +117,14 @@ mod tests {
                      2: call_once\n             at /n/lib/rustlib/src/rust/library/core/src/x.rs:1:1\n   \
                      3: __regrain_block.wild\n             at a.cu:13:3\n   \
                      4: run_whole_block\n             at /r/crates/runtime/src/device/cpu/block.rs:32:1\n   \
-                     5: on_stack\n             at /h/registry/src/index/corosensei-0.3.4/src/x.rs:2:1\n";
+                     5: on_stack\n             at /h/registry/src/index.crates.io/corosensei-0.3.4/src/x.rs:2:1\n   \
+                     6: main\n             at a.cu:20:3\n   7: start\n             at csu/../csu/libc-start.c:360:1\n";
         let found = behind("__regrain_landed", read(trace));
         let texts: Vec<String> =
             found.of_kernel.iter().map(|f| format!("{}:{} {}", f.file, f.line, f.function)).collect();
         assert_eq!(texts, ["a.cu:13 wild"]);
-        let no_lines = behind("__regrain_landed", read(&trace.replace("             at a.cu:13:3\n", "")));
+        let without = trace.replace("             at a.cu:13:3\n", "").replace("             at a.cu:20:3\n", "");
+        let no_lines = behind("__regrain_landed", read(&without));
         assert!(no_lines.of_kernel.is_empty() && !no_lines.has_lines);
     }
 }
