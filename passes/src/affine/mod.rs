@@ -15,6 +15,7 @@ pub mod plan;
 pub mod poly;
 pub mod reductions;
 pub mod sets;
+pub mod shape;
 pub mod statements;
 pub mod teams;
 pub mod threads;

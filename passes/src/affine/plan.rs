@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason, fits, neighbours,
     sets::{Footprint, Range, Sets, Weight, asked, ranges},
+    shape::Shape,
     teams::{self, Superposition, Taken, Team},
-    threads::{OnChip, Shape, Threads},
+    threads::{OnChip, Threads},
     waves::{Tiling, Waves, is_wave, waves},
 };
 

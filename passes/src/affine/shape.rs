@@ -1,0 +1,40 @@
+//! The shape of the blocks of a launch: their threads, and how many rounds of a loop these do in one piece.
+
+/// The threads of a block, by how many dimensions there are, neighbours last.
+const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
+/// The rounds of a piece.
+const PIECE: i64 = 32;
+
+/// The threads of a block, and the rounds that they do of a loop in one piece.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The threads in each dimension, neighbours last.
+    pub block: Vec<u32>,
+    /// The rounds.
+    pub piece: i64,
+    /// Whether boxes whose elements are read once are copied, too, where the copy goes along rows that threads go down: a schedule of its own
+    /// for what comes to the chip, beside that of what is done there (paper 000, section 4).
+    pub transposes: bool,
+}
+
+impl Shape {
+    /// The usual one for so many dimensions.
+    pub fn usual(dimensions: usize) -> Self {
+        Self { block: BLOCKS[dimensions].to_vec(), piece: PIECE, transposes: false }
+    }
+
+    /// One for so many dimensions whose blocks have room for boxes of elements of their own, as rows of memory have them together.
+    pub fn transposing(dimensions: usize) -> Self {
+        let block = [&[][..], &[128], &[4, 32], &[1, 4, 32]][dimensions].to_vec();
+        Self { block, piece: PIECE / 2, transposes: true }
+    }
+
+    fn threads(&self) -> i64 {
+        self.block.iter().map(|size| i64::from(*size)).product()
+    }
+
+    /// The rounds of all threads of a block in a piece.
+    pub fn rounds(&self) -> i64 {
+        self.threads() * self.piece
+    }
+}
