@@ -60,7 +60,8 @@ impl Known {
         match host {
             Host::Sequence(parts) => parts.iter().all(|part| self.host(part)),
             Host::Loop(range, body) => self.and(std::slice::from_ref(range)).is_some_and(|inner| inner.host(body)),
-            Host::Launch(Launch { threads, exists, code, on_chip, team, .. }) => {
+            Host::Launch(launch) => {
+                let Launch { threads, exists, code, on_chip, team, .. } = &**launch;
                 // The last block has threads behind the last one that is wanted.
                 let inner = self.and(threads).map(|mut inner| {
                     threads.iter().for_each(|range| {

@@ -27,7 +27,7 @@ pub enum Host {
     /// For each value of a variable.
     Loop(Range, Box<Host>),
     /// A launch.
-    Launch(Launch),
+    Launch(Box<Launch>),
     /// A launch for each wave of tiles.
     Waves(Box<Waves>),
 }
@@ -399,7 +399,7 @@ impl Mapping<'_, '_, '_> {
         let cost = (2 * parts as u64).max(1);
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
-        Ok(Host::Launch(Launch { threads, block, exists, around, code, on_chip, team, transposed, reduces }))
+        Ok(Host::Launch(Box::new(Launch { threads, block, exists, around, code, on_chip, team, transposed, reduces })))
     }
 
     /// What several threads may have a part in of code that one thread does.
