@@ -91,9 +91,9 @@ fn calibration(said: &str, arch: &str) -> Result<Calibration> {
         byte: (byte - first).max(0.0),
     };
     let mut made = Calibration::default();
-    made.target = arch.to_owned();
     (made.launch, made.block, made.alone) = (figure("launch")?, figure("block")?, figure("alone")?);
     (made.row, made.operation, made.piece) = (row * OPERATIONS, operation, piece as u32);
+    made.target = arch.to_owned();
     made.levels = bytes.iter().enumerate().map(level).collect();
     Ok(made)
 }
