@@ -27,12 +27,13 @@ int main(int argc, char **argv) {
   const int dimensions = (int)given[14];
   const long numbers[] = {(long)given[15], (long)given[16]};
   // As the compiler counts them.
-  double operations = (dimensions == 1 ? 7 : dimensions == 2 ? 11 : 15) * (double)numbers[1], bytes = sizeof(double);
+  const double each = dimensions == 1 ? 7 : dimensions == 2 ? 11 : 15;
+  double iterations = numbers[1], bytes = sizeof(double);
   for (int at = 0; at < dimensions; at++) {
-    operations *= numbers[0] - 2;
+    iterations *= numbers[0] - 2;
     bytes *= numbers[0];
   }
-  const struct tile_band band = {0, numbers[1] - 1, strip, numbers, operations, bytes, dimensions > 1, (long)given[17]};
+  const struct tile_band band = {0, numbers[1] - 1, strip, numbers, iterations, each * iterations, bytes, dimensions > 1, (long)given[17]};
   long first, second;
   while (scanf("%ld %ld", &first, &second) == 2)
     printf("%.0f\n", tile_time(&band, &machine, first, second));

@@ -28,7 +28,7 @@ def build(options, clang, folder):
     environment = {**os.environ, "REGRAIN_CALIBRATION": str(Path(options.calibration).resolve())}
     for program, (_, _, _, firsts, seconds) in PROGRAMS.items():
         source = [str(loops.FOLDER / f"{program}.c"), "-lm"]
-        sides = {"alone": [str(clang), "-O3", "-march=native", *source]}
+        sides = {"alone": [str(clang), "-x", "c", "-O3", "-march=native", *source]}
         common = [driver, "--offload-arch=cpu", "-O3", "-march=native", "-fregrain-parallelize", *source]
         sides["chosen"] = common
         for first in firsts:
@@ -41,7 +41,7 @@ def build(options, clang, folder):
                 subprocess.run([*command, "-o", str(built)], check=True, env=environment)
 
 
-def predicted(options, clang, folder, program, size):
+def predicted(options, clang, folder, program, size, workers):
     """What the model says of each size of a tile, in seconds, and what it chooses."""
     dimensions, steps, _, firsts, seconds = PROGRAMS[program]
     machine = json.loads(Path(options.calibration).read_text())
@@ -49,7 +49,7 @@ def predicted(options, clang, folder, program, size):
     model = f"{folder}/tiles-model"
     subprocess.run([str(clang), "-x", "c", "-O2", f"-I{MODEL}", str(HERE / "tiles-model.c"), "-o", model], check=True)
     given = [*(machine[name] for name in ("launch", "block", "row", "operation", "alone", "piece")), *(level["bytes"] for level in levels),
-             *(level["byte"] for level in levels), dimensions, size, steps, os.cpu_count()]
+             *(level["byte"] for level in levels), dimensions, size, steps, workers]
     asked = "".join(f"{first} {second}\n" for first in firsts for second in seconds)
     lines = subprocess.run([model, *map(str, given)], input=asked, capture_output=True, text=True, check=True).stdout.split("\n")
     sizes = [(first, second) for first in firsts for second in seconds]
@@ -57,11 +57,12 @@ def predicted(options, clang, folder, program, size):
     return {size: float(line) / 1e9 for size, line in zip(sizes, lines)}, (int(first), int(second)), float(time) / 1e9
 
 
-def measured(options, folder, program, size):
+def measured(options, folder, program, size, workers):
     """The least of several runs of each side, in seconds: the machine's slow moments meet any."""
     _, _, _, firsts, seconds = PROGRAMS[program]
     sides = ["alone", "chosen", *(f"{first},{second}" for first in firsts for second in seconds)]
     times = {side: [] for side in sides}
+    os.environ["REGRAIN_CPU_THREADS"] = str(workers)
     for _ in range(options.rounds):
         for side in sides:
             times[side].append(loops.seconds(f"{folder}/{program}-{side}", [str(size)]))
@@ -109,24 +110,25 @@ def table(options, clang, machine):
             return None
         lines, figures = [], []
         for program, (_, _, sizes, _, _) in PROGRAMS.items():
-            for size in sizes:
-                said, chosen, expected = predicted(options, clang, folder, program, size)
-                times = measured(options, folder, program, size)
+            for size, workers in ((size, workers) for size in sizes for workers in sorted({1, os.cpu_count()})):
+                said, chosen, expected = predicted(options, clang, folder, program, size, workers)
+                times = measured(options, folder, program, size, workers)
                 grid = {(first, second): times[f"{first},{second}"] for first, second in said}
                 best = min(grid, key=grid.get)
                 errors = sorted(abs(said[at] / grid[at] - 1) for at in grid)
                 within = times["chosen"] / min(grid[best], times["chosen"]) - 1
-                lines.append(f"| {program} {size} | {1e3 * times['alone']:.2f} | {best[0]} x {best[1]} | {1e3 * grid[best]:.2f} | {chosen[0]} x {chosen[1]} | "
-                             f"{1e3 * expected:.2f} | {1e3 * times['chosen']:.2f} | {100 * within:.0f} % | {times['alone'] / times['chosen']:.2f} | "
-                             f"{100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
+                lines.append(f"| {program} {size} | {workers} | {1e3 * times['alone']:.2f} | {best[0]} x {best[1]} | {1e3 * grid[best]:.2f} | "
+                             f"{chosen[0]} x {chosen[1]} | {1e3 * expected:.2f} | {1e3 * times['chosen']:.2f} | {100 * within:.0f} % | "
+                             f"{times['alone'] / times['chosen']:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
                 print(lines[-1], file=sys.stderr)
-                figures.append(f"<h2>{program}, {size}</h2><div class=row>{heat_map(program, grid, 'measured')}{heat_map(program, said, 'predicted')}</div>")
+                figures.append(f"<h2>{program}, {size}, workers: {workers}</h2><div class=row>{heat_map(program, grid, 'measured')}"
+                               f"{heat_map(program, said, 'predicted')}</div>")
     head = ["# Waves of tiles", "",
             "The relaxations of affine/ with each size of a tile of a grid, milliseconds, the least of interleaved runs; what the model (`tiles.h`) says of the same",
             "with the parameters of `regrain-tune calibrate`; and the sizes that it chooses, which need not be of the grid. `-O3 -march=native`; alone: clang.",
             f"Machine: {machine}. `rodinia/bench.py --rounds {options.rounds} tiles`, {options.date}; [heat maps]({options.name}.html).", "",
-            "| program, size | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | times faster than alone | median error | largest |",
-            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+            "| program, size | workers | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | times faster than alone | median error | largest |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     given = json.loads(Path(options.calibration).read_text())
     shown = ", ".join(f"{name} {given[name]:g}" for name in ("launch", "block", "row", "operation", "alone", "piece"))
     return [*head, *lines, "", f"Parameters, nanoseconds: {shown}."], page(figures, machine)

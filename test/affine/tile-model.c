@@ -55,7 +55,7 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
         for (long second = 1; second <= 300; second += second < 4 ? 1 : second / 2)
           for (long workers = 1; workers <= 4; workers += 3) {
             const long numbers[] = {n0, n1};
-            const struct tile_band band = {0, n0 - 1, strip, numbers, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+            const struct tile_band band = {0, n0 - 1, strip, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
             const struct tile_waves made = tile_count(&band, first, second), wanted = all(&band, first, second);
             if ((n0 + first - 1) / first <= TILE_STRIPS) {
               checked++;
@@ -71,7 +71,7 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
 
 static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1) {
   const long numbers[] = {n0, n1};
-  const struct tile_band band = {0, n0 - 1, skewed, numbers, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+  const struct tile_band band = {0, n0 - 1, skewed, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
   return tile_search(&band, &with);
 }
 

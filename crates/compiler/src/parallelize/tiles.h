@@ -17,7 +17,7 @@ struct tile_band {
   long first, last;                                                             // the first dimension
   int (*strip)(const long *numbers, long b0, long e0, long *first, long *last); // the second, where the first is from b0 to e0
   const long *numbers;
-  double operations, bytes; // of all iterations; of all arrays
+  double iterations, operations, bytes; // of the nest; of all arrays
   int is_whole;             // whether pieces are of a further dimension, and a tile has all of it
   long workers;
 };
@@ -109,7 +109,8 @@ static inline double tile_time(const struct tile_band *band, const struct tile_m
     return 0;
   const long steps = band->last - band->first + 1;
   const double row = (double)((second_size + machine->piece - 1) / machine->piece) * (first_size < steps ? first_size : steps);
-  const double rows = band->is_whole ? 0 : row;
+  // Where a tile has all of the dimension of pieces, rows are as many for any sizes.
+  const double rows = band->is_whole ? band->iterations / machine->piece / count.tiles : row;
   long level = 0;
   while (level < 3 && machine->level_bytes[level] < band->bytes)
     level++;

@@ -14,7 +14,7 @@
 
 use regrain_passes::affine::Reason;
 use regrain_passes::affine::poly::param_name;
-use regrain_passes::affine::sets::Range;
+use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::waves::{Waves, ends_of};
 use regrain_tuning::calibration::Level;
 
@@ -123,8 +123,11 @@ impl Nest<'_, '_> {
             .map(|at| format!("(double)(end_A{at} - first_A{at}) * sizeof *host_A{at}"))
             .collect();
         lines.line(&format!("const double bytes = {};", bytes.join(" + ")));
+        let once = |weight: &Weight| Weight { ranges: weight.ranges.clone(), cost: 1 };
+        let once: Vec<Weight> = self.plan.work.iter().map(once).collect();
+        lines.line(&format!("const double iterations = {};", sum(&once)));
         lines.line(&format!(
-            "const struct tile_band band = {{{}, {}, {}_strip, numbers, operations, bytes, {}, workers}};",
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, iterations, operations, bytes, {}, workers}};",
             term(&steps.first),
             term(&steps.last),
             self.name,
