@@ -145,7 +145,7 @@ def resources(options):
     lines = [f"# Loops of C as kernels for {options.arch}", "",
              "What the assembler says of the kernels of each program (affine/), as `-fregrain-parallelize` makes them of C and by hand, at their original grain: registers,",
              "bytes of shared memory, warps that a multiprocessor has room for; and, by the statistics of the compiler, the sectors of 32 bytes that an",
-             f"access of device memory takes for 32 threads, in the mean of all accesses, loops of unknown length taken for {ROUNDS} rounds (8 doubles beside one another: 8).",
+             f"access of device memory takes for 32 threads, in the mean of all accesses, loops of unknown length taken for {ROUNDS} rounds (32 doubles beside one another: 8). Kernels of which the report has no row for that grain are left out.",
              f"`-O3{' ' + options.flags if options.flags else ''}`, {' and '.join(sorted(FAST))} with `-ffast-math`. Written by `rodinia/bench.py affine --arch {options.arch}`.", "",
              "| program | side | kernel | registers | spilled | shared | warps | sectors |", "|---|---|---|--:|--:|--:|--:|--:|"]
     failed = []
