@@ -1,6 +1,6 @@
 """Sequential loops in parallel by -fregrain-parallelize, against clang -O3 and OpenMP, and as kernels against CUDA by hand (affine/). Used by
 bench.py, which writes the tables."""
-import json
+import math
 import os
 import re
 import statistics
@@ -86,7 +86,8 @@ ROUNDS = 1000
 
 def counted(formula):
     """The value of a count of the statistics, with ROUNDS for each name."""
-    return eval(re.sub(r"[A-Za-z_][\w.]*", str(ROUNDS), formula), {"__builtins__": {}})
+    known = {"__builtins__": {}, "ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
+    return eval(re.sub(r"[A-Za-z_][\w.]*\b(?!\()", str(ROUNDS), formula), known)
 
 
 def sectors(said):
@@ -99,7 +100,7 @@ def sectors(said):
         for times, each in re.findall(r"^ +global \w+, [^:]*: (\S.*?) of \d+ bytes, ([\d.]+) sectors", part, re.M):
             try:
                 times = counted(times)
-            except (SyntaxError, NameError, TypeError):
+            except (SyntaxError, NameError):
                 continue
             of, count = of + times * float(each), count + times
         if count:
@@ -108,13 +109,13 @@ def sectors(said):
 
 
 def kernels(program, side, options, folder):
-    """The kernels of one side: name, registers, bytes of shared memory, warps that fit, sectors of an access."""
+    """The kernels of one side at their original grain: name, registers, bytes of spills and of shared memory, sectors of an access."""
     driver = Path(options.driver).resolve()
-    report, stages = Path(folder) / f"{program}-{side}.jsonl", Path(folder) / f"{program}-{side}"
+    stages = Path(folder) / f"{program}-{side}"
     source = f"{program}.cu" if side == "CUDA" else f"{program}.c"
-    further = ["-fregrain-parallelize"] if side != "CUDA" else []
+    further = ["-fregrain-alternatives=none", *(["-fregrain-parallelize"] if side != "CUDA" else [])]
     flags = ["-O3", "-w", *(["-ffast-math"] if program in FAST else []), *options.flags.split(), *further]
-    command = [str(driver), f"--offload-arch={options.arch}", *flags, f"-fregrain-report={report}", f"-fregrain-dump-ir={stages}", "-c",
+    command = [str(driver), f"--offload-arch={options.arch}", *flags, "-fregrain-resource-usage", f"-fregrain-dump-ir={stages}", "-c",
                str(FOLDER / source), "-o", f"{folder}/{program}.o"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -126,17 +127,12 @@ def kernels(program, side, options, folder):
                                 "/dev/null"], capture_output=True, text=True, check=False)
         counts.update(sectors(shown.stderr))
     rows = {}
-    for line in report.read_text().splitlines() if report.exists() else []:
-        row = json.loads(line)
-        known = row["grain"] == "original" and row["resources"]
+    for arch, registers, _, spilled, _, shared, _, _, kernel in re.findall(r"^(\S+)" + r" +(\d+)" * 7 + r" +(\S+)$", done.stderr, re.M):
         # Of a program of C, what checks it is compiled as well.
-        if known and (side == "CUDA" or "run_region" in row["kernel"]):
-            name = re.sub(r"^_ZL\d+", "", row["kernel"])
-            name = re.sub(r"^(?:run|check)_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows)?).*", r"region \1, kernel \2", name)
-            name = re.match(r"region \d+, kernel \d+(?:_rows)?|[a-z_0-9]*?(?=[iPKSdlfm_0-9]*$)", name)[0]
-            each = counts.get((row["kernel"], True), counts.get((row["kernel"], False)))
-            if name not in rows or row["block"]:
-                rows[name] = (row["resources"], row["occupancy"], each)
+        if arch == options.arch and (side == "CUDA" or "run_region" in kernel):
+            name = mangled[2][:int(mangled[1])] if (mangled := re.match(r"_ZL?(\d+)(.*)", kernel)) else kernel
+            name = re.sub(r"^run_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows)?)$", r"region \1, kernel \2", name)
+            rows[name] = (registers, spilled, shared, counts.get((kernel, True), counts.get((kernel, False))))
     return rows
 
 
@@ -144,10 +140,10 @@ def resources(options):
     """The lines of results/affine-ARCH.md, and the programs that failed."""
     lines = [f"# Loops of C as kernels for {options.arch}", "",
              "What the assembler says of the kernels of each program (affine/), as `-fregrain-parallelize` makes them of C and by hand, at their original grain: registers,",
-             "bytes of shared memory, warps that a multiprocessor has room for; and, by the statistics of the compiler, the sectors of 32 bytes that an",
-             f"access of device memory takes for 32 threads, in the mean of all accesses, loops of unknown length taken for {ROUNDS} rounds (32 doubles beside one another: 8). Kernels of which the report has no row for that grain are left out.",
+             "bytes that are spilled and of shared memory; and, by the statistics of the compiler, the sectors of 32 bytes that an access of device memory takes for 32",
+             f"threads, in the mean of the accesses that are counted, loops of unknown length taken for {ROUNDS} rounds (32 doubles beside one another: 8).",
              f"`-O3{' ' + options.flags if options.flags else ''}`, {' and '.join(sorted(FAST))} with `-ffast-math`. Written by `rodinia/bench.py affine --arch {options.arch}`.", "",
-             "| program | side | kernel | registers | spilled | shared | warps | sectors |", "|---|---|---|--:|--:|--:|--:|--:|"]
+             "| program | side | kernel | registers | spilled | shared | sectors |", "|---|---|---|--:|--:|--:|--:|"]
     failed = []
     for program in options.programs.split(",") if options.programs else PROGRAMS:
         for side in ("parallelized", "CUDA"):
@@ -155,8 +151,8 @@ def resources(options):
                 rows = kernels(program, side, options, folder)
             if rows is None:
                 failed.append(program)
-            for name, (used, fits, each) in (rows or {}).items():
+            for name, (registers, spilled, shared, each) in sorted((rows or {}).items()):
                 shown = f"{each:.1f}" if each is not None else ""
-                lines.append(f"| {program} | {side} | {name} | {used['registers']} | {used['spill_loads']} | {used['static_shared']} | {fits['warps']} | {shown} |")
+                lines.append(f"| {program} | {side} | {name} | {registers} | {spilled} | {shared} | {shown} |")
                 print(lines[-1], file=sys.stderr)
     return lines, failed
