@@ -193,11 +193,11 @@ options! {
         "accepted: names are the same each time";
     "-fregrain-", "-fno-regrain-": Joined "<name>", Both, Unknown, "an error: no other option of ours begins so";
     "-fregrain-adaptive": None, Both, Ours(ours::adaptive), "a program that chooses among versions by its own launches";
-    "-fregrain-alternatives=": Joined "<space>", Both, Ours(ours::alternatives),
+    "-fregrain-alternatives=": Joined "<set>", Both, Ours(ours::alternatives),
         "grains to try: none, default, blocks=1,2,4:threads=1,2:tasks=auto";
     "-fregrain-check=": Joined "<kinds>", Both, Ours(ours::checks),
         "with --offload-arch=cpu: a program that checks its kernels: memory, race, init, sync, leak; all";
-    "-fregrain-coarsen-blocks=": Joined "<factors>", Both, Ours(ours::coarsen_blocks),
+    "-fregrain-coarsen-blocks=": Joined "<n>", Both, Ours(ours::coarsen_blocks),
         "this grain of blocks for every kernel: N or X,Y,Z";
     "-fregrain-coarsen-threads=": Joined "<factors>", Both, Ours(ours::coarsen_threads),
         "this grain of threads for every kernel: N or X,Y,Z";
