@@ -11,4 +11,6 @@ print n
 next
 next
 next
-continue
+# Not to the end of the process, where gdb may meet a thread that has just gone.
+print ((int (*)(void *))fflush)(0)
+kill
