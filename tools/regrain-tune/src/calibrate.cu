@@ -64,17 +64,17 @@ static double iteration(double *rows, long piece) {
   return least([&] { relax<<<1, 1>>>(rows, 0, STEPS, WIDTH, piece); }) / (STEPS * WIDTH);
 }
 
-// A launch of a block for each worker, less what the blocks do: what is left at work of no length.
+// A launch of one block with nothing to do, and what one with a block for each worker takes longer than one with a block alone.
 static double launch(double *rows, long stride, int workers) {
   constexpr int LAUNCHES = 200;
-  double times[2];
-  for (long twice = 0; twice < 2; twice++)
-    times[twice] = least([&] {
-                     for (int number = 0; number < LAUNCHES; number++)
-                       relax<<<workers, 1>>>(rows, stride, 8 << twice, WIDTH, WIDTH);
-                   }) / LAUNCHES;
-  const double rest = 2 * times[0] - times[1];
-  return rest > 100 ? rest : 100;
+  const auto each = [&](int blocks, long steps) {
+    return least([&] {
+             for (int number = 0; number < LAUNCHES; number++)
+               relax<<<blocks, 1>>>(rows, stride, steps, WIDTH, WIDTH);
+           }) / LAUNCHES;
+  };
+  const double together = each(workers, 16) - each(1, 16);
+  return each(1, 0) + (together > 0 ? together : 0);
 }
 
 static void bytes(double *memory) {

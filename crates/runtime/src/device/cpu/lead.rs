@@ -82,8 +82,8 @@ pub struct Lead<'a> {
     called: bool,
     /// Nobody is called, as that did not pay.
     alone: bool,
-    /// Others were called for the sake of the launches behind this one.
-    for_later: bool,
+    /// Others were called for the sake of the launches behind this one, or behind its first part: what they gain here says nothing of a call at once.
+    says_nothing: bool,
 }
 
 impl<'a> Lead<'a> {
@@ -107,7 +107,7 @@ impl<'a> Lead<'a> {
             lead.call(time);
         } else if !forecast.pauses && lead.nobody_comes() && credit.worth(delays, time) {
             lead.call(time);
-            lead.for_later = true;
+            lead.says_nothing = true;
             job.kernel.help.wakes();
         }
         lead
@@ -131,7 +131,7 @@ impl<'a> Lead<'a> {
             taken: 0,
             called: false,
             alone: false,
-            for_later: false,
+            says_nothing: false,
         }
     }
 
@@ -192,6 +192,7 @@ impl<'a> Lead<'a> {
         let rest = all / total.max(1) * (total - self.taken);
         if self.delays.pays(rest, self.all_asleep()) && !(self.alone && self.is_small(rest)) {
             self.call(rest);
+            self.says_nothing = true;
         } else if self.guess.is_some_and(|guess| all / 2 > guess) {
             // Far from the guess: parts of twice the size, one after the other, until it is clear.
             self.guess = None;
@@ -208,7 +209,7 @@ impl<'a> Lead<'a> {
             job.kernel.pace.learn_beside(nanoseconds(start.elapsed()), self.taken, job.threads());
         }
         self.gate.shut(LONGEST_LOOK);
-        if let (Some(guess), Some(called), false) = (self.guess, job.called.get(), self.for_later) {
+        if let (Some(guess), Some(called), false) = (self.guess, job.called.get(), self.says_nothing) {
             // A gain that waking somebody would eat up must be a clear one.
             let least = if self.is_small(guess) { guess / 4 * 3 } else { guess };
             let paid = nanoseconds(start.min(*called).elapsed()) < least;

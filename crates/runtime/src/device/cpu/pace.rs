@@ -102,12 +102,10 @@ impl Price {
 }
 
 /// How many grids begin without help before it is tried again: those between two calls take at least, where somebody had to be woken, and at most so
-/// many times as long as a call. The most is no fewer than the third, as these cost little (large ones call others behind a first part, `lead`), and
-/// no more than the last.
+/// many times as long as a call, and are no more than the last.
 const LEAST_TIMES: u64 = 64;
 const MOST_TIMES: u64 = 256;
-const MOST: u64 = 1024;
-const MOST_OF_ALL: u64 = 1 << 14;
+const MOST: u64 = 1 << 14;
 
 impl Help {
     /// Counts a grid. Whether it goes without.
@@ -127,7 +125,7 @@ impl Help {
     /// Takes note of a grid that others helped with.
     pub fn learn(&self, paid: bool, price: Price) {
         let last = u64::from(self.last.load(Ordering::Relaxed));
-        let most = price.grids(MOST_TIMES).clamp(MOST, MOST_OF_ALL);
+        let most = price.grids(MOST_TIMES).clamp(1, MOST);
         let woken = self.woken.swap(false, Ordering::Relaxed);
         let least = if woken { price.grids(LEAST_TIMES).clamp(1, most) } else { 1 };
         let next = if paid { last / 2 } else { (last * 2).clamp(least, most) } as u32;
@@ -183,9 +181,9 @@ mod tests {
                 off(&help)
             })
             .collect();
-        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024]);
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 256, 256, 256]);
         help.learn(true, price);
-        assert_eq!(off(&help), 512);
+        assert_eq!(off(&help), 128);
         (0..10).for_each(|_| help.learn(true, price));
         assert_eq!(off(&help), 0);
     }
