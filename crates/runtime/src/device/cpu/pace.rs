@@ -103,7 +103,7 @@ impl Price {
 
 /// How many grids begin without help before it is tried again: those between two calls take at least, where somebody had to be woken, and at most so
 /// many times as long as a call, and are no more than the last.
-const LEAST_TIMES: u64 = 64;
+const LEAST_TIMES: u64 = 4;
 const MOST_TIMES: u64 = 256;
 const MOST: u64 = 1 << 14;
 
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(off(&help), 1);
         help.wakes();
         help.learn(false, price);
-        assert_eq!(off(&help), 2000);
+        assert_eq!(off(&help), 125);
         (0..20).for_each(|_| help.learn(false, price));
         assert_eq!(off(&help), 8000);
     }
