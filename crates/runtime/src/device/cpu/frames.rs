@@ -117,7 +117,7 @@ mod tests {
                      2: call_once\n             at /n/lib/rustlib/src/rust/library/core/src/x.rs:1:1\n   \
                      3: __regrain_block.wild\n             at a.cu:13:3\n   \
                      4: run_whole_block\n             at /r/crates/runtime/src/device/cpu/block.rs:32:1\n   \
-                     5: on_stack\n             at /h/registry/src/index.crates.io/corosensei-0.3.4/src/x.rs:2:1\n   \
+                     5: on_stack\n             at /h/registry/src/index.example/corosensei-0.3.4/src/x.rs:2:1\n   \
                      6: main\n             at a.cu:20:3\n   7: start\n             at csu/../csu/libc-start.c:360:1\n";
         let found = behind("__regrain_landed", read(trace));
         let texts: Vec<String> =

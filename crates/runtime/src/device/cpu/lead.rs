@@ -17,6 +17,8 @@ pub const PARTS: u64 = 4;
 #[derive(Clone, Copy, Default)]
 pub struct Forecast {
     /// What it is to take one thread by launches before, in nanoseconds.
+    guess: Option<u64>,
+    /// The same where blocks do not wait for one another; those that do are to run side by side.
     time: Option<u64>,
     /// Nobody is called at once, as that did not pay.
     pauses: bool,
@@ -27,15 +29,14 @@ pub struct Forecast {
 impl Forecast {
     pub fn new(job: &Job, delays: &Delays) -> Self {
         let kernel = job.kernel;
-        // Blocks that wait for one another are to run side by side.
-        let Some(time) = kernel.pace.of(job.total, job.threads()).filter(|_| !kernel.waits.load(Ordering::Relaxed))
-        else {
-            return Self::default();
+        let guess = kernel.pace.of(job.total, job.threads());
+        let Some(time) = guess.filter(|_| !kernel.waits.load(Ordering::Relaxed)) else {
+            return Self { guess, ..Self::default() };
         };
         // One thread's own time says whether others help.
         let pauses = kernel.help.pauses_next() || !kernel.pace.is_own();
         let is_small = !delays.pays(time, true) && (pauses || !delays.pays(time, false));
-        Self { time: Some(time), pauses, is_sure: is_small && kernel.pace.is_steady() }
+        Self { guess, time: Some(time), pauses, is_sure: is_small && kernel.pace.is_steady() }
     }
 }
 
@@ -96,8 +97,7 @@ impl<'a> Lead<'a> {
         others: u32,
         forecast: Forecast,
     ) -> Self {
-        let mut lead =
-            Self { guess: job.kernel.pace.of(job.total, job.threads()), ..Self::idle(job, gate, delays, others) };
+        let mut lead = Self { guess: forecast.guess, ..Self::idle(job, gate, delays, others) };
         let Some(time) = forecast.time else {
             lead.call(u64::MAX);
             return lead;
