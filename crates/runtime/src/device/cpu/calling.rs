@@ -15,6 +15,9 @@ pub const LONGEST_LOOK: Duration = Duration::from_micros(50);
 
 /// What a thread that looks out for work is taken to need to come before one has been seen to: a line of the cache goes to and fro a few times.
 const AWAKE: u64 = 500;
+/// The same of one that sleeps: the kernel is asked, and another processor leaves its own sleep. If that were taken for nothing, a thread that has never
+/// slept as yet would be called to all grids, and would never sleep.
+const ASLEEP: u64 = 10_000;
 
 /// Time from a call until a thread comes: measured, 0 while nothing is known.
 #[derive(Default)]
@@ -69,7 +72,10 @@ impl Delays {
 
     /// Nanoseconds until a thread comes that sleeps, and that the call takes.
     pub fn asleep(&self) -> u64 {
-        self.asleep.load(Ordering::Relaxed) + self.waking.load(Ordering::Relaxed)
+        match self.asleep.load(Ordering::Relaxed) {
+            0 => ASLEEP,
+            known => known + self.waking.load(Ordering::Relaxed),
+        }
     }
 
     /// Whether one more thread pays for work of `time` nanoseconds: half of it is longer than the thread takes to come.
@@ -140,6 +146,12 @@ mod tests {
         let delays = delays();
         assert!(delays.pays(50_000, true) && delays.pays(1_000, false));
         assert!(!delays.pays(30_000, true) && !delays.pays(500, false));
+    }
+
+    #[test]
+    fn a_thread_that_never_slept_is_not_called_to_everything() {
+        let delays = Delays::default();
+        assert!(!delays.pays(2_000, true) && delays.pays(100_000, true));
     }
 
     #[test]

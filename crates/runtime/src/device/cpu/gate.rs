@@ -112,12 +112,14 @@ impl Gate {
         while !look(looks_for, &mut come) {
             let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.asleep.fetch_add(1, Ordering::SeqCst);
-            let has_come = come() || {
-                comes(self.sleep(guard));
-                come()
-            };
-            self.asleep.fetch_sub(1, Ordering::SeqCst);
-            if has_come {
+            if come() {
+                self.asleep.fetch_sub(1, Ordering::SeqCst);
+                drop(guard);
+                was_awake = false;
+                break;
+            }
+            comes(self.sleep(guard));
+            if come() {
                 was_awake = false;
                 break;
             }
@@ -130,12 +132,14 @@ impl Gate {
         }
     }
 
-    /// Sleeps until it is called; how long ago that was.
+    /// Sleeps until it is called; how long ago that was. Who is called is none of the sleepers as soon as the lock is free again, or it would be called
+    /// twice.
     fn sleep(&self, mut guard: MutexGuard<Option<Instant>>) -> Duration {
         while self.coming.load(Ordering::SeqCst) == 0 {
             guard = self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.coming.fetch_sub(1, Ordering::SeqCst);
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
         guard.map(|woken| woken.elapsed()).unwrap_or_default()
     }
 
