@@ -127,13 +127,20 @@ struct SpareTheVectoriser : PassInfoMixin<SpareTheVectoriser> {
 };
 
 // Copies of a loop body that is not small make a loop of an unknown number of rounds no faster, but several times as much code to
-// compile: LLVM's models of some processors would have bodies of hundreds of instructions.
+// compile: LLVM's models of some processors would have bodies of hundreds of instructions. Nor do those of small ones where there are dozens of
+// them: loops over a block's threads, in versions for many shapes, of which few run.
 struct KeepLoopsShort : PassInfoMixin<KeepLoopsShort> {
   static constexpr unsigned MOST_INSTRUCTIONS = 16;
+  static constexpr unsigned MOST_OF_ALL = 256;
 
   PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
-    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
-      if (!loop->isInnermost() || size(*loop) > MOST_INSTRUCTIONS)
+    SmallVector<Loop *, 4> loops = analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder();
+    auto isSmall = [](const Loop *loop) { return loop->isInnermost() && size(*loop) <= MOST_INSTRUCTIONS; };
+    unsigned all = 0;
+    for (const Loop *loop : loops)
+      all += isSmall(loop) ? size(*loop) : 0;
+    for (Loop *loop : loops)
+      if (!isSmall(loop) || all > MOST_OF_ALL)
         addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable");
     return PreservedAnalyses::all();
   }
