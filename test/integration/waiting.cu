@@ -204,6 +204,21 @@ static int resident(const void *kernel, int threads) {
   return blocks * processors;
 }
 
+// Waits in a function that is called.
+__device__ __noinline__ void wait_for(int *flag) {
+  while (atomicAdd(flag, 0) == 0) {
+  }
+}
+
+__global__ void waits_in_a_call(int *flags, int *out) {
+  int *flag = flags + blockIdx.x;
+  if (threadIdx.x == 0)
+    wait_for(flag);
+  if (threadIdx.x == blockDim.x - 1)
+    atomicExch(flag, 1);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = 3;
+}
+
 int main() {
   for (int n : {1, 1000, 100003}) {
     int blocks = (n + WIDTH - 1) / WIDTH;
@@ -279,6 +294,13 @@ int main() {
     OK(cudaDeviceSynchronize());
     for (int b = 0; b < 50; ++b)
       EXPECT_AT(b, out[b], b * 2);
+  }
+  {
+    int *flags = managed<int>(3), *out = managed<int>(3 * 64);
+    waits_in_a_call<<<3, 64>>>(flags, out);
+    OK(cudaDeviceSynchronize());
+    for (int i = 0; i < 3 * 64; ++i)
+      EXPECT_AT(i, out[i], 3);
   }
   return result();
 }

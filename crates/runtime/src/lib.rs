@@ -4,8 +4,8 @@
 //! A program links `libregrain_rt.a` instead of NVIDIA's cudart. clang's own host code registers the compiler's images
 //! (`images/`); the functions of `api/` check arguments and call the device behind the seam (`device/seam.rs`):
 //!
-//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work of the default streams is done when the call returns, that of
-//!   streams which the program makes in their order, beside one another;
+//! - `device/cpu`: kernels run block by block over a pool of OS threads. Work of the default streams is done when the call returns, unless it may
+//!   wait for the program; that of streams which the program makes is done in their order, beside one another;
 //! - `device/cuda`: NVIDIA's driver library, loaded at run time;
 //! - `device/hip`: AMD's HIP, loaded at run time.
 //!

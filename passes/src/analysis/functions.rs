@@ -1,7 +1,7 @@
 //! Which functions are kernels, and why a kernel has no parallel form.
 //!
 //! A kernel can be formed when its body is structured and everything that ties it to its thread stands in the body
-//! itself. It is declined when a function that it calls knows its thread, synchronises or holds shared memory, when it
+//! itself. It is declined when a function that it calls knows its thread, synchronises, may wait or holds shared memory, when it
 //! calls through a pointer or calls a function that nobody knows, and when it holds an operation without parallel form.
 
 use std::collections::{HashMap, HashSet};
@@ -13,6 +13,8 @@ pub use regrain_targets::device_language::is_kernel;
 use regrain_targets::device_language::library::is_known_external;
 use regrain_targets::device_language::thread_ops::{ThreadOp, classify};
 
+use crate::analysis::waiting::function_may_wait;
+
 mlir_bridge::reasons! {
     /// Why a kernel has no parallel form, but for the operations that have none (`device_language::thread_ops`).
     pub enum NoForm {
@@ -23,6 +25,7 @@ mlir_bridge::reasons! {
         UnknownCall => "it calls {}, which may synchronise",
         CallKnowsThread => "it calls {}, which knows its thread",
         CallUsesShared => "it calls {}, which uses shared memory",
+        CallWaits => "it calls {}, which may wait for another thread",
     }
 }
 
@@ -148,6 +151,10 @@ impl<'c> Functions<'c> {
             }
             if summary.reason.is_some() { Walk::Stop } else { Walk::Advance }
         });
+        let waits = |module| function_may_wait(module, func);
+        if summary.reason.is_none() && func.parent_of_name("builtin.module").is_some_and(waits) {
+            summary.reason = Some(fill(NoForm::CallWaits, &[&callee]));
+        }
         summary
     }
 

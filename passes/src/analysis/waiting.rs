@@ -32,7 +32,7 @@ pub fn may_wait(op: Op<'_>) -> bool {
             continue;
         }
         let Some(source) = value.defining_op().filter(|source| op.is_proper_ancestor_of(*source)) else { continue };
-        if polls(source, op) {
+        if polls(source, outside(op)) {
             return true;
         }
         work.extend(result_sources(source, value.result_number().unwrap_or(0)));
@@ -42,8 +42,82 @@ pub fn may_wait(op: Op<'_>) -> bool {
 
 /// Whether a loop holds anything that polls what other blocks write.
 pub fn holds_polls(op: Op<'_>) -> bool {
-    let own = |inner: Op<'_>| inner.attr("syncscope").is_some_and(|scope| scope.as_str() == Some("singlethread"));
-    op.contains(|inner| !inner.is("llvm.call") && polls(inner, op) && !own(inner))
+    op.contains(|inner| !inner.is("llvm.call") && polls(inner, outside(op)) && !is_of_thread(inner))
+}
+
+/// Whether an atomic operation is the thread's own.
+fn is_of_thread(op: Op<'_>) -> bool {
+    op.attr("syncscope").is_some_and(|scope| scope.as_str() == Some("singlethread"))
+}
+
+/// Whether a function may wait for another thread in a loop of its own, or in rounds of calls of itself.
+pub fn function_may_wait<'c>(module: Op<'c>, function: Op<'c>) -> bool {
+    let calls_itself = calls_of(module, function).contains(&function);
+    let again = |block: Block<'c>| calls_itself || goes_round(block);
+    let again_and_again = |op: Op<'c>| {
+        let around = std::iter::successors(Some(op), |inner| inner.parent().filter(|outer| *outer != function));
+        around.filter_map(Op::block).any(again)
+    };
+    let outside = |value: Value<'c>| {
+        let constant = |source: Op<'c>| source.constant_int().is_some();
+        value.defining_op().is_none_or(|source| constant(source) || !again_and_again(source))
+            && !value.block_arg().is_some_and(|(block, _)| again(block))
+    };
+    let polls_there = |op: Op<'c>| match op.name() {
+        "llvm.call" => touches_shared(module, op),
+        _ => polls(op, outside) && !is_of_thread(op),
+    };
+    function.contains(|op| op.is("scf.while") && may_wait(op) || polls_there(op) && again_and_again(op))
+}
+
+/// Whether control may come back to a block.
+fn goes_round(block: Block<'_>) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), block.successors());
+    while let Some(next) = work.pop() {
+        if next == block {
+            return true;
+        }
+        if seen.insert(next) {
+            work.extend(next.successors());
+        }
+    }
+    false
+}
+
+/// The function of the module that an operation calls.
+fn called<'c>(module: Op<'c>, call: Op<'c>) -> Option<Op<'c>> {
+    module.lookup_symbol(call.attr("callee")?.as_symbol()?)
+}
+
+/// The functions of the module that one leads to by calls.
+fn calls_of<'c>(module: Op<'c>, function: Op<'c>) -> HashSet<Op<'c>> {
+    let (mut seen, mut work) = (HashSet::new(), vec![function]);
+    while let Some(caller) = work.pop() {
+        let calls = caller.find_named("llvm.call").into_iter().filter_map(|call| called(module, call));
+        work.extend(calls.filter(|callee| seen.insert(*callee)));
+    }
+    seen
+}
+
+/// Whether a function, or one that it calls, may wait for another thread if it is called again and again.
+pub fn touches_shared<'c>(module: Op<'c>, call: Op<'c>) -> bool {
+    let Some(callee) = called(module, call) else { return false };
+    touches_what_others_write(callee) || calls_of(module, callee).into_iter().any(touches_what_others_write)
+}
+
+/// Whether a function has volatile or atomic accesses, or inline assembly.
+fn touches_what_others_write(function: Op<'_>) -> bool {
+    function.contains(|op| match op.name() {
+        "llvm.load" => is_polled(op),
+        "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.inline_asm" => true,
+        _ => false,
+    })
+}
+
+/// Whether a load is of what other threads write meanwhile.
+fn is_polled(load: Op<'_>) -> bool {
+    load.has_attr("volatile_")
+        || load.attr("ordering").and_then(|order| order.as_int()).is_some_and(|order| order > 0)
 }
 
 /// Whether all lanes of a warp meet in each round of a loop.
@@ -113,20 +187,21 @@ fn carried(op: Op<'_>) -> Vec<Value<'_>> {
 /// Atomic operations (`bin_op`) that change the value at each round: add, sub, fadd, fsub.
 const PROGRESSING: [i64; 4] = [1, 2, 11, 12];
 
-/// Whether an operation reads what only another thread can change.
-fn polls<'c>(op: Op<'c>, spin: Op<'c>) -> bool {
-    let outside = |value: Value<'c>| {
+/// Whether a value is the same in all rounds of a loop.
+fn outside<'c>(spin: Op<'c>) -> impl Fn(Value<'c>) -> bool {
+    move |value| {
         value.defining_op().is_none_or(|source| !spin.is_ancestor_of(source) || source.constant_int().is_some())
             && !value
                 .block_arg()
                 .and_then(|(block, _)| block.parent_op())
                 .is_some_and(|owner| spin.is_ancestor_of(owner))
-    };
+    }
+}
+
+/// Whether an operation reads what only another thread can change; `outside` says whether a value is the same in all rounds.
+fn polls<'c>(op: Op<'c>, outside: impl Fn(Value<'c>) -> bool) -> bool {
     match op.name() {
-        "llvm.load" => {
-            op.has_attr("volatile_")
-                || op.attr("ordering").and_then(|attr| attr.as_int()).is_some_and(|order| order > 0)
-        }
+        "llvm.load" => is_polled(op),
         // `do old = cas(p, seen, f(seen)) while old != seen` ends by itself, waiting for one value does not.
         "llvm.cmpxchg" => outside(op.operand(1)),
         // Who adds finds another value next time; who takes a lock by `or`, or asks for a maximum, may find the same for ever.

@@ -32,21 +32,6 @@ pub fn waits_for_other_blocks(spin: Op<'_>) -> bool {
     !direct.into_iter().any(is_grid_barrier)
 }
 
-/// Whether a function, or one that it calls, may wait for another thread.
-pub fn may_wait_inside<'c>(module: Op<'c>, call: Op<'c>, seen: &mut Vec<Op<'c>>) -> bool {
-    let callee = call.attr("callee").and_then(|callee| callee.as_symbol()).and_then(|name| module.lookup_symbol(name));
-    let Some(function) = callee.filter(|function| !seen.contains(function)) else { return false };
-    seen.push(function);
-    function.find_all(|_| true).into_iter().any(|op| match op.name() {
-        "llvm.load" => {
-            op.has_attr("volatile_") || op.attr("ordering").and_then(|o| o.as_int()).is_some_and(|order| order > 0)
-        }
-        "llvm.atomicrmw" | "llvm.cmpxchg" | "llvm.inline_asm" => true,
-        "llvm.call" => may_wait_inside(module, op, seen),
-        _ => false,
-    })
-}
-
 /// Declares the runtime's function where a wrapper needs it.
 pub fn declare(wrapper: Op<'_>) {
     let Some(module) = wrapper.parent_of_name("builtin.module").filter(|_| wrapper.contains(is_grid_barrier)) else {

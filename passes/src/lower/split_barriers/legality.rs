@@ -16,7 +16,7 @@ use crate::analysis::{
     objects::{is_struct_argument, only_read},
     spaces::asks_of_unknown,
     synchronisation::STRUCTURES,
-    waiting::may_wait,
+    waiting::{may_wait, touches_shared},
 };
 use crate::lower::vectorize_threads::is_ordinary;
 
@@ -180,9 +180,7 @@ fn meets_each_time(op: Op<'_>) -> bool {
 fn may_wait_for_blocks(op: Op<'_>) -> bool {
     match op.name() {
         "scf.while" => grid::waits_for_other_blocks(op) && may_wait(op),
-        "llvm.call" => {
-            op.parent_of_name("builtin.module").is_some_and(|module| grid::may_wait_inside(module, op, &mut Vec::new()))
-        }
+        "llvm.call" => op.parent_of_name("builtin.module").is_some_and(|module| touches_shared(module, op)),
         _ => false,
     }
 }

@@ -81,6 +81,47 @@ llvm.func ptx_kernelcc @do_not_form_a_call_that_uses_shared_memory() {
   llvm.return
 }
 
+// A loop that another thread ends, and one that calls again and again what asks once.
+llvm.func @waits(%flag: !llvm.ptr) {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  llvm.br ^again
+^again:
+  %seen = llvm.atomicrmw add %flag, %zero monotonic : !llvm.ptr, i32
+  %none = llvm.icmp "eq" %seen, %zero : i32
+  llvm.cond_br %none, ^again, ^end
+^end:
+  llvm.return
+}
+
+llvm.func @asks(%flag: !llvm.ptr) -> i1 {
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %seen = llvm.atomicrmw xchg %flag, %one monotonic : !llvm.ptr, i32
+  %none = llvm.icmp "eq" %seen, %zero : i32
+  llvm.return %none : i1
+}
+
+llvm.func @asks_again(%flag: !llvm.ptr) {
+  llvm.br ^again
+^again:
+  %none = llvm.call @asks(%flag) : (!llvm.ptr) -> i1
+  llvm.cond_br %none, ^again, ^end
+^end:
+  llvm.return
+}
+
+// expected-remark @below {{kernel do_not_form_a_call_that_waits is not raised: it calls waits, which may wait for another thread}}
+llvm.func ptx_kernelcc @do_not_form_a_call_that_waits(%flag: !llvm.ptr) {
+  llvm.call @waits(%flag) : (!llvm.ptr) -> ()
+  llvm.return
+}
+
+// expected-remark @below {{kernel do_not_form_a_call_that_asks_again is not raised: it calls asks_again, which may wait for another thread}}
+llvm.func ptx_kernelcc @do_not_form_a_call_that_asks_again(%flag: !llvm.ptr) {
+  llvm.call @asks_again(%flag) : (!llvm.ptr) -> ()
+  llvm.return
+}
+
 // expected-remark @below {{kernel do_not_form_variable_arguments is not raised: it has variable arguments}}
 llvm.func ptx_kernelcc @do_not_form_variable_arguments(%p: !llvm.ptr, ...) {
   llvm.intr.vastart %p : !llvm.ptr

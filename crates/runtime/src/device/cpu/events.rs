@@ -193,7 +193,7 @@ impl Events for Cpu {
             device_ok()?;
             check(event)?;
             let choice = || record_later(event, stream).map(later::Choice::Later);
-            later::submit(stream, || Some(0), None, choice, |_| record(event, stream))
+            later::submit(stream, false, || Some(0), None, choice, |_| record(event, stream))
         })
     }
 

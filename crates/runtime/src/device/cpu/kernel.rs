@@ -38,6 +38,8 @@ pub struct Kernel {
     pub waits: AtomicBool,
     /// Its threads have done what threads do that wait for others, or for the host, or its block forms have loops for that.
     pub may_wait: AtomicBool,
+    /// Whether threads of its block forms have loops in which they may wait.
+    pub blocks_may_wait: bool,
     /// Whether threads of its coroutine form may wait without a barrier.
     pub threads_may_wait: bool,
     /// Its block forms have run several blocks in one call.
@@ -144,6 +146,7 @@ fn find_kernel(image: &'static CpuImage, name: &CStr) -> Option<Kernel> {
             carveout: AtomicI32::new(-1),
             waits: AtomicBool::new(false),
             may_wait: AtomicBool::new(entry.flags & FLAG_BLOCKS_WAIT != 0),
+            blocks_may_wait: entry.flags & FLAG_BLOCKS_WAIT != 0,
             threads_may_wait: entry.flags & FLAG_THREADS_WAIT != 0,
             runs: AtomicBool::new(false),
             together: AtomicU32::new(0),

@@ -156,9 +156,7 @@ impl Kernels for Cpu {
             // SAFETY: by contract.
             return unsafe { launch_with_events(function, launch) };
         }
-        if let Ok(kernel) = kernel(function) {
-            launches::foresee(kernel, launch.block);
-        }
+        let waits = kernel(function).is_ok_and(|kernel| launches::foresee(kernel, launch.block));
         // SAFETY: by contract.
         let keep = || unsafe { Recorded::new(function, launch) }.map(Work::Kernel);
         let choice = || {
@@ -169,7 +167,8 @@ impl Kernels for Cpu {
         let cost = || launches::cost(kernel(function).ok()?, launch.grid, launch.block);
         let says = || a_launch(function, launch);
         capture::recorded(launch.stream, keep, || {
-            later::submit(launch.stream, cost, Some(&says), choice, |way| children::launch(function, launch, way))
+            let now = |way| children::launch(function, launch, way);
+            later::submit(launch.stream, waits, cost, Some(&says), choice, now)
         })
     }
 

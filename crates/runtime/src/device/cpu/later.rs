@@ -1,7 +1,7 @@
 //! Whether what a stream is asked for is done at once by the thread that asks, or kept for later (`runners`).
 //!
 //! Work of the default streams that has nothing to wait for is done at once, as launching threads take part in grids anyway, and so is work of
-//! other streams that takes less than to hand it over. Everything is where `REGRAIN_CPU_STREAMS=synchronous` asks for
+//! other streams that takes less than to hand it over. What may wait for the program is kept in all streams. Everything is done at once where `REGRAIN_CPU_STREAMS=synchronous` asks for
 //! it, in an order of chance, in programs that time their launches or check them, and where one OS thread is to run
 //! blocks until a kernel comes that may wait for what the program does next.
 
@@ -99,19 +99,21 @@ fn beside(stream: &Stream) -> Way {
     Way::Beside { legacy: stream.is_legacy() }
 }
 
-/// Does `now`, or keeps what `keep` makes of it, in the order of the stream.
+/// Does `now`, or keeps what `keep` makes of it, in the order of the stream; `waits`: it may wait for what the program does next.
 pub fn submit(
     stream: seam::Stream,
+    waits: bool,
     cost: impl FnOnce() -> Option<u64>,
     says: Says,
     keep: impl FnOnce() -> Result<Choice>,
     now: impl FnOnce(Way) -> Result,
 ) -> Result {
-    if streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
+    if !waits && streams::is_legacy(stream) && runners::is_idle() || !is_asynchronous() {
         return alone(stream, says, now, false);
     }
     let target = streams::get(stream)?;
-    if is_quick(&target, cost())
+    if !waits
+        && is_quick(&target, cost())
         && let Some(_turn) = runners::enter(&target)
     {
         return told(stream, says, || now(beside(&target)));

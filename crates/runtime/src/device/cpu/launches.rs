@@ -129,16 +129,23 @@ pub fn cost(kernel: &Kernel, grid: Dim3, block: Dim3) -> Option<u64> {
     time.filter(|_| choose_block_entry(kernel, block).is_some() && !kernel.may_wait.load(Ordering::Relaxed))
 }
 
-/// Takes note of a kernel that is to be launched and may wait for what the program does next: for such kernels streams
-/// go on beside the program with one OS thread, too.
-pub fn foresee(kernel: &Kernel, block: Dim3) {
-    let may_wait = || {
-        kernel.may_wait.load(Ordering::Relaxed)
-            || kernel.threads_may_wait && choose_block_entry(kernel, block).is_none()
-    };
-    if processors::threads() == 1 && may_wait() {
+/// Whether the code of a kernel has loops in which it may wait for what the program does next, in the form that blocks of this shape have.
+pub fn may_wait(kernel: &Kernel, block: Dim3) -> bool {
+    match kernel.threads_may_wait || kernel.blocks_may_wait {
+        true if choose_block_entry(kernel, block).is_some() => kernel.blocks_may_wait,
+        true => kernel.threads_may_wait,
+        false => false,
+    }
+}
+
+/// Takes note of a kernel that is to be launched. Gives whether it may wait for what the program does next: for such kernels streams go on beside
+/// the program with one OS thread, too.
+pub fn foresee(kernel: &Kernel, block: Dim3) -> bool {
+    let waits = may_wait(kernel, block);
+    if processors::threads() == 1 && (waits || kernel.may_wait.load(Ordering::Relaxed)) {
         later::expect_waiting();
     }
+    waits
 }
 
 /// What a launch asks for, and how its grid runs.

@@ -106,11 +106,11 @@ impl Memory for Cpu {
                 of_graphs::free(region)?;
                 // It stays until its stream has got there.
                 let kept = || Ok(Choice::Later(Kept::Work(Work::Free(region.clone()))));
-                later::submit(stream, || Some(0), None, kept, |_| Ok(()))
+                later::submit(stream, false, || Some(0), None, kept, |_| Ok(()))
             }
             None => {
                 let now = |_| heap::release(pointer, &[Kind::Device]);
-                later::submit(stream, || Some(0), None, || free_behind(pointer), now)
+                later::submit(stream, false, || Some(0), None, || free_behind(pointer), now)
             }
         })
     }

@@ -114,7 +114,7 @@ impl Streams for Cpu {
             || Ok(work.clone()),
             || {
                 let choice = || Ok(Choice::Later(Kept::Work(work.clone())));
-                let done = later::submit(stream, || None, None, choice, |way| work.run(stream, way));
+                let done = later::submit(stream, false, || None, None, choice, |way| work.run(stream, way));
                 // What it does may be seen by anybody.
                 checks::order(Order::HostWaitsForAll);
                 done
@@ -134,6 +134,7 @@ impl Streams for Cpu {
         checks::order(Order::HostWaitsForAll);
         later::submit(
             stream,
+            false,
             || None,
             None,
             choice,

@@ -96,7 +96,8 @@ fn done(order: Order, work: &Work, says: impl Fn() -> Event) -> Result {
         return later::at_once(stream, Some(says), |way| work.run(stream, way));
     }
     let now = || {
-        let done = later::submit(stream, || work.cost(), Some(says), || choice(work), |way| work.run(stream, way));
+        let now = |way| work.run(stream, way);
+        let done = later::submit(stream, false, || work.cost(), Some(says), || choice(work), now);
         if checks::checker().is_some() && may_wait(work) {
             checks::order(checks::Order::HostWaitsFor(&*streams::get(stream)?));
         }

@@ -294,7 +294,8 @@ impl Graphs for Cpu {
             memory::begin(&plan)?;
             changes::behind_the_last(instance, stream)?;
             let choice = || Ok(if work.has_events() { Choice::Wait } else { Choice::Later(Kept::Work(work.clone())) });
-            later::submit(stream, || plan.cost(), None, choice, |way| work.run(stream, way))
+            let now = |way| work.run(stream, way);
+            later::submit(stream, work.may_wait(), || plan.cost(), None, choice, now)
         })
     }
 }

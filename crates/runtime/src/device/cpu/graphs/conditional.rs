@@ -91,6 +91,11 @@ impl Condition {
         self.plans.iter().any(|plan| plan.has_events())
     }
 
+    /// Whether one of its graphs may wait for what the program does next.
+    pub fn may_wait(&self) -> bool {
+        self.plans.iter().any(|plan| plan.may_wait())
+    }
+
     fn value(&self) -> u32 {
         values().get(&self.handle).map_or(0, |value| value.now)
     }

@@ -164,6 +164,11 @@ impl Plan {
         self.steps.iter().map(|node| node.work.cost()).sum()
     }
 
+    /// Whether any of it may wait for what the program does next.
+    pub fn may_wait(&self) -> bool {
+        self.steps.iter().any(|node| node.work.may_wait())
+    }
+
     /// Whether it can do what `other` does, and why not.
     fn difference(&self, other: &Self) -> Option<Difference> {
         let place = |plan: &Self| -> HashMap<Name, usize> {

@@ -296,6 +296,16 @@ impl Work {
         }
     }
 
+    /// Whether it may wait for what the program does next.
+    pub fn may_wait(&self) -> bool {
+        match self {
+            Self::Kernel(launch) => launches::may_wait(launch.kernel, launch.block),
+            Self::Graph(child) => child.plan.may_wait(),
+            Self::Conditional(condition) => condition.may_wait(),
+            _ => false,
+        }
+    }
+
     /// Does it.
     pub fn run(&self, stream: Stream, way: Way) -> Result {
         // SAFETY: what the program promised when it described the work.
