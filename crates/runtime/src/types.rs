@@ -160,7 +160,7 @@ pub struct PointerAttributes {
 
 /// `cudaMemLocation`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     pub kind: u32,
     pub id: i32,

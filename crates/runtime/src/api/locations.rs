@@ -64,7 +64,35 @@ impl Batch {
     }
 }
 
+/// Writes the values of a `cudaMemRangeAttribute`, as many as `size` bytes hold.
+///
+/// # Safety
+/// `data` is null or valid for so many bytes.
+unsafe fn range_attribute(data: *mut c_void, size: usize, which: u32, pointer: *const c_void, count: usize) -> Result {
+    check(!data.is_null() && size.is_multiple_of(size_of::<i32>()))?;
+    let values = device()?.range_attribute(pointer, count, which, size / size_of::<i32>())?;
+    for (at, value) in values.into_iter().enumerate() {
+        // SAFETY: by contract: no more values than there is room for.
+        unsafe { data.cast::<i32>().add(at).write_unaligned(value) };
+    }
+    Ok(())
+}
+
 cuda_api! {
+    fn cudaMemRangeGetAttribute(data: *mut c_void, size: usize, which: u32, pointer: *const c_void, count: usize) {
+        range_attribute(data, size, which, pointer, count)
+    }
+
+    fn cudaMemRangeGetAttributes(
+        data: *mut *mut c_void, sizes: *mut usize, which: *mut u32, number: usize, pointer: *const c_void, count: usize
+    ) {
+        check(number != 0 && !data.is_null() && !sizes.is_null() && !which.is_null())?;
+        for at in 0..number {
+            range_attribute(*data.add(at), *sizes.add(at), *which.add(at), pointer, count)?;
+        }
+        Ok(())
+    }
+
     fn cudaMemPrefetchAsync / cudaMemPrefetchAsync_ptsz [on] (
         pointer: *const c_void, count: usize, to: u64, stream_or_flags: *mut c_void, stream: *mut c_void
     ) {

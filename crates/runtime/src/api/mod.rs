@@ -12,7 +12,7 @@ pub mod graph_params;
 pub mod graphs;
 pub mod interprocess;
 pub mod kernels;
-mod locations;
+pub mod locations;
 pub mod memory;
 mod properties;
 mod registration;

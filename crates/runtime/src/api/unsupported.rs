@@ -1,6 +1,6 @@
 //! Functions of CUDA's runtime that no device carries out: each returns `cudaErrorNotSupported`.
 //!
-//! External memory, pools of other processes, libraries, clusters, what is shared with OpenGL, EGL and VDPAU. They are present so that
+//! External memory, pools of other processes, clusters, what is shared with OpenGL, EGL and VDPAU. They are present so that
 //! a program that only tries them links and can fall back: `libregrain_rt.a` has every name that `libcudart` has. Under the C calling
 //! conventions of the supported processors a function may ignore its arguments, so one signature serves all.
 
@@ -36,14 +36,12 @@ unsupported! {
     cudaGraphicsResourceGetMappedPointer cudaGraphicsResourceSetMapFlags cudaGraphicsSubResourceGetMappedArray
     cudaGraphicsUnmapResources cudaGraphicsUnregisterResource cudaGraphicsVDPAURegisterOutputSurface
     cudaGraphicsVDPAURegisterVideoSurface cudaImportExternalMemory cudaImportExternalSemaphore
-    cudaKernelSetAttributeForDevice cudaLaunchCooperativeKernelMultiDevice cudaLibraryEnumerateKernels
-    cudaLibraryGetGlobal cudaLibraryGetKernel cudaLibraryGetKernelCount cudaLibraryGetManaged
-    cudaLibraryGetUnifiedFunction cudaLibraryLoadData cudaLibraryLoadFromFile cudaLibraryUnload cudaLogsCurrent
+    cudaLaunchCooperativeKernelMultiDevice cudaLibraryGetManaged cudaLibraryGetUnifiedFunction cudaLogsCurrent
     cudaLogsDumpToFile cudaLogsDumpToMemory cudaLogsRegisterCallback cudaLogsUnregisterCallback cudaMemPoolExportPointer
     cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle cudaMemPoolImportPointer
-    cudaMemRangeGetAttribute cudaMemRangeGetAttributes cudaMipmappedArrayGetMemoryRequirements
-    cudaMipmappedArrayGetSparseProperties cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialClusterSize
-    cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_ptsz cudaSignalExternalSemaphoresAsync_v2
-    cudaSignalExternalSemaphoresAsync_v2_ptsz cudaVDPAUGetDevice cudaVDPAUSetVDPAUDevice cudaWaitExternalSemaphoresAsync
-    cudaWaitExternalSemaphoresAsync_ptsz cudaWaitExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2_ptsz
+    cudaMipmappedArrayGetMemoryRequirements cudaMipmappedArrayGetSparseProperties cudaOccupancyMaxActiveClusters
+    cudaOccupancyMaxPotentialClusterSize cudaSignalExternalSemaphoresAsync cudaSignalExternalSemaphoresAsync_ptsz
+    cudaSignalExternalSemaphoresAsync_v2 cudaSignalExternalSemaphoresAsync_v2_ptsz cudaVDPAUGetDevice
+    cudaVDPAUSetVDPAUDevice cudaWaitExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync_ptsz
+    cudaWaitExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2_ptsz
 }

@@ -197,6 +197,10 @@ pub trait Memory {
     }
     fn prefetch(&self, pointer: *const c_void, count: usize, to: Location, stream: Stream) -> Result;
     fn advise(&self, pointer: *const c_void, count: usize, advice: u32, location: Location) -> Result;
+    /// What was advised for a range, or where it was prefetched to last: the values of a `cudaMemRangeAttribute`, of which there is room for so many.
+    fn range_attribute(&self, _pointer: *const c_void, _count: usize, _which: u32, _room: usize) -> Result<Vec<i32>> {
+        no()
+    }
     /// A handle of device memory for other processes.
     fn memory_handle(&self, _pointer: *mut c_void) -> Result<Foreign> {
         no()
@@ -426,6 +430,13 @@ pub trait Streams {
     /// # Safety
     /// `callback` may be called with `data` from any thread.
     unsafe fn callback(&self, stream: Stream, callback: StreamCallback, data: *mut c_void) -> Result;
+    /// Waits for values in memory, or writes some, one after the other.
+    ///
+    /// # Safety
+    /// The memory is there until that is done.
+    unsafe fn values(&self, _stream: Stream, _operations: &[ValueOperation]) -> Result {
+        no()
+    }
     /// The value of a `cudaLaunchAttribute` of a stream.
     fn stream_attribute(&self, _stream: Stream, _which: u32) -> Result<[u64; 8]> {
         no()
@@ -435,6 +446,31 @@ pub trait Streams {
     }
     /// The lowest and the highest priority.
     fn priorities(&self) -> Result<(i32, i32)>;
+}
+
+/// How a value in memory is compared with the one that is waited for, as `CUstreamWaitValue_flags` has it.
+#[derive(Clone, Copy)]
+pub enum Comparison {
+    AtLeast,
+    Equal,
+    And,
+    Nor,
+}
+
+#[derive(Clone, Copy)]
+pub enum ValueTask {
+    Wait(Comparison),
+    Write,
+}
+
+/// What a stream does with a value in memory.
+#[derive(Clone, Copy)]
+pub struct ValueOperation {
+    pub address: usize,
+    pub value: u64,
+    /// Of 64 bits, not of 32.
+    pub is_wide: bool,
+    pub task: ValueTask,
 }
 
 /// Events.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::copies::{copy_of, region};
 use super::frame::{current, driver_api};
 use super::known;
-use super::modules::{function, handle_of};
+use super::modules::function;
 use crate::abi::Dim3;
 use crate::api::graph_nodes::{cudaGraphNodeGetDependencies_v2, cudaGraphNodeGetDependentNodes_v2};
 use crate::api::graph_params::cudaGraphGetEdges_v2;
@@ -13,6 +13,7 @@ use crate::api::graphs::{self as runtime, handles};
 use crate::device::cuda::layout::Memcpy3d;
 use crate::device::seam::{Handle, Launch, NodeParams, NodeWork};
 use crate::error::{CudaError, Result, check, quietly};
+use crate::images::registry::handle_of;
 use crate::macros::put;
 use crate::types::{MemsetNode, UpdateResult};
 
@@ -84,7 +85,7 @@ driver_api! {
             return Err(CudaError::INVALID_VALUE);
         };
         put(target, KernelNode {
-            function: handle_of(function), grid: launch.grid.array(), block: launch.block.array(),
+            function: handle_of(function).cast_mut(), grid: launch.grid.array(), block: launch.block.array(),
             shared: launch.shared as u32, arguments: launch.args, extra: std::ptr::null_mut(),
             kernel: std::ptr::null_mut(), context: std::ptr::null_mut(),
         })

@@ -5,14 +5,14 @@ use std::ffi::{CStr, c_char, c_void};
 use super::frame::driver_api;
 use super::{
     contexts, copies, devices, errors, functions, graphs, jit, memory, modules, same, same_graphs, textures,
-    unsupported, virtual_memory,
+    unsupported, values, virtual_memory,
 };
 use crate::error::{CudaError, Result, check};
-use crate::images::registry::function;
+use crate::images::registry::{function, handle_of};
 use crate::macros::{cuda_api, put};
 
 /// All that is exported, in lists.
-fn lists() -> [&'static [super::entry::Entry]; 17] {
+fn lists() -> [&'static [super::entry::Entry]; 18] {
     [
         contexts::ENTRIES,
         copies::ENTRIES,
@@ -29,6 +29,7 @@ fn lists() -> [&'static [super::entry::Entry]; 17] {
         same_graphs::ENTRIES,
         textures::ENTRIES,
         unsupported::ENTRIES,
+        values::ENTRIES,
         virtual_memory::ENTRIES,
         ENTRIES,
     ]
@@ -72,10 +73,15 @@ const SINCE: &[(&str, i32)] = &[
     ("cuMemAdvise_v2", 12020),
     ("cuMemHostRegister_v2", 6050),
     ("cuMemPrefetchAsync_v2", 12020),
+    ("cuStreamBatchMemOp_v2", 11070),
     ("cuStreamBeginCapture_v2", 10010),
     ("cuStreamDestroy_v2", 4000),
     ("cuStreamGetCaptureInfo_v2", 11030),
     ("cuStreamGetCaptureInfo_v3", 12030),
+    ("cuStreamWaitValue32_v2", 11070),
+    ("cuStreamWaitValue64_v2", 11070),
+    ("cuStreamWriteValue32_v2", 11070),
+    ("cuStreamWriteValue64_v2", 11070),
 ];
 const SINCE_ELSE: i32 = 3020;
 
@@ -176,5 +182,5 @@ fn kernel_handle(stub: *const c_void) -> Result<*mut c_void> {
     if crate::device::choice::kind() == crate::device::cuda::machine::ROW.kind {
         return Err(CudaError::NOT_SUPPORTED);
     }
-    function(stub).map(modules::handle_of)
+    function(stub).map(|kernel| handle_of(kernel).cast_mut())
 }

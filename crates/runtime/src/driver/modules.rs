@@ -1,6 +1,6 @@
 //! Modules and libraries: code that a program loads while it runs, and what is found in it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -10,16 +10,15 @@ use crate::device::choice;
 use crate::device::cpu;
 use crate::error::{CudaError, Result, check};
 use crate::images::loaded::{self, Loaded, Refusal};
-use crate::images::registry::Function;
+use crate::images::registry::{self, Function};
 use crate::macros::put;
 
 type Handle = *mut c_void;
 
-/// What is loaded, by the handle of the module or library, and the kernels that programs have handles of.
+/// What is loaded, by the handle of the module or library.
 #[derive(Default)]
 struct Table {
     modules: HashMap<usize, Loaded>,
-    functions: HashSet<usize>,
     made: usize,
 }
 
@@ -33,18 +32,7 @@ fn table() -> MutexGuard<'static, Table> {
 
 /// The kernel behind a `CUfunction` or `CUkernel`.
 pub fn function(handle: Handle) -> Result<&'static Function> {
-    if !table().functions.contains(&(handle as usize)) {
-        return Err(CudaError::INVALID_RESOURCE_HANDLE);
-    }
-    // SAFETY: handles in the table are kernels, which are never freed.
-    Ok(unsafe { &*handle.cast::<Function>() })
-}
-
-/// The handle of a kernel, which the program has from now on.
-pub fn handle_of(function: &'static Function) -> Handle {
-    let handle = std::ptr::from_ref(function);
-    table().functions.insert(handle as usize);
-    handle.cast_mut().cast()
+    registry::of_handle(handle)
 }
 
 /// Says why nothing was loaded where `CUDA_LOG_FILE` asks for it, as CUDA's own driver does.
@@ -71,7 +59,7 @@ fn print_to(to: &mut dyn std::io::Write, text: &str) {
 ///
 /// # Safety
 /// As `cuModuleLoadData`.
-unsafe fn load(handle: *mut Handle, data: *const c_void, options: &Options) -> Result {
+pub unsafe fn load(handle: *mut Handle, data: *const c_void, options: &Options) -> Result {
     // SAFETY: by contract.
     unsafe { load_known(handle, data, None, options) }
 }
@@ -93,8 +81,10 @@ unsafe fn load_known(handle: *mut Handle, data: *const c_void, known: Option<usi
     })?;
     // SAFETY: as above.
     unsafe { options.tell("") };
+    for kernel in &loaded.kernels {
+        registry::handle_of(kernel);
+    }
     let mut table = table();
-    table.functions.extend(loaded.kernels.iter().map(|kernel| std::ptr::from_ref(*kernel) as usize));
     let made = FIRST_HANDLE + 16 * table.made;
     table.made += 1;
     table.modules.insert(made, loaded);
@@ -106,7 +96,7 @@ unsafe fn load_known(handle: *mut Handle, data: *const c_void, known: Option<usi
 ///
 /// # Safety
 /// As `cuModuleLoad`.
-unsafe fn load_file(handle: *mut Handle, path: *const c_char, options: &Options) -> Result {
+pub unsafe fn load_file(handle: *mut Handle, path: *const c_char, options: &Options) -> Result {
     check(!handle.is_null() && !path.is_null())?;
     current()?;
     // SAFETY: a C string by contract.
@@ -118,15 +108,15 @@ unsafe fn load_file(handle: *mut Handle, path: *const c_char, options: &Options)
     unsafe { load_known(handle, bytes.as_ptr().cast(), known, options) }
 }
 
-fn unload(handle: Handle) -> Result {
+pub fn unload(handle: Handle) -> Result {
     // What is launched of it ends first.
     started()?.flush();
     let mut table = table();
     let gone = table.modules.remove(&(handle as usize)).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
-    for kernel in &gone.kernels {
-        table.functions.remove(&(std::ptr::from_ref(*kernel) as usize));
-    }
     drop(table);
+    for kernel in &gone.kernels {
+        registry::forget_handle(kernel);
+    }
     gone.unload();
     Ok(())
 }
@@ -141,7 +131,7 @@ fn in_module<T>(handle: Handle, ask: impl FnOnce(&Loaded) -> Result<T>) -> Resul
 ///
 /// # Safety
 /// `name` is null or a C string.
-unsafe fn kernel(module: Handle, name: *const c_char) -> Result<Handle> {
+pub unsafe fn kernel(module: Handle, name: *const c_char) -> Result<Handle> {
     check(!name.is_null())?;
     // SAFETY: by contract.
     let name = unsafe { CStr::from_ptr(name) };
@@ -155,7 +145,7 @@ unsafe fn kernel(module: Handle, name: *const c_char) -> Result<Handle> {
 ///
 /// # Safety
 /// As `cuModuleGetGlobal`.
-unsafe fn variable(pointer: *mut usize, size: *mut usize, module: Handle, name: *const c_char) -> Result {
+pub unsafe fn variable(pointer: *mut usize, size: *mut usize, module: Handle, name: *const c_char) -> Result {
     check(!name.is_null())?;
     // SAFETY: by contract; names of an image are C strings.
     unsafe {
@@ -172,11 +162,15 @@ unsafe fn variable(pointer: *mut usize, size: *mut usize, module: Handle, name: 
     }
 }
 
+pub fn number_of_kernels(module: Handle) -> Result<u32> {
+    in_module(module, |module| Ok(module.kernels.len() as u32))
+}
+
 /// Writes as many handles of a module's kernels as there is room for.
 ///
 /// # Safety
 /// `kernels` is valid for so many.
-unsafe fn list(kernels: *mut Handle, room: u32, module: Handle) -> Result {
+pub unsafe fn list(kernels: *mut Handle, room: u32, module: Handle) -> Result {
     check(!kernels.is_null())?;
     in_module(module, |module| {
         for (at, kernel) in module.kernels.iter().take(room as usize).enumerate() {
@@ -211,9 +205,7 @@ driver_api! {
         check(!function.is_null())?;
         put(function, kernel(module, name)?)
     }
-    fn cuModuleGetFunctionCount(count: *mut u32, module: Handle) {
-        put(count, in_module(module, |module| Ok(module.kernels.len() as u32))?)
-    }
+    fn cuModuleGetFunctionCount(count: *mut u32, module: Handle) { put(count, number_of_kernels(module)?) }
     fn cuModuleEnumerateFunctions(functions: *mut Handle, room: u32, module: Handle) { list(functions, room, module) }
     fn cuModuleGetGlobal_v2(pointer: *mut usize, size: *mut usize, module: Handle, name: *const c_char) {
         variable(pointer, size, module, name)
@@ -236,9 +228,7 @@ driver_api! {
         check(!kernel.is_null())?;
         put(kernel, self::kernel(library, name)?)
     }
-    fn cuLibraryGetKernelCount(count: *mut u32, library: Handle) {
-        put(count, in_module(library, |module| Ok(module.kernels.len() as u32))?)
-    }
+    fn cuLibraryGetKernelCount(count: *mut u32, library: Handle) { put(count, number_of_kernels(library)?) }
     fn cuLibraryEnumerateKernels(kernels: *mut Handle, room: u32, library: Handle) { list(kernels, room, library) }
     fn cuLibraryGetModule(module: *mut Handle, library: Handle) {
         in_module(library, |_| Ok(()))?;

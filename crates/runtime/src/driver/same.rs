@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use super::frame::{current, driver_api};
-use crate::api::{devices, graphs, memory, streams};
+use crate::api::{devices, graphs, locations, memory, streams};
 use crate::error::quietly;
 use crate::types::{Access, EdgeData, HostNode, Location, MemsetNode, PoolProps, UpdateResult};
 
@@ -70,6 +70,13 @@ same! {
     cuLaunchHostFunc = streams::cudaLaunchHostFunc(stream: Handle, function: Option<HostFunction>, data: *mut c_void);
     cuLaunchHostFunc_ptsz = streams::cudaLaunchHostFunc_ptsz(
         stream: Handle, function: Option<HostFunction>, data: *mut c_void
+    );
+
+    cuMemRangeGetAttribute = locations::cudaMemRangeGetAttribute(
+        data: *mut c_void, size: usize, which: u32, pointer: *const c_void, count: usize
+    );
+    cuMemRangeGetAttributes = locations::cudaMemRangeGetAttributes(
+        data: *mut Handle, sizes: *mut usize, which: *mut u32, number: usize, pointer: *const c_void, count: usize
     );
 
     cuEventCreate = streams::cudaEventCreateWithFlags(event: *mut Handle, flags: u32);

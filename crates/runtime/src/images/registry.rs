@@ -94,6 +94,8 @@ struct Registry {
     modules: Vec<&'static Module>,
     /// By the address of the host's stub.
     functions: ByAddress<&'static Function>,
+    /// The kernels that the program has handles of: their own addresses.
+    handles: ByAddress<&'static Function>,
     /// By the address of the host's variable.
     variables: ByAddress<&'static Variable>,
 }
@@ -161,7 +163,7 @@ pub unsafe fn add_variable(
     write().variables.insert(shadow, Box::leak(Box::new(variable)));
 }
 
-/// Counts the kernels that were added: none goes, but another one may take its stub's address.
+/// Counts the kernels that were added, and the handles that went: another kernel may take a stub's address.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// A kernel that was looked for.
@@ -177,7 +179,25 @@ thread_local! {
     static FOUND: [Cell<Option<Found>>; 8] = const { [const { Cell::new(None) }; 8] };
 }
 
-/// The kernel behind a host stub.
+/// The handle of a kernel, which the program has from now on.
+pub fn handle_of(function: &'static Function) -> *const c_void {
+    let handle = std::ptr::from_ref(function);
+    write().handles.insert(handle as usize, function);
+    handle.cast()
+}
+
+/// The kernel behind a handle.
+pub fn of_handle(handle: *const c_void) -> Result<&'static Function> {
+    read().handles.get(&(handle as usize)).copied().ok_or(CudaError::INVALID_RESOURCE_HANDLE)
+}
+
+/// Forgets the handle of a kernel that goes.
+pub fn forget_handle(function: &'static Function) {
+    write().handles.remove(&(std::ptr::from_ref(function) as usize));
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// The kernel behind a host stub, or behind a handle in its place.
 pub fn function(stub: *const c_void) -> Result<&'static Function> {
     let (stub, changes) = (stub as usize, CHANGES.load(Ordering::Acquire));
     // Stubs lie at multiples of 16.
@@ -186,7 +206,9 @@ pub fn function(stub: *const c_void) -> Result<&'static Function> {
     if let Some(found) = found.filter(|found| found.stub == stub && found.changes == changes) {
         return Ok(found.function);
     }
-    let function = read().functions.get(&stub).copied().ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
+    let registered = read();
+    let function = registered.functions.get(&stub).or_else(|| registered.handles.get(&stub)).copied();
+    let function = function.ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
     let _ = FOUND.try_with(|found| found[place].set(Some(Found { stub, changes, function })));
     Ok(function)
 }

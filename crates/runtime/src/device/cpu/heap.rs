@@ -15,7 +15,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::slabs::{self, Slabs};
-use super::{checks, files, kernel, limits, pages};
+use super::{advice, checks, files, kernel, limits, pages};
 use crate::error::{CudaError, Result};
 
 const ALIGNMENT: usize = 256;
@@ -244,6 +244,9 @@ pub fn finish_release(pointer: *mut c_void) -> Result {
             amounts.used -= found.size;
         }
         heap.give_back(&found);
+        if found.kind == Kind::Managed {
+            advice::forget(found.start, found.size);
+        }
     }
     Ok(())
 }

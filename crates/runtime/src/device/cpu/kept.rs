@@ -11,7 +11,8 @@ use super::heap;
 use super::pool::Way;
 use super::streams::Stream;
 use super::trace::{self, Event};
-use crate::device::seam::StreamCallback;
+use super::values;
+use crate::device::seam::{StreamCallback, ValueOperation};
 use crate::error::{self, CudaError, Result};
 
 pub enum Kept {
@@ -26,6 +27,7 @@ pub enum Kept {
     /// Done as soon as the event has been reached.
     Wait(Arc<Point>),
     Free(*mut c_void),
+    Values(Box<[ValueOperation]>),
 }
 
 // SAFETY: pointers of the program, which it may use from any thread.
@@ -91,6 +93,10 @@ impl Kept {
                 Ok(())
             }
             Self::Free(pointer) => heap::finish_release(pointer),
+            Self::Values(operations) => {
+                device_ok()?;
+                values::perform(&operations)
+            }
             // Whoever waits is to go on, and is called, whatever has become of the device.
             Self::Callback(callback, data) => {
                 call(callback, handle, data);

@@ -12,9 +12,9 @@ use super::kept::Kept;
 use super::later::{self, Choice};
 use super::limits::{check_device, total_memory};
 use super::machine::Cpu;
-use super::{interprocess, kernel, pools, runners, streams};
+use super::{advice, interprocess, kernel, pools, runners, streams};
 use crate::device::seam::{Foreign, Memory, Space, Stream};
-use crate::error::{CudaError, Result};
+use crate::error::{CudaError, Result, check};
 use crate::types::{Location, PointerAttributes};
 
 /// Memory of the host that the device reaches.
@@ -168,13 +168,24 @@ impl Memory for Cpu {
         device_ok()?;
         streams::check(stream)?;
         check_location(to)?;
-        heap::advisable(pointer, count)
+        heap::advisable(pointer, count)?;
+        advice::prefetched(pointer as usize, count, to);
+        Ok(())
     }
 
-    fn advise(&self, pointer: *const c_void, count: usize, _advice: u32, location: Location) -> Result {
+    fn advise(&self, pointer: *const c_void, count: usize, advice: u32, location: Location) -> Result {
         device_ok()?;
         check_location(location)?;
-        heap::advisable(pointer, count)
+        heap::advisable(pointer, count)?;
+        advice::advise(pointer as usize, count, advice, location);
+        Ok(())
+    }
+
+    fn range_attribute(&self, pointer: *const c_void, count: usize, which: u32, room: usize) -> Result<Vec<i32>> {
+        device_ok()?;
+        check(count != 0)?;
+        heap::advisable(pointer, count)?;
+        advice::attribute(pointer as usize, count, which, room)
     }
 
     fn memory_handle(&self, pointer: *mut c_void) -> Result<Foreign> {

@@ -9,6 +9,7 @@
 //! `queue`), who does it (`runners`) and whether it is done at once (`later`), and the seam (`machine`, `memory`, `transfers`, `stream_calls`, `events`,
 //! `kernels`, `launches`).
 
+mod advice;
 mod arrays;
 mod barrier;
 mod block;
@@ -71,6 +72,7 @@ mod textures;
 mod trace;
 mod transfers;
 mod turns;
+mod values;
 mod virtual_memory;
 mod waiting;
 mod warp;

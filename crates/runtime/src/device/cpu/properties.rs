@@ -114,6 +114,8 @@ fn set_texture_limits(prop: &mut DeviceProp) {
 /// Attributes of the driver alone: virtual memory, and that other processes get it as files.
 const VIRTUAL_MEMORY: u32 = 102;
 const SHARED_BY_FILES: u32 = 103;
+/// Likewise: streams that wait for values in memory and write some, of 64 bits, and with `CU_STREAM_WAIT_VALUE_NOR`, as first and as now.
+const VALUES_IN_STREAMS: [u32; 5] = [92, 93, 94, 122, 123];
 
 /// The value of a `cudaDeviceAttr`; attributes of features that are not there are 0.
 pub fn attribute(which: u32) -> Result<c_int, CudaError> {
@@ -182,6 +184,7 @@ pub fn attribute(which: u32) -> Result<c_int, CudaError> {
         100 => prop.pageableMemoryAccessUsesHostPageTables,
         101 => prop.directManagedMemAccessFromHost,
         VIRTUAL_MEMORY | SHARED_BY_FILES => 1,
+        _ if VALUES_IN_STREAMS.contains(&which) => 1,
         106 => prop.maxBlocksPerMultiProcessor,
         115 => prop.memoryPoolsSupported,
         125 => prop.ipcEventSupported,

@@ -12,8 +12,8 @@ use super::kept::{Kept, call};
 use super::later::{self, Choice};
 use super::machine::Cpu;
 use super::streams::{PRIORITIES, check, create, destroy, finish, get};
-use super::{events, pool, runners};
-use crate::device::seam::{Stream, Streams};
+use super::{events, pool, runners, values};
+use crate::device::seam::{Stream, Streams, ValueOperation};
 use crate::error::{CudaError, Result};
 
 /// Values of `cudaStreamAttrID`: how caches are used, how threads wait, domains of memory. Results are the same without them.
@@ -143,6 +143,19 @@ impl Streams for Cpu {
                 Ok(())
             },
         )
+    }
+
+    unsafe fn values(&self, stream: Stream, operations: &[ValueOperation]) -> Result {
+        device_ok()?;
+        check(stream)?;
+        capture::refuse_on(stream)?;
+        values::check_all(operations)?;
+        let waits = operations.iter().any(ValueOperation::waits);
+        if waits {
+            later::expect_waiting();
+        }
+        let choice = || Ok(Choice::Later(Kept::Values(operations.into())));
+        later::submit(stream, waits, || Some(0), None, choice, |_| values::perform(operations))
     }
 
     fn stream_attribute(&self, stream: Stream, which: u32) -> Result<[u64; 8]> {
