@@ -38,6 +38,7 @@ if "REGRAIN_LIT_EMULATE" in os.environ:
 # tools/sanitize.sh: with the runtime that it has built, and host code like it.
 if "REGRAIN_LIT_SANITIZER" in os.environ:
     config.environment["REGRAIN_APPEND_FLAGS"] += " -fsanitize=" + os.environ["REGRAIN_LIT_SANITIZER"]
+    config.available_features.add("sanitizer-" + os.environ["REGRAIN_LIT_SANITIZER"])
     for name in ["REGRAIN_LIB_DIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"]:
         if name in os.environ:
             config.environment[name] = os.environ[name]
@@ -94,17 +95,20 @@ if any(os.path.exists(os.path.join(path, "ocml.bc")) for path in rocm):
     config.available_features.add("rocm-device-libs")
 config.available_features.add("host-" + platform.machine())
 
-# The feature `gdb`: a debugger that may start programs here, which containers can forbid.
+# The feature `gdb`: a debugger that may start programs here, which containers can forbid, and call their functions, which it cannot where it does
+# not know all of the processor's state.
 if shutil.which("gdb"):
+    asked_of_gdb = ["catch syscall exit_group", "run", "print (int)getpid()", "kill"]
+    commands = [word for command in asked_of_gdb for word in ("-ex", command)]
     started = subprocess.run(
-        ["gdb", "-nx", "-batch", "-ex", "run", sys.executable, "-ex", "kill"],
+        ["gdb", "-nx", "-batch", *commands, "--args", sys.executable, "-c", "pass"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    if "exited normally" in started.stdout:
+    if "$1 = " in started.stdout:
         config.available_features.add("gdb")
 
 # The feature `libamdhip64`: AMD's own library is here, and no GPU for it.
