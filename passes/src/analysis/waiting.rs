@@ -116,8 +116,7 @@ fn touches_what_others_write(function: Op<'_>) -> bool {
 
 /// Whether a load is of what other threads write meanwhile.
 fn is_polled(load: Op<'_>) -> bool {
-    load.has_attr("volatile_")
-        || load.attr("ordering").and_then(|order| order.as_int()).is_some_and(|order| order > 0)
+    load.has_attr("volatile_") || load.attr("ordering").and_then(|order| order.as_int()).is_some_and(|order| order > 0)
 }
 
 /// Whether all lanes of a warp meet in each round of a loop.
