@@ -1,15 +1,17 @@
 //! Safe views of the few LLVM C API entry points that inkwell does not wrap.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
 
+use inkwell::context::{AsContextRef, Context};
 use inkwell::module::Module;
 use inkwell::values::{
     AsValueRef, FunctionValue, GlobalValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
 };
+use llvm_sys::bit_reader::LLVMGetBitcodeModuleInContext2;
 use llvm_sys::comdat::LLVMSetComdat;
-use llvm_sys::core::{LLVMReplaceAllUsesWith, LLVMTypeOf};
+use llvm_sys::core::{LLVMCreateMemoryBufferWithMemoryRange, LLVMReplaceAllUsesWith, LLVMTypeOf};
 use llvm_sys::debuginfo::{
     LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt, LLVMDILocationGetLine,
     LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMDISubprogramGetLine, LLVMGetSubprogram, LLVMInstructionGetDebugLoc,
@@ -185,6 +187,22 @@ pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
         // SAFETY: bytes and name are read during the call; the sink gets its own.
         unsafe { ffi::regrainExtractKernel(ffi::bytes(bitcode), ffi::string(name), sink, user) }
     })
+}
+
+/// A module of `context` in `bitcode`, of which bodies of functions are read when somebody wants them: what is linked from it into another
+/// module costs what is taken alone.
+pub fn read_lazily<'ctx>(context: &'ctx Context, bitcode: &'static [u8], name: &str) -> Result<Module<'ctx>, String> {
+    let name = CString::new(name).map_err(|error| error.to_string())?;
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the bytes live as long as the process, so the buffer may lend them; it belongs to the module, which is ours alone.
+    unsafe {
+        let (start, length) = (bitcode.as_ptr().cast::<c_char>(), bitcode.len());
+        let buffer = LLVMCreateMemoryBufferWithMemoryRange(start, length, name.as_ptr(), 0);
+        if LLVMGetBitcodeModuleInContext2(context.as_ctx_ref(), buffer, &raw mut module) != 0 {
+            return Err("no bitcode".into());
+        }
+        Ok(Module::new(module))
+    }
 }
 
 /// Makes every user of the integer that `instruction` computes use `value`, and removes it.

@@ -7,8 +7,8 @@
 use std::sync::OnceLock;
 
 use inkwell::context::Context;
-use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use mlir_bridge::llvm;
 
 use super::inline_ptx::Library;
 use crate::Error;
@@ -36,7 +36,7 @@ impl DeviceLibrary {
         Self { bitcode, runtime, vectors, signatures: OnceLock::new() }
     }
 
-    /// The library as a module of `context`.
+    /// The library as a module of `context`, with bodies that are read when they are linked.
     pub fn load<'ctx>(&self, context: &'ctx Context) -> Result<Module<'ctx>, Error> {
         parse(self.bitcode, context)
     }
@@ -80,10 +80,8 @@ impl DeviceLibrary {
     }
 }
 
-fn parse<'ctx>(bitcode: &[u8], context: &'ctx Context) -> Result<Module<'ctx>, Error> {
-    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "device_library");
-    Module::parse_bitcode_from_buffer(&buffer, context)
-        .map_err(|e| Error::internal("reading the device library", e.to_string()))
+fn parse<'ctx>(bitcode: &'static [u8], context: &'ctx Context) -> Result<Module<'ctx>, Error> {
+    llvm::read_lazily(context, bitcode, "device_library").map_err(|e| Error::internal("reading the device library", e))
 }
 
 /// The number of elements of the vector form of this name.

@@ -24,7 +24,7 @@ pub(in crate::from_nvvm) struct Library(HashMap<String, Signature>);
 impl Library {
     /// What `module` defines, and the functions `runtime`, which have neither parameters nor a result.
     pub(in crate::from_nvvm) fn of(module: &Module<'_>, runtime: &[&str]) -> Self {
-        let signatures = module.get_functions().filter(|f| f.get_first_basic_block().is_some()).map(|function| {
+        let signatures = module.get_functions().filter(|f| !f.as_global_value().is_declaration()).map(|function| {
             let ty = function.get_type();
             let result = ty.get_return_type().map_or("void".to_string(), |ty| text(&ty.print_to_string().to_string()));
             let parameters = ty.get_param_types().iter().map(|p| text(&p.print_to_string().to_string())).collect();
