@@ -19,6 +19,7 @@ use crate::chips::Chips;
 use crate::commands::Commands;
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics;
+use crate::dump::Dump;
 use crate::error::{self, Result};
 use crate::kernels;
 use crate::options::Side;
@@ -27,24 +28,24 @@ use crate::source::{Source, read_bitcode, write_module};
 use crate::stages::Stages;
 use crate::versions::Versions;
 
-/// Makes the device side from clang's code in `bitcode`.
-pub(crate) fn device_side(
+/// Makes the device side from clang's code in `bitcode`: all that the host must know of it, and what its object is made of.
+pub(crate) fn device_side<'ctx>(
+    context: &'ctx Context,
     stages: &Stages<'_>,
     searcher: &Searcher<'_>,
     target: &'static dyn Blocks,
     chip: SmArch,
     bitcode: &Path,
-) -> Result<DeviceSide> {
+) -> Result<(DeviceSide, Unlowered<'ctx>)> {
     let source = stages.source;
-    let context = Context::create();
-    let device = read_bitcode(&context, bitcode)?;
+    let device = read_bitcode(context, bitcode)?;
     llvm::contract_expressions(&device);
     llvm::widen_conversions(&device, false);
     llvm::wrap_shared_indices(&device);
     stages.dump.llvm("device", &device)?;
     let options = block_options(source, chip, bitcode)?;
     name_private(source, &device);
-    stand_in(source, target, &context, &device)?;
+    stand_in(source, target, context, &device)?;
     // What is checked is each thread of what the program wrote.
     let splits = options.level > 0 && !source.options.round_trip && options.checks == 0;
     let registers = target.vector_registers(&options)?;
@@ -52,14 +53,14 @@ pub(crate) fn device_side(
         let prepared = device.clone();
         // Before anything is made of inline PTX: cooperative groups are known by theirs.
         grid_barriers::leave_waits(&prepared);
-        target.prepare(&context, &prepared, &options)?;
-        stages.split_form(&context, &prepared, registers)
+        target.prepare(context, &prepared, &options)?;
+        stages.split_form(context, &prepared, registers)
     } else {
         (None, Versions::default())
     };
     let external_variables = if options.relocatable { external_variables(&device) } else { Vec::new() };
     // What came back from the parallel form takes the place of clang's IR: so raising and outlining can be checked.
-    let back = if source.options.round_trip { stages.round_trip(&context, &device) } else { None };
+    let back = if source.options.round_trip { stages.round_trip(context, &device) } else { None };
     let device = match back {
         None => device,
         Some((module, made)) => {
@@ -69,53 +70,55 @@ pub(crate) fn device_side(
     };
     searcher.publish()?;
     versions.firsts = searcher.firsts();
-    let lowering = Lowering { stages, target, options };
-    let code = lowering.code(&context, device, split, &versions)?;
+    versions_are_internal(&device, &versions);
+    let unlowered = Unlowered { context, device, split, target, options, path: source.scratch("device.o") };
     let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
-    Ok(DeviceSide { versions, most_threads, code, record_name, external_variables })
+    Ok((DeviceSide { versions, most_threads, code: unlowered.code(), record_name, external_variables }, unlowered))
 }
 
 /// Makes the device side from what is shipped to the only one of `chips`: its kernels, as they are before instruction selection, run
 /// as coroutines (`-fregrain-emulate=`).
-pub(crate) fn emulated(
+pub(crate) fn emulated<'ctx>(
+    context: &'ctx Context,
     stages: &Stages<'_>,
     searcher: &Searcher<'_>,
     chips: &Chips<'_>,
     target: &'static dyn Blocks,
-) -> Result<DeviceSide> {
+) -> Result<(DeviceSide, Unlowered<'ctx>)> {
     let source = stages.source;
-    let context = Context::create();
-    let (device, versions) = kernels::optimised(stages, searcher, chips, &context)?;
+    let (device, versions) = kernels::optimised(stages, searcher, chips, context)?;
     let options = block_options(source, chips.chips[0], &chips.bitcode[0])?;
-    let code = Lowering { stages, target, options }.code(&context, device, None, &versions)?;
-    let (most_threads, record_name) = (HashMap::new(), searcher.target_name());
-    Ok(DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() })
+    versions_are_internal(&device, &versions);
+    let unlowered = Unlowered { context, device, split: None, target, options, path: source.scratch("device.o") };
+    let (code, most_threads, record_name) = (unlowered.code(), HashMap::new(), searcher.target_name());
+    Ok((DeviceSide { versions, most_threads, code, record_name, external_variables: Vec::new() }, unlowered))
 }
 
-/// Device IR to an object.
-struct Lowering<'s> {
-    stages: &'s Stages<'s>,
+/// Device IR on its way to an object. The host must know no more than is known before, so clang compiles it meanwhile.
+pub(crate) struct Unlowered<'ctx> {
+    context: &'ctx Context,
+    device: Module<'ctx>,
+    split: Option<SplitForm<'ctx>>,
     target: &'static dyn Blocks,
     options: BlockOptions,
+    /// Where the object goes.
+    path: PathBuf,
 }
 
-impl Lowering<'_> {
-    fn code<'ctx>(
-        self,
-        context: &'ctx Context,
-        device: Module<'ctx>,
-        split: Option<SplitForm<'ctx>>,
-        versions: &Versions,
-    ) -> Result<Code> {
-        let Self { stages, target, options } = self;
-        versions_are_internal(&device, versions);
-        let kernels = kernel_names(&device);
+impl Unlowered<'_> {
+    fn code(&self) -> Code {
+        let unit = self.options.unit.clone();
+        let (path, kernels) = (self.path.clone(), kernel_names(&self.device));
+        Code::Object { path, table: self.target.image_symbol(&unit), unit, kernels }
+    }
+
+    /// Makes the object.
+    pub(crate) fn emit(self, dump: &Dump) -> Result<()> {
+        let Self { context, device, split, target, options, path } = self;
         let lowered = measure(STEPS, "lowering", || target.lower(context, device, split, &options))?;
-        stages.dump.llvm("lowered", &lowered)?;
-        let path = stages.source.scratch("device.o");
+        dump.llvm("lowered", &lowered)?;
         measure(STEPS, "code generation", || target.emit(&lowered, &options, &path))?;
-        stages.dump.llvm("finished", &lowered)?;
-        Ok(Code::Object { path, table: target.image_symbol(&options.unit), unit: options.unit, kernels })
+        dump.llvm("finished", &lowered)
     }
 }
 
@@ -130,12 +133,13 @@ pub(crate) fn device_only(
     bitcode: &Path,
 ) -> Result<PathBuf> {
     let source = stages.source;
-    if !source.options.emit.text
-        && let Code::Object { path, .. } = device_side(stages, searcher, target, chip, bitcode)?.code
-    {
+    let context = Context::create();
+    if !source.options.emit.text {
+        let (_, unlowered) = device_side(&context, stages, searcher, target, chip, bitcode)?;
+        let path = unlowered.path.clone();
+        unlowered.emit(stages.dump)?;
         return loadable(source, path);
     }
-    let context = Context::create();
     let device = read_bitcode(&context, bitcode)?;
     llvm::contract_expressions(&device);
     llvm::widen_conversions(&device, false);

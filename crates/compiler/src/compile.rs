@@ -18,7 +18,7 @@ use regrain_frontend::{host, linked_registration, managed, specialise};
 use regrain_targets::toolkit::SmArch;
 use regrain_targets::{Arch, machines, target};
 
-use crate::blocks;
+use crate::blocks::{self, Unlowered};
 use crate::chips::{Chips, Group};
 use crate::device_side::{Code, DeviceSide};
 use crate::diagnostics::RemarkLog;
@@ -30,7 +30,7 @@ use crate::kernels;
 use crate::options::{Budget, Options, Side};
 use crate::relocatable;
 use crate::search::Searcher;
-use crate::source::{Sides, Source, place, read_bitcode};
+use crate::source::{HostObject, Sides, Source, place, read_bitcode};
 use crate::stages::Stages;
 use crate::versions::Choosing;
 use crate::words::Words;
@@ -59,18 +59,24 @@ pub fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
-    compile_sides(source, |chips| source.sides(chips))
+    compile_sides(source, &Context::create(), |chips| source.sides(chips), Ok)
 }
 
-/// The same with both sides' IR of `sides`, which is told the chips.
-pub(crate) fn compile_sides(source: &Source<'_>, sides: impl FnOnce(&[SmArch]) -> Result<Option<Sides>>) -> Result<()> {
+/// The same with both sides' IR of `sides`, which is told the chips. The host side becomes part of what `whole` makes of it before clang
+/// gets it.
+pub(crate) fn compile_sides<'ctx>(
+    source: &Source<'_>,
+    context: &'ctx Context,
+    sides: impl FnOnce(&[SmArch]) -> Result<Option<Sides>>,
+    whole: impl FnOnce(Module<'ctx>) -> Result<Module<'ctx>>,
+) -> Result<()> {
     let groups = groups(source.archs, source.options);
     check(source, &groups)?;
     let chips = all_chips(&groups);
     source.open_side_files();
     let Some(sides) = sides(&chips)? else { return Ok(()) };
     source.keep_sides(&chips, &sides)?;
-    Compilation::new(source, &groups, &chips, sides)?.run()?;
+    Compilation::new(source, &groups, &chips, sides)?.run(context, whole)?;
     source.close_side_files()
 }
 
@@ -150,9 +156,12 @@ impl<'s> Compilation<'s> {
         Ok(Self { source, groups, chips, sides, dump, coarsening })
     }
 
-    fn run(&self) -> Result<()> {
-        let context = Context::create();
-        let host = self.sides.host.as_deref().map(|path| read_bitcode(&context, path)).transpose()?;
+    fn run<'ctx>(
+        &self,
+        context: &'ctx Context,
+        whole: impl FnOnce(Module<'ctx>) -> Result<Module<'ctx>>,
+    ) -> Result<()> {
+        let host = self.sides.host.as_deref().map(|path| read_bitcode(context, path)).transpose()?;
         let mut launched_by_device = false;
         if let Some(host) = &host {
             launched_by_device = linked_registration::by_itself(host, &self.source.unit.id());
@@ -173,17 +182,23 @@ impl<'s> Compilation<'s> {
             survey.only.clear();
         }
         let Some(host) = host else { return self.device_only(&survey) };
-        let mut sides = Vec::new();
-        for group in self.groups {
-            sides.push(self.device_side(group, &survey, specialised)?);
+        let contexts: Vec<Context> = self.groups.iter().map(|_| Context::create()).collect();
+        let (mut sides, mut unlowered) = (Vec::new(), Vec::new());
+        for (group, context) in self.groups.iter().zip(&contexts) {
+            let (side, rest) = self.device_side(context, group, &survey, specialised)?;
+            sides.push(side);
+            unlowered.extend(rest);
         }
         if specialised && let Some(Code::Images { static_shared, .. }) = sides.first().map(|side| &side.code) {
             specialise::host(&host, &survey.shapes, *static_shared)?;
         }
-        measure(STEPS, "launches", || self.redirect(&context, &host, &sides))?;
+        measure(STEPS, "launches", || self.redirect(context, &host, &sides))?;
         images::put(&host, self.groups, &sides, self.source.options.pieces.as_deref())?;
+        let host = whole(host)?;
         self.dump.llvm("host", &host)?;
-        self.finish(&host, &sides)
+        let host = self.source.start_host_object(&host)?;
+        unlowered.into_iter().try_for_each(|device| device.emit(&self.dump))?;
+        self.finish(host, &sides)
     }
 
     /// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version
@@ -245,29 +260,41 @@ impl<'s> Compilation<'s> {
         work(&Stages { source: self.source, dump, remarks, chip, limits, survey, grains }, &searcher)
     }
 
-    fn device_side(&self, group: &Group<'_>, survey: &Survey, specialised: bool) -> Result<DeviceSide> {
+    /// The device side, and what becomes an object while clang compiles the host.
+    fn device_side<'ctx>(
+        &self,
+        context: &'ctx Context,
+        group: &Group<'_>,
+        survey: &Survey,
+        specialised: bool,
+    ) -> Result<(DeviceSide, Option<Unlowered<'ctx>>)> {
         match group.target.code() {
             target::Code::Blocks(blocks) => {
                 if let Some((emulated, kernels)) = self.emulated(group) {
                     let survey = self.survey_of_kernels(survey, false);
                     let chips = self.chips_of(&emulated, kernels, false);
-                    return self.with_stages(&emulated, &survey, |stages, searcher| {
-                        blocks::emulated(stages, searcher, &chips, blocks)
-                    });
+                    let (side, rest) = self.with_stages(&emulated, &survey, |stages, searcher| {
+                        blocks::emulated(context, stages, searcher, &chips, blocks)
+                    })?;
+                    return Ok((side, Some(rest)));
                 }
                 let bitcode = &self.bitcode(group)[0];
-                self.with_stages(group, survey, |stages, searcher| {
-                    blocks::device_side(stages, searcher, blocks, group.chips[0], bitcode)
-                })
+                let (side, rest) = self.with_stages(group, survey, |stages, searcher| {
+                    blocks::device_side(context, stages, searcher, blocks, group.chips[0], bitcode)
+                })?;
+                Ok((side, Some(rest)))
             }
             target::Code::Kernels(kernels) if self.source.awaits_link() => {
                 let coarser = self.coarsening != Coarsening::Off || self.source.options.specialize;
-                relocatable::device_side(self.source, &self.dump, &self.chips_of(group, kernels, false), coarser)
+                let chips = self.chips_of(group, kernels, false);
+                Ok((relocatable::device_side(self.source, &self.dump, &chips, coarser)?, None))
             }
             target::Code::Kernels(kernels) => {
                 let survey = self.survey_of_kernels(survey, specialised);
                 let chips = self.chips_of(group, kernels, specialised);
-                self.with_stages(group, &survey, |stages, searcher| kernels::device_side(stages, searcher, &chips))
+                let made =
+                    self.with_stages(group, &survey, |stages, searcher| kernels::device_side(stages, searcher, &chips));
+                Ok((made?, None))
             }
         }
     }
@@ -334,8 +361,8 @@ impl<'s> Compilation<'s> {
         Ok(())
     }
 
-    fn finish(&self, host: &Module<'_>, sides: &[DeviceSide]) -> Result<()> {
-        let made = self.source.host_object(host)?;
+    fn finish(&self, host: HostObject, sides: &[DeviceSide]) -> Result<()> {
+        let made = host.finish(self.source)?;
         let mut objects = vec![made];
         for side in sides {
             match &side.code {

@@ -14,7 +14,7 @@ use regrain_targets::image::KernelOptions;
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
-use crate::commands::Commands;
+use crate::commands::{Commands, Running};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::side_files::SideFiles;
@@ -182,6 +182,11 @@ impl Source<'_> {
     /// # Errors
     /// clang fails.
     pub fn host_object(&self, host: &Module<'_>) -> Result<PathBuf> {
+        self.start_host_object(host)?.finish(self)
+    }
+
+    /// Starts to compile the host side, beside what is still to be done.
+    pub(crate) fn start_host_object(&self, host: &Module<'_>) -> Result<HostObject> {
         let bitcode = self.scratch("host-registered.bc");
         write_bitcode(host, &bitcode)?;
         let made = self.scratch(if self.options.emit.text { "host.s" } else { "host.o" });
@@ -190,9 +195,8 @@ impl Source<'_> {
         self.record(&mut command);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
-        self.toolchain.commands.run_clang(&mut command)?;
-        self.keep_host(&bitcode, &made)?;
-        Ok(made)
+        let running = self.toolchain.commands.start_clang(&mut command)?;
+        Ok(HostObject { running, bitcode, made })
     }
 
     /// clang on the host's IR with the user's own options. Device code is in its object or is joined to it, as no LTO object could
@@ -250,6 +254,23 @@ impl Source<'_> {
         self.add_kind(&mut command);
         command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);
         self.toolchain.commands.run_clang(&mut command)
+    }
+}
+
+/// The host's object, which clang is making.
+pub(crate) struct HostObject {
+    running: Running,
+    /// What it is made of.
+    bitcode: PathBuf,
+    made: PathBuf,
+}
+
+impl HostObject {
+    /// Waits for it, and gives the file.
+    pub(crate) fn finish(self, source: &Source<'_>) -> Result<PathBuf> {
+        self.running.finish()?;
+        source.keep_host(&self.bitcode, &self.made)?;
+        Ok(self.made)
     }
 }
 

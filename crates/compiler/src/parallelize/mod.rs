@@ -21,7 +21,7 @@ mod waves;
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -42,12 +42,13 @@ use regrain_passes::pipelines;
 use regrain_targets::target::Code;
 use regrain_tuning::calibration::{Calibration, VARIABLE};
 
+use crate::commands::Running;
 use crate::compile::compile_sides;
 use crate::context::{mlir_context, run};
 use crate::diagnostics::RemarkLog;
 use crate::dump::Dump;
 use crate::error::{Error, Result};
-use crate::source::{Source, read_bitcode, write_bitcode};
+use crate::source::{Source, read_bitcode};
 use crate::words::Words;
 
 /// Compiles a sequential source, with launches in place of what may run in parallel.
@@ -60,7 +61,14 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     options.settings.keeps_apart = true;
     options.calibration = calibration(source)?;
     let source = &Source { options: &options, ..source.clone() };
-    let Some(path) = host_bitcode(source, language)? else { return Ok(()) };
+    let running = host_bitcode(source, language)?;
+    // Both take some milliseconds.
+    let mlir = mlir_context();
+    running.finish()?;
+    if source.toolchain.commands.dry_run {
+        return Ok(());
+    }
+    let path = source.scratch(SEQUENTIAL);
     let context = Context::create();
     let host = read_bitcode(&context, &path)?;
     let (regions, kept) = outlined(source, &host);
@@ -68,7 +76,7 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         strip_debug_info(&host);
     }
     let remarks = RemarkLog::new(&options.remarks, Words::default());
-    let made = Made::of(source, &host, &regions, &kept, &remarks)?;
+    let made = Made::of(source, &mlir, &host, &regions, &kept, &remarks)?;
     inline_others(&host, &regions, &made);
     if let Some(file) = &options.emit_cuda {
         std::fs::write(file, &made.text).map_err(Error::io("write", file))?;
@@ -78,17 +86,14 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         return source.deliver(&object);
     }
     let generated = generated(source, &made.text)?;
-    compile_sides(source, |chips| {
-        let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
-        let Some(mut sides) = unit.sides(chips)? else { return Ok(None) };
-        if let Some(path) = &sides.host {
-            let launches = read_bitcode(&context, path)?;
-            guard::join(&host, launches, &made.functions)?;
-        }
-        write_bitcode(&host, &path)?;
-        sides.host = Some(path.clone());
-        Ok(Some(sides))
-    })
+    let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
+    // What is looked at on the host's side is what launches.
+    compile_sides(
+        source,
+        &context,
+        |chips| unit.sides(chips),
+        |launches| guard::join(&host, launches, &made.functions).map(|()| host),
+    )
 }
 
 /// What things take on the machine, as measured on one of the architectures that are compiled for, or as usual.
@@ -101,9 +106,12 @@ fn calibration(source: &Source<'_>) -> Result<Calibration> {
     Ok(if is_ours { measured } else { Calibration::default() })
 }
 
-/// The host's IR as clang generates it. `None`: only shown (`-###`).
-fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Option<PathBuf>> {
-    let path = source.scratch("sequential.bc");
+/// The file of the host's IR.
+const SEQUENTIAL: &str = "sequential.bc";
+
+/// Starts clang, which generates the host's IR.
+fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Running> {
+    let path = source.scratch(SEQUENTIAL);
     let commands = &source.toolchain.commands;
     let mut command = Command::new(source.toolchain.clang.path());
     if let Some(file) = source.unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
@@ -115,8 +123,7 @@ fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Option<PathBuf>> 
     }
     command.args(&source.unit.options).args(&source.unit.host_options).args(&source.dependencies);
     command.args(["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o"]).arg(&path).arg(&source.unit.input);
-    commands.run_clang(&mut command)?;
-    Ok((!commands.dry_run).then_some(path))
+    commands.start_clang(&mut command)
 }
 
 /// The nests of a source as functions, and what stays as it is.
@@ -156,6 +163,7 @@ struct Made {
 impl Made {
     fn of(
         source: &Source<'_>,
+        mlir: &melior::Context,
         host: &Module<'_>,
         regions: &[Region],
         kept: &[Kept],
@@ -193,7 +201,7 @@ impl Made {
             }
             let others = region.members.len().saturating_sub(1);
             let unique = unique(source, region);
-            match nest(source, bitcode.as_slice(), region, &unique, &dump) {
+            match nest(source, mlir, bitcode.as_slice(), region, &unique, &dump) {
                 Ok(Ok(nest)) => {
                     let it = if others == 0 { "it".into() } else { format!("it and {others} behind it") };
                     let kernels = nest.kernels;
@@ -248,6 +256,7 @@ struct Written {
 /// Writes a region; the reason if it stays sequential.
 fn nest(
     source: &Source<'_>,
+    mlir: &melior::Context,
     bitcode: &[u8],
     region: &Region,
     unique: &str,
@@ -257,10 +266,9 @@ fn nest(
     if !region.members.is_empty() {
         alone = whole(&alone, region)?;
     }
-    let mlir = mlir_context();
-    let module = mlir_bridge::import_llvm(&mlir, &alone, &region.function).map_err(|error| error.to_string())?;
+    let module = mlir_bridge::import_llvm(mlir, &alone, &region.function).map_err(|error| error.to_string())?;
     let op = module_op(&module);
-    let (raised, _) = mlir_bridge::diagnostics::with_diagnostics(&mlir, || run(op, pipelines::RAISE_LOOPS));
+    let (raised, _) = mlir_bridge::diagnostics::with_diagnostics(mlir, || run(op, pipelines::RAISE_LOOPS));
     raised?;
     crate::stages::show(dump, "raised", &module);
     let Some(function) = op.lookup_symbol(&region.function) else {
