@@ -4,6 +4,7 @@
   bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, the
                           usual search, 16 versions of each kernel, with an empty and with a full cache
   bench.py compile-time-cpu  the CPU target against clang's own host and device side: user time, the median and the slowest
+  bench.py compile-time-affine  loops of C in parallel (affine/, and in files of ordinary length) against clang -O3: elapsed and user time
   bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
   bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
   bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
@@ -171,6 +172,10 @@ def compile_time_cpu(options):
              "| source | clang++ | regrain | ratio |", "|---|" + "--:|" * 3]
     lines += [f"| {name} | {clang:.2f} | {ours:.2f} | {ratio:.2f} |" for name, (ratio, clang, ours) in worst]
     write("compile-time-cpu.md", lines)
+
+
+def compile_time_affine(options):
+    write(f"{options.name}.md", loops.compile_times(options, CLANG, machine, geomean))
 
 
 def figures(output):
@@ -412,6 +417,11 @@ def main():
     of_cpu = commands.add_parser("compile-time-cpu")
     of_cpu.add_argument("sources", nargs="*", help="further CUDA sources")
     of_cpu.add_argument("--flags", default="", help="for all sources, as in -I")
+    of_c = commands.add_parser("compile-time-affine")
+    of_c.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    of_c.add_argument("--driver", default=str(REGRAIN))
+    of_c.add_argument("--flags", default="", help="more flags for both sides")
+    of_c.add_argument("--name", default="compile-time-affine", help="of the file in results/")
     commands.add_parser("cpu")
     commands.add_parser("rank")
     commands.add_parser("tune")
@@ -482,8 +492,8 @@ def main():
     against.add_argument("--check", action="store_true", help="nothing is written")
     against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
     options = parser.parse_args()
-    sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "cpu": cpu, "rank": rank, "tune": tuning, "sizes": sizes_of,
-             "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
+    sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "compile-time-affine": compile_time_affine, "cpu": cpu,
+             "rank": rank, "tune": tuning, "sizes": sizes_of, "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
              "thrust": thrust, "affine": affine, "tiles": tile_sizes}
     sys.exit(sides[options.command](options))
 

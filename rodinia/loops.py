@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "affine"
@@ -156,3 +157,151 @@ def resources(options):
                 lines.append(f"| {program} | {side} | {name} | {registers} | {spilled} | {shared} | {shown} |")
                 print(lines[-1], file=sys.stderr)
     return lines, failed
+
+
+# Code as programs have it beside a loop that runs in parallel: @ is a number.
+REGION = """
+void axpy(int n, double a, const double *x, double *y) {
+  for (int i = 0; i < n; i++)
+    y[i] += a * x[i];
+}
+"""
+ORDINARY = """
+struct entry@ {
+  struct entry@ *next;
+  unsigned hash;
+  int count;
+  char name[32];
+};
+
+struct table@ {
+  struct entry@ *buckets[64];
+  int size;
+};
+
+static unsigned hash@(const char *text) {
+  unsigned hash = 2166136261u;
+  for (; *text; text++)
+    hash = (hash ^ (unsigned char)*text) * 16777619u;
+  return hash;
+}
+
+struct entry@ *find@(struct table@ *table, const char *name) {
+  unsigned hash = hash@(name);
+  for (struct entry@ *entry = table->buckets[hash % 64]; entry; entry = entry->next)
+    if (entry->hash == hash && strcmp(entry->name, name) == 0)
+      return entry;
+  return NULL;
+}
+
+int insert@(struct table@ *table, const char *name) {
+  struct entry@ *entry = find@(table, name);
+  if (entry)
+    return ++entry->count;
+  if (strlen(name) >= sizeof entry->name || !(entry = malloc(sizeof *entry)))
+    return -1;
+  strcpy(entry->name, name);
+  entry->hash = hash@(name);
+  entry->count = 1;
+  entry->next = table->buckets[entry->hash % 64];
+  table->buckets[entry->hash % 64] = entry;
+  return table->size++, 1;
+}
+
+int words@(struct table@ *table, FILE *file) {
+  char word[32];
+  int length = 0, all = 0, letter;
+  while ((letter = fgetc(file)) != EOF) {
+    if (isalnum(letter) && length < 31) {
+      word[length++] = (char)tolower(letter);
+    } else if (length) {
+      word[length] = 0;
+      length = 0;
+      all += insert@(table, word) > 0;
+    }
+  }
+  return all;
+}
+
+static int compare@(const void *left, const void *right) {
+  const struct entry@ *one = *(struct entry@ *const *)left, *other = *(struct entry@ *const *)right;
+  return one->count != other->count ? other->count - one->count : strcmp(one->name, other->name);
+}
+
+void report@(struct table@ *table, FILE *file) {
+  struct entry@ **sorted = malloc((size_t)table->size * sizeof *sorted);
+  int number = 0;
+  if (!sorted)
+    return;
+  for (int bucket = 0; bucket < 64; bucket++)
+    for (struct entry@ *entry = table->buckets[bucket]; entry; entry = entry->next)
+      sorted[number++] = entry;
+  qsort(sorted, (size_t)number, sizeof *sorted, compare@);
+  for (int at = 0; at < number && at < 10; at++)
+    fprintf(file, "%8d %s\\n", sorted[at]->count, sorted[at]->name);
+  free(sorted);
+}
+
+long evaluate@(const char **text) {
+  long stack[16];
+  int depth = 0;
+  for (; **text && depth < 16; ++*text) {
+    switch (**text) {
+    case '+': depth--; stack[depth - 1] += stack[depth]; break;
+    case '-': depth--; stack[depth - 1] -= stack[depth]; break;
+    case '*': depth--; stack[depth - 1] *= stack[depth]; break;
+    case ' ': break;
+    default:
+      if (!isdigit((unsigned char)**text))
+        return -1;
+      stack[depth++] = strtol(*text, (char **)text, 10);
+      --*text;
+    }
+    if (depth < 1)
+      return -1;
+  }
+  return stack[0];
+}
+"""
+HEADERS = "#include <ctype.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+
+
+def run_times(command):
+    """Seconds that a command takes, and those of its processors in user mode, with what it runs."""
+    start = time.perf_counter()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"failed: {command}\n{said}")
+    return time.perf_counter() - start, usage.ru_utime
+
+
+def compile_times(options, clang, machine, geomean):
+    """The lines of results/compile-time-affine.md."""
+    lines = ["# Compile time of loops of C in parallel", "",
+             f"Seconds of `-O3 -c` by clang, and by regrain with `-fregrain-parallelize` for the processor: elapsed, and user time of all processes; median of {options.rounds} interleaved",
+             "runs. The last files are one loop, alone and behind functions of no such kind.",
+             f"Machine: {machine()}. Written by `rodinia/bench.py compile-time-affine`.", "",
+             "| file | lines | regions | clang | user | regrain | user | ratio | user |", "|---|" + "--:|" * 8]
+    ratios = [[], []]
+    with tempfile.TemporaryDirectory() as folder:
+        files = {f"{program}.c": FOLDER / f"{program}.c" for program in PROGRAMS}
+        for name, copies in (("one loop", 0), ("some functions", 3), ("many functions", 6)):
+            files[name] = Path(folder) / f"{name.replace(' ', '-')}.c"
+            code = "".join(ORDINARY.replace("@", str(number)) for number in range(copies))
+            files[name].write_text((HEADERS if copies else "") + code + REGION)
+        for name, source in files.items():
+            flags = [*(["-ffast-math"] if source.stem in FAST else []), "-O3", *options.flags.split(), "-c", source, "-o", f"{folder}/out.o"]
+            ours = [Path(options.driver).resolve(), "--offload-arch=cpu", "-fregrain-parallelize"]
+            said = subprocess.run([*ours, "-Rpass=regrain-parallelize", *flags], capture_output=True, text=True, check=False).stderr
+            runs = [(run_times([clang, "-x", "c", *flags]), run_times([*ours, *flags])) for _ in range(options.rounds)]
+            theirs, mine = ([statistics.median(of) for of in zip(*side)] for side in zip(*runs))
+            found = [ours / clangs for ours, clangs in zip(mine, theirs)]
+            for slot, ratio in zip(ratios, found):
+                slot.append(ratio)
+            cells = [f"{second:.3f}" for second in (*theirs, *mine)] + [f"{ratio:.1f}" for ratio in found]
+            lines.append(f"| {name} | {len(source.read_text().splitlines())} | {said.count('loop runs in parallel')} | {' | '.join(cells)} |")
+            print(lines[-1], file=sys.stderr)
+    return [*lines, f"| geometric mean | | | | | | | {geomean(ratios[0]):.1f} | {geomean(ratios[1]):.1f} |"]
