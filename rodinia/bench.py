@@ -11,7 +11,7 @@
   bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
   bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
   bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand; --arch=sm_80: their kernels
-  bench.py tiles          waves of tiles (affine/sor*.c) at each size of a tile, against what the model says
+  bench.py tiles          waves of tiles (affine/sor*.c, affine/waves) at each size of a tile, against what the model says
   bench.py rank           how well the cost model ranks grains on the CPU, against measured times
   bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
   bench.py programs       likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI

@@ -1,4 +1,5 @@
-"""Waves of tiles (affine/sor*.c) over a grid of sizes: what the model says against what is measured. Used by bench.py, which writes the table."""
+"""Waves of tiles (affine/sor*.c, affine/waves) over a grid of sizes: what the model says against what is measured. Used by bench.py, which writes the table."""
+import functools
 import html
 import json
 import os
@@ -13,68 +14,146 @@ from pathlib import Path
 import loops
 
 HERE = Path(__file__).resolve().parent
-MODEL = HERE.parent / "crates/compiler/src/parallelize"
-# Of each program: dimensions of the array, steps, the sizes of a problem, and those of tiles.
+# Of each program: the dimensions of its arrays, its steps, the sizes of a problem, and those of tiles. The last four were not looked at while the
+# model was made.
 PROGRAMS = {
     "sor1d": (1, 200, [20000, 100000], [10, 25, 50, 100, 200], [64, 256, 1024, 4096, 16384]),
     "sor2d": (2, 10, [400, 1500], [1, 2, 5, 10], [8, 16, 32, 64, 128, 256]),
     "sor3d": (3, 8, [80, 150], [1, 2, 4, 8], [2, 4, 8, 16, 32, 64]),
+    "waves/heat1d": (1, 100, [30000], [10, 25, 50, 100], [256, 1024, 4096, 16384]),
+    "waves/gs9": (2, 12, [1200], [1, 3, 6, 12], [8, 32, 128, 512]),
+    "waves/edit": (2, 3000, [3000], [10, 50, 250, 1000], [32, 128, 512, 2048]),
+    "waves/sweep3d": (3, 200, [200], [5, 20, 50, 100], [4, 16, 64, 256]),
 }
+# Of pieces: as the model has it, and others.
+PIECES = [0, 4, 6, 8, 12, 24]
+# What the function of the host does in place of the search, and a program that calls it for sizes that it is told of: first, second and piece,
+# where 0 leaves it to the model. It prints what the model says, and the least that several runs take.
+STATED = """
+#include <stdio.h>
+#include <time.h>
+static long first, second, piece;
+static int runs;
+static struct tile_sizes chosen;
+static struct tile_sizes stated(const struct tile_band *band, const struct tile_machine *machine) {
+  chosen = first == 0 ? tile_search(band, machine)
+                      : tile_pieces(band, machine, first, second, piece ? piece : TILE_LEAST, piece ? piece : TILE_MOST);
+  struct tile_sizes used = chosen;
+  used.time = runs ? 0 : 1e300; // where it does not run the nest is left alone
+  return used;
+}
+"""
+MAIN = """
+static double now() {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return 1e9 * at.tv_sec + at.tv_nsec;
+}
+
+static double *numbers(long count) {
+  double *made = (double *)malloc(count * sizeof *made);
+  for (long at = 0; at < count; at++)
+    made[at] = 1 + (at * 7919 % 1000) / 1000.0;
+  return made;
+}
+
+int main(int, char **argv) {
+  const long size = atol(argv[1]), steps = atol(argv[2]), count = atol(argv[3]), rounds = atol(argv[4]);
+  static long sizes[1000][3];
+  static double least[1000];
+  int lines = 0;
+  while (lines < 1000 && scanf("%ld %ld %ld", &sizes[lines][0], &sizes[lines][1], &sizes[lines][2]) == 3)
+    lines++;
+  CALLS
+}
+"""
+CALLS = """ARRAYS
+  for (long round = 0; round <= rounds; round++)
+    for (int line = 0; line < lines; line++) {
+      first = sizes[line][0], second = sizes[line][1], piece = sizes[line][2], runs = round != 0;
+      const double start = now();
+      CALL;
+      const double time = now() - start;
+      if (!runs)
+        printf("%ld %ld %ld %.0f\\n", chosen.first, chosen.second, chosen.piece, chosen.time);
+      else if (round == 1 || time < least[line])
+        least[line] = time;
+    }
+  for (int line = 0; line < lines; line++)
+    printf("%.0f\\n", least[line]);
+  return 0;"""
+
+
+def file_of(folder, program, side):
+    """Where a program is."""
+    return Path(folder) / f"{Path(program).name}-{side}"
 
 
 def build(options, clang, folder):
-    """Builds what is not there: a program for each size of a tile, and one whose sizes are chosen."""
+    """Builds what is not there: a program as clang has it, and one that runs at any size of a tile."""
     driver = str(Path(options.driver).resolve())
     environment = {**os.environ, "REGRAIN_CALIBRATION": str(Path(options.calibration).resolve())}
-    for program, (_, _, _, firsts, seconds) in PROGRAMS.items():
+    run = functools.partial(subprocess.run, check=True, env=environment)
+    for program in PROGRAMS:
         source = [str(loops.FOLDER / f"{program}.c"), "-lm"]
-        sides = {"alone": [str(clang), "-x", "c", "-O3", "-march=native", *source]}
-        common = [driver, "--offload-arch=cpu", "-O3", "-march=native", "-fregrain-parallelize", *source]
-        sides["chosen"] = common
-        for first in firsts:
-            for second in seconds:
-                stated = [f"-fregrain-parallelize-tiles={first},{second}", "-fregrain-parallelize-from=0"]
-                sides[f"{first},{second}"] = [*common, *stated]
-        for side, command in sides.items():
-            built = Path(folder) / f"{program}-{side}"
-            if not built.exists():
-                subprocess.run([*command, "-o", str(built)], check=True, env=environment)
+        alone, cuda, stated = (file_of(folder, program, side) for side in ("alone", "chosen.cu", "stated"))
+        if not alone.exists():
+            run([str(clang), "-x", "c", "-O3", "-march=native", *source, "-o", str(alone)])
+        if not stated.exists():
+            common = [driver, "--offload-arch=cpu", "-O3", "-march=native", "-w"]
+            run([*common, "-fregrain-parallelize", f"-fregrain-emit-cuda={cuda}", *source, "-o", str(file_of(folder, program, "chosen"))])
+            stated.with_suffix(".cu").write_text(stated_of(cuda.read_text()))
+            run([*common, str(stated.with_suffix(".cu")), "-o", str(stated)])
 
 
-def predicted(options, clang, folder, program, size, workers):
-    """What the model says of each size of a tile, in seconds, and what it chooses."""
-    dimensions, steps, _, firsts, seconds = PROGRAMS[program]
-    machine = json.loads(Path(options.calibration).read_text())
-    levels = machine["levels"] + machine["levels"][-1:] * (4 - len(machine["levels"]))
-    model = f"{folder}/tiles-model"
-    subprocess.run([str(clang), "-x", "c", "-O2", f"-I{MODEL}", str(HERE / "tiles-model.c"), "-o", model], check=True)
-    given = [*(machine[name] for name in ("launch", "block", "row", "operation", "alone", "piece")), *(level["bytes"] for level in levels),
-             *(level["byte"] for level in levels), dimensions, size, steps, workers]
-    asked = "".join(f"{first} {second}\n" for first in firsts for second in seconds)
-    lines = subprocess.run([model, *map(str, given)], input=asked, capture_output=True, text=True, check=True).stdout.split("\n")
-    sizes = [(first, second) for first in firsts for second in seconds]
-    first, second, time = lines[len(sizes)].split()
-    return {size: float(line) / 1e9 for size, line in zip(sizes, lines)}, (int(first), int(second)), float(time) / 1e9
+def stated_of(text):
+    """The program of a nest's launches, at sizes that are stated."""
+    head, nest = text.split("\n// Line ", 2)[:2]
+    nest = nest.replace("tile_search(&band, &machine)", "stated(&band, &machine)")
+    name, parameters = re.search(r"^extern \"C\" int (\w+)\((.*)\) {$", nest, re.M).groups()
+    numbers, arrays, given = iter(["size", "steps"]), [], []
+    for parameter in parameters.split(", "):
+        if "*" in parameter:
+            given.append(parameter.split("*")[1].strip())
+            arrays.append(f"  double *{given[-1]} = numbers(count);\n")
+        else:
+            given.append(next(numbers))
+    calls = CALLS.replace("ARRAYS", "".join(arrays)).replace("CALL", f"{name}({', '.join(given)})").strip()
+    return f"{head}{STATED}// Line {nest}{MAIN.replace('CALLS', calls)}"
 
 
-def measured(options, folder, program, size, workers):
-    """The least of several runs of each side, in seconds: the machine's slow moments meet any."""
+def grid(program):
+    """The sizes of tiles and pieces; with 0 the model chooses."""
     _, _, _, firsts, seconds = PROGRAMS[program]
-    sides = ["alone", "chosen", *(f"{first},{second}" for first in firsts for second in seconds)]
-    times = {side: [] for side in sides}
+    return [(first, second, piece) for first in firsts for second in seconds for piece in PIECES]
+
+
+def ran(options, folder, program, size, workers):
+    """What the model says and what is measured of each size of a tile, in seconds; the sizes that the model chooses, and the time alone."""
+    dimensions, steps, _, _, _ = PROGRAMS[program]
     os.environ["REGRAIN_CPU_THREADS"] = str(workers)
+    asked = [(0, 0, 0), *grid(program)]
+    said, times, alone = [], [], []
+    # Each round is a process of its own: where its memory is decides about some per cent.
     for _ in range(options.rounds):
-        for side in sides:
-            times[side].append(loops.seconds(f"{folder}/{program}-{side}", [str(size)]))
-    if any(None in of for of in times.values()):
-        sys.exit(f"{program}: a check failed")
-    return {side: min(of) for side, of in times.items()}
+        command = [file_of(folder, program, "stated"), size, steps, size**dimensions + 1, 2]
+        done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, input="".join("%d %d %d\n" % line for line in asked))
+        lines = [list(map(float, line.split())) for line in done.stdout.splitlines()]
+        said = lines[:len(asked)]
+        times.append([time for [time] in lines[len(asked):]])
+        alone.append(loops.seconds(file_of(folder, program, "alone"), [str(size)]))
+        if loops.seconds(file_of(folder, program, "chosen"), [str(size)]) is None or alone[-1] is None:
+            sys.exit(f"{program}: a check failed")
+    least = [min(of) / 1e9 for of in zip(*times)]
+    predicted = {sizes: line[3] / 1e9 for sizes, line in zip(asked, said)}
+    return predicted, dict(zip(asked, least)), tuple(map(int, said[0][:3])), min(alone)
 
 
 def heat_map(program, times, title):
-    """Times of all sizes: those of the first dimension down, of the second to the right; darker is faster."""
+    """Times of all sizes with pieces of the model: those of the first dimension down, of the second to the right; darker is faster."""
     _, _, _, firsts, seconds = PROGRAMS[program]
     width, height, left, top = 62, 26, 40, 40
+    times = {sizes[:2]: time for sizes, time in times.items() if sizes[0] != 0 and sizes[2] == 0}
     low, high = min(times.values()), max(times.values())
     parts = [f'<svg viewBox="0 0 {left + width * len(seconds)} {top + height * len(firsts)}" role="img" aria-label="{title}">',
              f'<text class="axis" x="{left}" y="12">second dimension, ms</text>']
@@ -111,24 +190,22 @@ def table(options, clang, machine):
         lines, figures = [], []
         for program, (_, _, sizes, _, _) in PROGRAMS.items():
             for size, workers in ((size, workers) for size in sizes for workers in sorted({1, os.cpu_count()})):
-                said, chosen, expected = predicted(options, clang, folder, program, size, workers)
-                times = measured(options, folder, program, size, workers)
-                grid = {(first, second): times[f"{first},{second}"] for first, second in said}
-                best = min(grid, key=grid.get)
-                errors = sorted(abs(said[at] / grid[at] - 1) for at in grid)
-                within = times["chosen"] / min(grid[best], times["chosen"]) - 1
-                lines.append(f"| {program} {size} | {workers} | {1e3 * times['alone']:.2f} | {best[0]} x {best[1]} | {1e3 * grid[best]:.2f} | "
-                             f"{chosen[0]} x {chosen[1]} | {1e3 * expected:.2f} | {1e3 * times['chosen']:.2f} | {100 * within:.0f} % | "
-                             f"{times['alone'] / times['chosen']:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
+                said, times, chosen, alone = ran(options, folder, program, size, workers)
+                best = min(grid(program), key=times.get)
+                errors = sorted(abs(said[at] / times[at] - 1) for at in grid(program))
+                time = times[0, 0, 0]
+                lines.append(f"| {program} {size} | {workers} | {1e3 * alone:.2f} | {' x '.join(str(size or 'model') for size in best)} | {1e3 * times[best]:.2f} | "
+                             f"{' x '.join(map(str, chosen))} | {1e3 * said[0, 0, 0]:.2f} | {1e3 * time:.2f} | {100 * (time / min(times[best], time) - 1):.0f} % | "
+                             f"{alone / time:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
                 print(lines[-1], file=sys.stderr)
-                figures.append(f"<h2>{program}, {size}, workers: {workers}</h2><div class=row>{heat_map(program, grid, 'measured')}"
+                figures.append(f"<h2>{program}, {size}, workers: {workers}</h2><div class=row>{heat_map(program, times, 'measured')}"
                                f"{heat_map(program, said, 'predicted')}</div>")
     head = ["# Waves of tiles", "",
-            "The relaxations of affine/ with each size of a tile of a grid, milliseconds, the least of interleaved runs; what the model (`tiles.h`) says of the same",
+            "The nests of affine/ whose iterations wait for one another with each size of a tile of a grid, milliseconds, the least of interleaved runs; what the model (`tiles.h`) says of the same",
             "with the parameters of `regrain-tune calibrate`; and the sizes that it chooses, which need not be of the grid. `-O3 -march=native`; alone: clang.",
             f"Machine: {machine}. `rodinia/bench.py --rounds {options.rounds} tiles`, {options.date}; [heat maps]({options.name}.html).", "",
             "| program, size | workers | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | times faster than alone | median error | largest |",
             "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     given = json.loads(Path(options.calibration).read_text())
-    shown = ", ".join(f"{name} {given[name]:g}" for name in ("launch", "block", "row", "operation", "alone", "piece"))
+    shown = ", ".join(f"{name} {given[name]:g}" for name in ("start", "launch", "block", "row", "operation", "window", "alone"))
     return [*head, *lines, "", f"Parameters, nanoseconds: {shown}."], page(figures, machine)

@@ -2,21 +2,27 @@
 // REQUIRES: cuda-toolkit
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=usual.cu %s -o usual && ./usual && FileCheck %s --check-prefix=USUAL --input-file=usual.cu
-// USUAL: struct tile_machine machine = {3500.0, 100.0, 2.0, 0.12, 0.35, 12, {{.*}}
+// USUAL: struct tile_machine machine = {500.0, 3500.0, 100.0, 2.0, 0.08, 1000.0, {{.*}}
+// What a point accesses, and that it waits for a sum and a product.
+// USUAL: tile_accesses accesses[] = {{[{][{]}}8.0, 1, {{[{][{]}}1.0, 1.0}}, {2.0}}};
+// USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 1, accesses, workers}
 // USUAL: tile_search(&band, &machine)
-// USUAL: if (tile.time >= operations * machine.alone)
+// USUAL: if (tile.time >= tile_alone(&band, &machine))
 
-// RUN: echo '{"format": "regrain-calibration", "version": 1, "target": "cpu", "launch": 70, "block": 5, "row": 1, "operation": 0.25, "alone": 0.5, "piece": 8, "levels": [{"bytes": 1e15, "byte": 0.5}]}' > own.json
+// RUN: echo '{"format": "regrain-calibration", "version": 2, "target": "cpu", "start": 30, "launch": 70, "block": 5, "row": 1, "operation": 0.25, "window": 100, "alone": 0.5, "waits": {"add": 2, "multiply": 3, "divide": 9, "other": 1}, "levels": [{"bytes": 1e15, "line": 7}]}' > own.json
 // RUN: env REGRAIN_CALIBRATION=own.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=own.cu %s -o own && ./own && FileCheck %s --check-prefix=OWN --input-file=own.cu
-// OWN: b1 += 8L
+// OWN: b1 += piece
 // OWN: if (operations < 280.0)
-// OWN: machine = {70.0, 5.0, 1.0, 0.25, 0.5, 8, {1000000000000000.0, {{.*}}}, {0.5, 0.5, 0.5, 0.5}}
+// OWN: machine = {30.0, 70.0, 5.0, 1.0, 0.25, 100.0, {1000000000000000.0, {{.*}}}, {7.0, 7.0, 7.0, 7.0}}
+// OWN: bytes, 5.0, 2,
 
 // One of another machine, and sizes that are stated.
 // RUN: sed s/cpu/sm_80/ own.json > gpu.json
 // RUN: env REGRAIN_CALIBRATION=gpu.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-tiles=4 -fregrain-emit-cuda=gpu.cu %s -o gpu && ./gpu && FileCheck %s --check-prefix=OTHER --input-file=gpu.cu
-// OTHER: machine = {3500.0,
-// OTHER: tile = {4L, 4L, tile_time(&band, &machine, 4L, 4L)}
+// OTHER: machine = {500.0,
+// OTHER: tile = tile_pieces(&band, &machine, 4L, 4L, TILE_LEAST, TILE_MOST)
+// RUN: %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-tiles=4,50,3 -fregrain-emit-cuda=all.cu %s -o all && ./all && FileCheck %s --check-prefix=ALL --input-file=all.cu
+// ALL: tile = tile_pieces(&band, &machine, 4L, 50L, 3L, 3L)
 
 // RUN: not env REGRAIN_CALIBRATION=none.json %regrain --offload-arch=cpu -fregrain-parallelize %s -o none 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: cannot read calibration 'none.json': No such file or directory

@@ -25,7 +25,7 @@ static int same(double one, double other) { return one - other < 1e-6 && other -
 // Tiles that have an iteration, waves that have a tile, and rounds, by going through all iterations.
 static struct tile_waves all(const struct tile_band *band, long first_size, long second_size) {
   static char seen[400][400];
-  struct tile_waves sum = {0, 0, 0};
+  struct tile_waves sum = {0, 0, 0, 0};
   memset(seen, 0, sizeof seen);
   for (long x = band->first; x <= band->last; x++) {
     long low, high;
@@ -39,12 +39,14 @@ static struct tile_waves all(const struct tile_band *band, long first_size, long
       tiles += wave - strip >= 0 && wave - strip < 400 && seen[strip][wave - strip];
     sum.tiles += tiles;
     sum.waves += tiles != 0;
+    sum.alone += tiles == 1 || (tiles != 0 && band->workers == 1);
     sum.rounds += (tiles + band->workers - 1) / band->workers;
   }
   return sum;
 }
 
-static const struct tile_machine machine = {3500, 100, 2, 0.12, 0.35, 12, {32768, 1 << 20, 1 << 25, 1e15}, {0, 0.03, 0.08, 0.15}};
+static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 1000, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}};
+static const struct tile_accesses row = {8, 1, {{1, 1}}, {2}}, cube = {8, 3, {{1, 1, 0, 0}, {1, 0, 1, 0}, {1, 0, 0, 1}}, {2, 2, 2}};
 
 static void counts(const char *name, int (*strip)(const long *, long, long, long *, long *)) {
   int wrong = 0, checked = 0;
@@ -55,11 +57,11 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
         for (long second = 1; second <= 300; second += second < 4 ? 1 : second / 2)
           for (long workers = 1; workers <= 4; workers += 3) {
             const long numbers[] = {n0, n1};
-            const struct tile_band band = {0, n0 - 1, strip, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+            const struct tile_band band = {0, n0 - 1, strip, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 2.5, 2, 1, &row, workers};
             const struct tile_waves made = tile_count(&band, first, second), wanted = all(&band, first, second);
             if ((n0 + first - 1) / first <= TILE_STRIPS) {
               checked++;
-              wrong += !same(made.tiles, wanted.tiles) || !same(made.waves, wanted.waves) || !same(made.rounds, wanted.rounds);
+              wrong += !same(made.tiles, wanted.tiles) || !same(made.waves, wanted.waves) || !same(made.rounds, wanted.rounds) || !same(made.alone, wanted.alone);
             } else if (n1 > n0) {
               const double error = made.tiles / wanted.tiles - 1;
               worst = error > worst ? error : -error > worst ? -error : worst;
@@ -69,10 +71,18 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
          worst < 0.05 ? "5 percent" : "more");
 }
 
-static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1) {
+static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1, double wait) {
   const long numbers[] = {n0, n1};
-  const struct tile_band band = {0, n0 - 1, skewed, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 0, workers};
+  const struct tile_band band = {0, n0 - 1, skewed, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, wait, 2, 1, &row, workers};
   return tile_search(&band, &with);
+}
+
+// A cube of n numbers in each dimension, relaxed in eight steps; the sizes of a tile and of pieces are stated, or searched where they are 0.
+static struct tile_sizes relaxed(struct tile_machine with, long n, long first, long second, long piece) {
+  const long numbers[] = {8, n};
+  const double points = 8.0 * (n - 2) * (n - 2) * (n - 2);
+  const struct tile_band band = {0, 7, skewed, numbers, points, 15 * points, 8.0 * n * n * n, 5, 4, 1, &cube, 1};
+  return first ? tile_pieces(&band, &with, first, second, piece, piece) : tile_search(&band, &with);
 }
 
 int main(void) {
@@ -80,26 +90,40 @@ int main(void) {
   counts("skewed", skewed);
   // CHECK: triangle: 0 of many are wrong, tiles of many strips within 5 percent
   counts("triangle", triangle);
-  struct tile_machine slow = machine, fast = machine, empty = machine;
+  struct tile_machine slow = machine, fast = machine, empty = machine, narrow = machine, flat = machine;
   slow.launch *= 50;
   fast.launch /= 50;
   empty.row *= 100;
-  const struct tile_sizes usual = chosen(machine, 2, 200, 100000), few = chosen(slow, 2, 200, 100000);
-  const struct tile_sizes many = chosen(fast, 2, 200, 100000), wide = chosen(machine, 16, 200, 100000);
+  narrow.window /= 8;
+  for (int level = 0; level < 4; level++)
+    flat.level_line[level] = 0;
+  const struct tile_sizes usual = chosen(machine, 2, 200, 100000, 2.5), few = chosen(slow, 2, 200, 100000, 2.5);
+  const struct tile_sizes many = chosen(fast, 2, 200, 100000, 2.5), wide = chosen(machine, 16, 200, 100000, 2.5);
   // CHECK: launches that cost more: larger tiles 1, smaller where they cost less 1
   printf("launches that cost more: larger tiles %d, smaller where they cost less %d\n",
          few.first * few.second > usual.first * usual.second, many.first * many.second < usual.first * usual.second);
   // CHECK: more workers: more strips 1, less time 1
   printf("more workers: more strips %d, less time %d\n", wide.first < usual.first, wide.time < usual.time);
-  // CHECK: rows that cost more: rows of a tile no shorter than a piece 1
-  printf("rows that cost more: rows of a tile no shorter than a piece %d\n", chosen(empty, 2, 200, 100000).second >= 12);
+  // CHECK: rows that cost more: longer pieces 1
+  printf("rows that cost more: longer pieces %d\n", chosen(empty, 2, 200, 100000, 2.5).piece > usual.piece);
+  // CHECK: iterations that wait longer: shorter pieces 1, longer where they do not wait 1, shorter where few are under way 1
+  printf("iterations that wait longer: shorter pieces %d, longer where they do not wait %d, shorter where few are under way %d\n",
+         chosen(machine, 2, 200, 100000, 20).piece < usual.piece, chosen(machine, 2, 200, 100000, 0).piece > usual.piece,
+         chosen(narrow, 2, 200, 100000, 2.5).piece < usual.piece);
   // CHECK: one worker: not less than the work 1
-  printf("one worker: not less than the work %d\n", chosen(machine, 1, 200, 100000).time >= 7.0 * 200 * 100000 * machine.operation);
+  printf("one worker: not less than the work %d\n", chosen(machine, 1, 200, 100000, 2.5).time >= 7.0 * 200 * 100000 * machine.operation);
   // CHECK: little to do: slower than alone 1
-  printf("little to do: slower than alone %d\n", chosen(machine, 2, 4, 100).time > 7.0 * 4 * 100 * machine.alone);
+  const long numbers[] = {4, 30};
+  const struct tile_band little = {0, 3, skewed, numbers, 112, 784, 240, 2.5, 2, 1, &row, 2};
+  printf("little to do: slower than alone %d\n", tile_search(&little, &machine).time > tile_alone(&little, &machine));
+  // CHECK: memory: a tile that does not fit is slower 1, no slower where memory takes no time 1, chosen smaller 1
+  printf("memory: a tile that does not fit is slower %d, no slower where memory takes no time %d, chosen smaller %d\n",
+         relaxed(machine, 150, 8, 256, 8).time > 1.1 * relaxed(machine, 150, 8, 8, 8).time,
+         relaxed(flat, 150, 8, 256, 8).time <= relaxed(flat, 150, 8, 8, 8).time,
+         relaxed(machine, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
   // Sizes in range for sizes of a problem at the ends of what they may be.
   // CHECK: large: sizes in range 1
-  const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30);
-  printf("large: sizes in range %d\n", large.first >= 1 && large.first <= 1 << 20 && large.second >= 1 && large.second <= 1 << 20);
+  const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30, 2.5);
+  printf("large: sizes in range %d\n", large.first >= 1 && large.first <= 1 << 20 && large.second >= 1 && large.second <= 1 << 20 && large.piece >= 1 && large.piece <= 1 << 20);
   return 0;
 }

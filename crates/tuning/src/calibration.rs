@@ -1,8 +1,8 @@
 //! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
 //!
 //! ```text
-//! {"format":"regrain-calibration","version":1,"target":"cpu","launch":900,"block":30,"row":2,"operation":0.1,"alone":0.35,"piece":12,
-//!  "levels":[{"bytes":32768,"byte":0.01},..]}
+//! {"format":"regrain-calibration","version":2,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
+//!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0},..]}
 //! ```
 //!
 //! A file of one machine. It is found by the variable [`VARIABLE`], for the compiler and for the tool that writes it; as a tuning database it is
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 /// Names the file.
 pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
 /// The version of the format that is written here, and the only one that is read.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 const FORMAT: &str = "regrain-calibration";
 /// The levels of memory at most.
-const MOST_LEVELS: usize = 4;
+pub const MOST_LEVELS: usize = 4;
 
 /// A level of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,8 +26,22 @@ const MOST_LEVELS: usize = 4;
 pub struct Level {
     /// So much fits, for one processor.
     pub bytes: f64,
-    /// Nanoseconds that a byte takes to come from it.
-    pub byte: f64,
+    /// Nanoseconds that a line takes to come from it.
+    pub line: f64,
+}
+
+/// The nanoseconds that operations keep one waiting that uses their result.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waits {
+    /// Sums and comparisons of floating-point numbers.
+    pub add: f64,
+    /// Products, alone and with a sum.
+    pub multiply: f64,
+    /// Quotients and roots.
+    pub divide: f64,
+    /// All else.
+    pub other: f64,
 }
 
 /// The parameters of a machine, all times in nanoseconds.
@@ -38,18 +52,22 @@ pub struct Calibration {
     version: u64,
     /// What it was measured on: `cpu`, or a chip.
     pub target: String,
+    /// A launch of one block, until it is done.
+    pub start: f64,
     /// A launch that all processors have a part in, until all have done it.
     pub launch: f64,
     /// A block of a launch.
     pub block: f64,
     /// A row of a piece of a tile.
     pub row: f64,
-    /// An operation of an iteration of a tile that is gone through by pieces.
+    /// An operation of a row that others are behind.
     pub operation: f64,
+    /// How many operations are under way in a processor at once.
+    pub window: f64,
     /// An operation of an iteration where each waits for the one before.
     pub alone: f64,
-    /// The iterations of a row of a piece that take least.
-    pub piece: u32,
+    /// What operations keep others waiting.
+    pub waits: Waits,
     /// The levels of memory, the smallest first; the last holds everything.
     pub levels: Vec<Level>,
 }
@@ -57,18 +75,20 @@ pub struct Calibration {
 /// What is taken for a machine that nobody measured: orders of magnitude of server processors.
 impl Default for Calibration {
     fn default() -> Self {
-        let level = |bytes: u64, byte| Level { bytes: bytes as f64, byte };
+        let level = |bytes: u64, line| Level { bytes: bytes as f64, line };
         Self {
             format: FORMAT.into(),
             version: FORMAT_VERSION,
             target: "cpu".into(),
+            start: 500.0,
             launch: 3_500.0,
             block: 100.0,
             row: 2.0,
-            operation: 0.12,
+            operation: 0.08,
+            window: 1_000.0,
             alone: 0.35,
-            piece: 12,
-            levels: vec![level(32 << 10, 0.0), level(1 << 20, 0.03), level(32 << 20, 0.08), level(1 << 50, 0.15)],
+            waits: Waits { add: 1.0, multiply: 1.2, divide: 4.0, other: 0.3 },
+            levels: vec![level(32 << 10, 0.0), level(1 << 20, 1.0), level(32 << 20, 5.0), level(1 << 50, 10.0)],
         }
     }
 }
@@ -131,19 +151,24 @@ impl Calibration {
             ));
         }
         let times = [
+            ("start", self.start, 0.0),
             ("launch", self.launch, 1.0),
             ("block", self.block, 0.0),
             ("row", self.row, 0.0),
             ("operation", self.operation, 1e-6),
             ("alone", self.alone, 1e-6),
+            ("add", self.waits.add, 0.0),
+            ("multiply", self.waits.multiply, 0.0),
+            ("divide", self.waits.divide, 0.0),
+            ("other", self.waits.other, 0.0),
         ];
         if let Some((name, time, least)) = times.into_iter().find(|(_, time, least)| !(*least..=1e9).contains(time)) {
             return Some(format!("expected nanoseconds from {least} to 1e9 in \"{name}\", got {time}"));
         }
-        if !(1..=1 << 20).contains(&self.piece) {
-            return Some(format!("expected iterations from 1 to 1048576 in \"piece\", got {}", self.piece));
+        if !(1.0..=1e9).contains(&self.window) {
+            return Some(format!("expected operations from 1 to 1e9 in \"window\", got {}", self.window));
         }
-        let is_right = |level: &Level| (1.0..=1e18).contains(&level.bytes) && (0.0..=1e9).contains(&level.byte);
+        let is_right = |level: &Level| (1.0..=1e18).contains(&level.bytes) && (0.0..=1e9).contains(&level.line);
         let ascends = self.levels.windows(2).all(|pair| pair[0].bytes < pair[1].bytes);
         let count = self.levels.len();
         if !(1..=MOST_LEVELS).contains(&count) || !ascends || !self.levels.iter().all(is_right) {
@@ -174,7 +199,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let measured = Calibration { launch: 812.5, piece: 16, ..Calibration::default() };
+        let measured = Calibration { launch: 812.5, window: 512.0, ..Calibration::default() };
         assert_eq!(parse(&measured.text()), Ok(measured));
     }
 
@@ -188,12 +213,13 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_place() {
         assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
-        let other = Calibration::default().text().replace("\"version\": 1", "\"version\": 2");
+        let other = Calibration::default().text().replace("\"version\": 2", "\"version\": 1");
         let said = parse(&other).unwrap_err();
-        assert!(said.contains("got \"regrain-calibration\" of version 2"), "{said}");
+        assert!(said.contains("got \"regrain-calibration\" of version 1"), "{said}");
         for (from, to, what) in [
             ("\"launch\": 3500.0", "\"launch\": 0", "expected nanoseconds from 1 to 1e9 in \"launch\", got 0"),
-            ("\"piece\": 12", "\"piece\": 0", "expected iterations from 1 to 1048576 in \"piece\", got 0"),
+            ("\"window\": 1000.0", "\"window\": 0", "expected operations from 1 to 1e9 in \"window\", got 0"),
+            ("\"divide\": 4.0", "\"divide\": -4.0", "expected nanoseconds from 0 to 1e9 in \"divide\", got -4"),
             ("32768.0", "1e30", "expected 1 to 4 levels of ascending sizes in \"levels\""),
             ("\"row\"", "\"rows\"", "unknown field `rows`"),
         ] {

@@ -38,7 +38,9 @@ pub enum Tiling {
 /// Waves of tiles in the first two dimensions of a band.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Waves {
-    /// These dimensions, over all instances.
+    /// The dimensions of the band, of the last of which pieces are.
+    pub dimensions: usize,
+    /// The first two, over all instances.
     pub band: [Range; 2],
     /// The second where the first is from `b0` to `e0`.
     pub strip: Range,
@@ -84,7 +86,7 @@ pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
         transposed: None,
         reduces: None,
     };
-    Ok(Waves { band, strip, last, launch })
+    Ok(Waves { dimensions: members, band, strip, last, launch })
 }
 
 /// Some dimensions of the times of instances.

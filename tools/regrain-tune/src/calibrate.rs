@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use regrain_tuning::calibration::{Calibration, Level, VARIABLE};
+use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, VARIABLE, Waits};
 
 /// The micro-benchmarks.
 const SOURCE: &str = include_str!("calibrate.cu");
@@ -65,75 +65,161 @@ fn measured(driver: &Path, arch: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&run.stdout).into_owned())
 }
 
+/// Rows of a length of one of the micro-benchmarks.
+struct Rows {
+    /// The operations of an iteration.
+    operations: f64,
+    /// The nanoseconds of one that waits for the one before.
+    wait: f64,
+    /// The iterations of a row.
+    length: f64,
+    /// The nanoseconds of a row.
+    time: f64,
+}
+
 /// The parameters that follow from what was measured.
 fn calibration(said: &str, arch: &str) -> Result<Calibration> {
     let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
     let number = |text: &str| text.parse::<f64>().with_context(|| format!("expected a number, got '{text}'"));
-    let figure = |name: &str| {
-        let line = lines.iter().find(|line| line.first() == Some(&name) && line.len() == 2);
-        number(line.with_context(|| format!("the micro-benchmarks said nothing of '{name}'"))?[1])
+    let table = |name: &str, columns: usize| {
+        let rows = lines.iter().filter(|line| line.first() == Some(&name) && line.len() == columns + 1);
+        let rows: Vec<Vec<f64>> = rows
+            .map(|line| line[1..].iter().map(|text| number(text)).collect::<Result<Vec<f64>>>())
+            .collect::<Result<_>>()?;
+        if rows.is_empty() { bail!("the micro-benchmarks said nothing of '{name}'") } else { Ok(rows) }
     };
-    let table = |name: &str| {
-        let rows = lines.iter().filter(|line| line.first() == Some(&name) && line.len() == 3);
-        rows.map(|line| Ok((number(line[1])?, number(line[2])?))).collect::<Result<Vec<_>>>()
-    };
-    let (pieces, bytes) = (table("piece")?, table("byte")?);
-    let best = pieces.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
-    let ((shortest, slow), (piece, fast)) =
-        pieces.first().copied().zip(best).context("the micro-benchmarks said nothing of 'piece'")?;
-    // What a row takes beside its iterations: rows of the shortest piece have more of it for each of them.
-    let row = ((slow - fast) / (1.0 / shortest - 1.0 / piece).max(1e-3)).max(0.0);
-    let operation = (fast - row / piece).max(fast / 4.0);
-    let first = bytes.first().context("the micro-benchmarks said nothing of 'byte'")?.1;
-    let last = bytes.len() - 1;
-    let level = |(at, (size, byte)): (usize, &(f64, f64))| Level {
-        bytes: if at == last { 1e15 } else { *size },
-        byte: (byte - first).max(0.0),
-    };
+    let figure = |name: &str| Ok::<f64, anyhow::Error>(table(name, 1)?[0][0]);
     let mut made = Calibration::default();
-    (made.launch, made.block, made.alone) = (figure("launch")?, figure("block")?, figure("alone")?);
-    (made.row, made.operation, made.piece) = (row * OPERATIONS, operation, piece as u32);
     made.target = arch.to_owned();
-    made.levels = bytes.iter().enumerate().map(level).collect();
+    (made.start, made.launch, made.block) = (figure("start")?, figure("launch")?, figure("block")?);
+    made.waits = Waits {
+        add: figure("add")?,
+        multiply: figure("multiply")?,
+        divide: figure("divide")?,
+        other: figure("other")?,
+    };
+    let of = |row: &Vec<f64>| Rows { operations: row[0], wait: row[1], length: row[2], time: row[3] };
+    let rows: Vec<Rows> = table("row", 4)?.iter().map(of).collect();
+    made.alone = rows[0].wait / rows[0].operations;
+    (made.row, made.operation, made.window) = fitted(&rows);
+    made.levels = levels(&table("line", 2)?);
     Ok(made)
 }
 
-/// The operations of an iteration of the micro-benchmarks, by which their times are divided.
-const OPERATIONS: f64 = 7.0;
+/// What a row and an operation take and how many are under way at once, by least squares of relative errors of the model of `tiles.h`. It is linear
+/// in all but the last, of which many are tried.
+fn fitted(rows: &[Rows]) -> (f64, f64, f64) {
+    let mut best = (f64::INFINITY, (0.0, 1e-6, 1.0));
+    for step in 0..64 {
+        let window = 32.0 * 1.1f64.powi(step);
+        // Of (1 - filled) * (row + operations * operation) + filled * wait, divided by the time.
+        let of = |row: &Rows| {
+            let operations = row.length * row.operations;
+            let filled = (operations / window).min(1.0);
+            let left = (1.0 - filled) / row.time;
+            (left, left * operations, 1.0 - filled * row.length * row.wait / row.time)
+        };
+        let sum = |of_row: &dyn Fn((f64, f64, f64)) -> f64| rows.iter().map(|row| of_row(of(row))).sum::<f64>();
+        let (aa, ab, bb) = (sum(&|(a, _, _)| a * a), sum(&|(a, b, _)| a * b), sum(&|(_, b, _)| b * b));
+        let (ac, bc) = (sum(&|(a, _, c)| a * c), sum(&|(_, b, c)| b * c));
+        let whole = aa * bb - ab * ab;
+        if whole <= 1e-12 * aa * bb {
+            continue;
+        }
+        let (mut row, mut operation) = ((ac * bb - bc * ab) / whole, (bc * aa - ac * ab) / whole);
+        if row < 0.0 {
+            (row, operation) = (0.0, bc / bb);
+        }
+        operation = operation.max(1e-6);
+        let error = sum(&|(a, b, c)| (a * row + b * operation - c).powi(2));
+        if error < best.0 {
+            best = (error, (row, operation, window));
+        }
+    }
+    best.1
+}
+
+/// The levels of memory, by what a line takes: as many as there may be, cut where logarithms of the times of each agree best.
+fn levels(lines: &[Vec<f64>]) -> Vec<Level> {
+    let part = |from: usize, to: usize| lines[from..to].iter().map(|line| line[1].max(1e-3).ln());
+    let mean = |from: usize, to: usize| part(from, to).sum::<f64>() / (to - from) as f64;
+    let apart = |from: usize, to: usize| part(from, to).map(|time| (time - mean(from, to)).powi(2)).sum::<f64>();
+    // Of each number of sizes, the best cuts of the first of them into levels.
+    let mut best: Vec<(f64, Vec<usize>)> = (1..=lines.len()).map(|to| (apart(0, to), vec![to])).collect();
+    for _ in 1..MOST_LEVELS {
+        let further = |to: usize| {
+            let mut made = best[to - 1].clone();
+            for cut in 1..to {
+                let (error, cuts) = &best[cut - 1];
+                if error + apart(cut, to) < made.0 {
+                    made = (error + apart(cut, to), [&cuts[..], &[to]].concat());
+                }
+            }
+            made
+        };
+        best = (1..=lines.len()).map(further).collect();
+    }
+    let cuts = best.pop().map(|(_, cuts)| cuts).unwrap_or_default();
+    let (mut levels, mut from, mut nearest) = (Vec::<Level>::new(), 0, None);
+    for to in cuts {
+        let time = mean(from, to).exp();
+        let line = (time - *nearest.get_or_insert(time)).max(levels.last().map_or(0.0, |level| level.line));
+        levels.push(Level { bytes: if to == lines.len() { 1e15 } else { lines[to - 1][0] }, line });
+        from = to;
+    }
+    levels
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SAID: &str = "workers 2\nlaunch 900\nblock 40\npiece 4 0.2\npiece 8 0.12\npiece 16 0.11\npiece 64 0.2\nalone 0.35\n\
-                        byte 32768 0.1\nbyte 1048576 0.12\nbyte 268435456 0.2\n";
+    const SAID: &str = "workers 2\nstart 150\nlaunch 900\nblock 40\nadd 1\nmultiply 1.5\ndivide 5\nother 0.4\n";
+
+    /// Rows as the model has them, and lines of two levels.
+    fn said() -> String {
+        let mut said = SAID.to_owned();
+        for (operations, wait) in [(7.0, 2.0), (13.0, 3.0)] {
+            for length in [4.0, 8.0, 16.0, 64.0] {
+                let filled = f64::min(length * operations / 512.0, 1.0);
+                let work = 2.0 + 0.08 * length * operations;
+                let time = (1.0 - filled) * work + filled * length * wait;
+                said += &format!("row {operations} {wait} {length} {time}\n");
+            }
+        }
+        said + "line 1 4\nline 2 4\nline 4 9\nline 8 9\nline 16 20\nline 32 90\nline 64 90\n"
+    }
 
     #[test]
     fn parameters_follow_from_figures() {
-        let made = calibration(SAID, "cpu").unwrap();
-        assert_eq!((made.launch, made.block, made.alone, made.piece), (900.0, 40.0, 0.35, 16));
-        // 0.09 more for each operation where a row is of 4 and not of 16 iterations.
-        assert!((made.row - 7.0 * 0.48).abs() < 1e-9, "{}", made.row);
-        assert!((made.operation - 0.08).abs() < 1e-9, "{}", made.operation);
-        let levels: Vec<(f64, f64)> = made.levels.iter().map(|level| (level.bytes, level.byte)).collect();
-        assert_eq!((levels[0], levels[2].0), ((32_768.0, 0.0), 1e15));
+        let made = calibration(&said(), "cpu").unwrap();
+        assert_eq!((made.start, made.launch, made.block, made.waits.divide), (150.0, 900.0, 40.0, 5.0));
+        assert!((made.alone - 2.0 / 7.0).abs() < 1e-9, "{}", made.alone);
+        // One window of those that are tried is within a twentieth of the right one.
+        assert!((made.window / 512.0 - 1.0).abs() < 0.06, "{}", made.window);
+        assert!(
+            (made.row - 2.0).abs() < 0.4 && (made.operation - 0.08).abs() < 0.01,
+            "{} {}",
+            made.row,
+            made.operation
+        );
+        let levels: Vec<[i64; 2]> =
+            made.levels.iter().map(|level| [level.bytes, level.line].map(|number| number.round() as i64)).collect();
+        assert_eq!(levels, [[2, 0], [8, 5], [16, 16], [1_000_000_000_000_000, 86]]);
         assert!(Calibration::parse(&made.text(), Path::new("c")).is_ok());
     }
 
     #[test]
     fn what_is_missing_is_said() {
         let without = |name: &str| {
-            let kept: Vec<&str> = SAID.lines().filter(|line| !line.starts_with(name)).collect();
+            let said = said();
+            let kept: Vec<&str> = said.lines().filter(|line| !line.starts_with(name)).collect();
             calibration(&kept.join("\n"), "cpu").unwrap_err().to_string()
         };
-        for name in ["launch", "piece", "byte"] {
+        for name in ["start", "launch", "multiply", "row", "line"] {
             assert_eq!(without(name), format!("the micro-benchmarks said nothing of '{name}'"));
         }
-        assert_eq!(
-            calibration("launch x", "cpu").map(drop).unwrap_err().to_string(),
-            "the micro-benchmarks said nothing of 'piece'"
-        );
-        let wrong = SAID.replace("launch 900", "launch soon");
+        let wrong = said().replace("launch 900", "launch soon");
         assert_eq!(calibration(&wrong, "cpu").unwrap_err().to_string(), "expected a number, got 'soon'");
     }
 }

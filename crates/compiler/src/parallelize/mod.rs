@@ -14,6 +14,8 @@ mod chip;
 mod cuda;
 mod guard;
 mod parts;
+mod points;
+mod rows;
 mod scops;
 mod teams;
 mod terms;
@@ -288,28 +290,31 @@ fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
+/// Whether all that a program is for are processors.
+fn is_processor(source: &Source<'_>) -> bool {
+    source.archs.iter().all(|arch| matches!(arch.target.code(), Code::Blocks(_)))
+}
+
 /// The tiles of waves: a thread goes through one alone, which is for processors.
 fn tiling(source: &Source<'_>) -> Tiling {
-    let is_processor = |arch: &regrain_targets::Arch| matches!(arch.target.code(), Code::Blocks(_));
     match &source.options.parallelize_tiles {
         Some(_) => Tiling::Usual,
-        None if source.archs.iter().all(is_processor) => Tiling::Usual,
+        None if is_processor(source) => Tiling::Usual,
         None => Tiling::Never,
     }
 }
 
-/// The sizes that are stated, the last for all that follow.
-fn stated_tiles(source: &Source<'_>) -> Option<[i64; 2]> {
+/// The sizes that are stated, the last for both dimensions, and that of pieces if it is.
+fn stated_tiles(source: &Source<'_>) -> Option<([i64; 2], Option<i64>)> {
     let sizes = source.options.parallelize_tiles.as_ref()?;
     let at = |at: usize| sizes.get(at).or(sizes.last()).copied();
-    Some([at(0)?, at(1)?])
+    Some(([at(0)?, at(1)?], sizes.get(2).copied()))
 }
 
 /// Whether threads of a row may share a point: rows of a processor's lanes are of points.
 fn superposition(source: &Source<'_>) -> Superposition {
-    let is_processor = |arch: &regrain_targets::Arch| matches!(arch.target.code(), Code::Blocks(_));
     match source.options.parallelize_schedule {
-        Superposition::Auto if source.archs.iter().all(is_processor) => Superposition::Single,
+        Superposition::Auto if is_processor(source) => Superposition::Single,
         wanted => wanted,
     }
 }
@@ -338,6 +343,7 @@ fn write(
         fuses,
         least_work: source.options.parallelize_from,
         calibration: source.options.calibration.clone(),
+        is_processor: is_processor(source),
         tiles: stated_tiles(source),
     };
     let text = cuda::write(&nest)?;

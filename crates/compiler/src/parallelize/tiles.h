@@ -1,36 +1,53 @@
 // The time that waves of tiles take, as a function of the sizes of a tile (paper 002, section 3, for processors), and the search for the
 // sizes that take least. All times are in nanoseconds.
 //
-//   time = sum over waves (launch + ceil(tiles of the wave / workers) * tile)
-//   tile = work / tiles + block + rows * row + bytes * byte
+//   time  = sum over waves (launch + ceil(tiles of the wave / workers) * tile)
+//   tile  = block + rows * row + sum over levels of memory (rows of such that do not stay in it * (filled + lines / fetches) * line)
+//   row   = work + filled * (length * wait - work), work = row + length * operations * operation, filled = length * operations / window
 //
+// A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
+// does not wait for its own sums or for memory, but for what it has to do. Which lines stay in a level is told by what the loops inside of each access.
 // Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there are. The tiles of each wave are counted
 // from the ends of each strip of tiles; of many strips only some are looked at.
 
+// The dimensions of a band that are looked at, and of an array; the bytes of a line, and how many are fetched at once.
+enum { TILE_DEPTH = 6, TILE_SUBSCRIPTS = 4, TILE_LINE = 64, TILE_FETCHES = 16 };
+
 struct tile_machine {
-  double launch, block, row, operation, alone;
-  long piece;
-  double level_bytes[4], level_byte[4]; // the last level holds everything
+  double start, launch, block;   // a launch of one block, of one for each processor, and a further block
+  double row, operation, window; // of a row, of an operation, and how many operations are under way at once
+  double level_bytes[4], level_line[4]; // until a line of a level is there; the last level holds everything
+};
+
+// Accesses that differ by constants: how much each subscript grows with each dimension, and how far they are apart.
+struct tile_accesses {
+  double bytes; // of an element
+  int subscripts;
+  double growth[TILE_SUBSCRIPTS][TILE_DEPTH], apart[TILE_SUBSCRIPTS];
 };
 
 struct tile_band {
   long first, last;                                                             // the first dimension
   int (*strip)(const long *numbers, long b0, long e0, long *first, long *last); // the second, where the first is from b0 to e0
   const long *numbers;
-  double iterations, operations, bytes; // of the nest; of all arrays
-  int is_whole;             // whether pieces are of a further dimension, and a tile has all of it
+  double points, operations, bytes; // of the nest; of all arrays
+  double wait;                      // that a point waits for the one before it
+  int depth;                        // the dimensions, of the last of which pieces are
+  int accesses;
+  const struct tile_accesses *access;
   long workers;
 };
 
 struct tile_sizes {
-  long first, second;
+  long first, second, piece;
   double time;
 };
 
 struct tile_waves {
-  double tiles, waves, rounds;
+  double tiles, waves, alone, rounds; // alone: waves of one tile
 };
 
+static inline double tile_larger(double a, double b) { return a > b ? a : b; }
 static inline long tile_below(long a, long b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // The waves of the first and the last tile of a strip; whether it has any.
@@ -52,7 +69,7 @@ static inline struct tile_waves tile_count(const struct tile_band *band, long fi
   const long some = count < TILE_STRIPS ? count : TILE_STRIPS;
   const double weight = (double)count / some;
   long begins[TILE_STRIPS], ends[TILE_STRIPS], strips = 0;
-  struct tile_waves sum = {0, 0, 0};
+  struct tile_waves sum = {0, 0, 0, 0};
   for (long at = 0; at < some; at++) {
     long first, last;
     if (!tile_strip(band, low + (long)((at + 0.5) * weight), first_size, second_size, &first, &last))
@@ -77,8 +94,9 @@ static inline struct tile_waves tile_count(const struct tile_band *band, long fi
     if (begun < strips && begins[begun] < next)
       next = begins[begun];
     if (begun > ended) {
-      const long rounds = ((long)((begun - ended) * weight + 0.5) + band->workers - 1) / band->workers;
+      const long tiles = (long)((begun - ended) * weight + 0.5), rounds = (tiles + band->workers - 1) / band->workers;
       sum.waves += next - wave;
+      sum.alone += tiles > 1 && band->workers > 1 ? 0 : next - wave;
       sum.rounds += (double)(next - wave) * rounds;
     }
     wave = next;
@@ -88,61 +106,178 @@ static inline struct tile_waves tile_count(const struct tile_band *band, long fi
   return sum;
 }
 
-// Bytes that all tiles together bring from a level that does not fit beside a processor: what a strip of the first dimension accesses is moved
-// on by each of its iterations.
-static inline double tile_bytes(const struct tile_band *band, long first_size, long second_size, double tiles) {
-  long b0, e0, b1, e1;
-  if (!band->strip(band->numbers, band->first, band->first, &b0, &e0) || !band->strip(band->numbers, band->last, band->last, &b1, &e1))
-    return 0;
-  const double steps = (double)band->last - band->first + 1, width = (double)e0 - b0 + 1;
-  const double moved = b1 > b0 && steps > 1 ? (double)(b1 - b0) / (steps - 1) : 0;
-  const double length = first_size < steps ? first_size : steps;
-  const double row = second_size < width ? second_size : width;
-  // The part of all that a tile accesses: as much as its row and what that is moved by, or a row of an array for each row.
-  const double part = moved > 0 ? (row + moved * length) / width : row / width * length / steps;
-  return band->bytes * (part < 1 ? part : 1) * tiles;
+// The part of the processor's window that a row of so many iterations fills.
+static inline double tile_filled(const struct tile_band *band, const struct tile_machine *machine, double length) {
+  const double operations = length * band->operations / band->points;
+  return operations < machine->window ? operations / machine->window : 1;
 }
 
-static inline double tile_time(const struct tile_band *band, const struct tile_machine *machine, long first_size, long second_size) {
-  const struct tile_waves count = tile_count(band, first_size, second_size);
-  if (count.tiles < 1)
-    return 0;
-  const long steps = band->last - band->first + 1;
-  const double row = (double)((second_size + machine->piece - 1) / machine->piece) * (first_size < steps ? first_size : steps);
-  // Where a tile has all of the dimension of pieces, rows are as many for any sizes.
-  const double rows = band->is_whole ? band->iterations / machine->piece / count.tiles : row;
-  long level = 0;
-  while (level < 3 && machine->level_bytes[level] < band->bytes)
-    level++;
-  const double bytes = tile_bytes(band, first_size, second_size, count.tiles) / count.tiles;
-  const double tile = band->operations * machine->operation / count.tiles + machine->block + rows * machine->row + bytes * machine->level_byte[level];
-  return count.waves * machine->launch + count.rounds * tile;
+// What a row takes where others like it are behind it.
+static inline double tile_row(const struct tile_band *band, const struct tile_machine *machine, double length) {
+  const double work = machine->row + length * band->operations / band->points * machine->operation, wait = length * band->wait;
+  const double filled = tile_filled(band, machine, length);
+  return work + (wait > work ? filled * (wait - work) : 0);
+}
+
+// The lines of memory that the loops from a dimension on access.
+static inline double tile_lines(const struct tile_band *band, const double *extents, int from) {
+  double sum = 0;
+  for (int at = 0; at < band->accesses; at++) {
+    const struct tile_accesses *access = &band->access[at];
+    double lines = 1;
+    for (int subscript = 0; subscript < access->subscripts; subscript++) {
+      double span = access->apart[subscript];
+      for (int dimension = from; dimension < band->depth; dimension++)
+        span += access->growth[subscript][dimension] * (extents[dimension] - 1);
+      lines *= 1 + (subscript + 1 < access->subscripts ? span : span * access->bytes / TILE_LINE);
+    }
+    sum += lines;
+  }
+  return sum;
+}
+
+// The lines that come into a level while a thread goes through a tile: what a loop accesses comes once where all that a round accesses stays until
+// the next one.
+static inline double tile_misses(const struct tile_band *band, const double *extents, double pieces, double length, double level) {
+  double whole[TILE_DEPTH], rounds = pieces;
+  for (int at = 0; at < band->depth; at++)
+    whole[at] = at + 1 < band->depth ? extents[at] : length;
+  if (tile_lines(band, extents, 0) * TILE_LINE <= level)
+    return tile_lines(band, whole, 0);
+  for (int at = 0; at + 1 < band->depth; at++) {
+    if (tile_lines(band, extents, at + 1) * TILE_LINE <= level)
+      return rounds * tile_lines(band, extents, at);
+    rounds *= extents[at];
+  }
+  return rounds * tile_lines(band, extents, band->depth - 1);
+}
+
+// The number whose power is a larger one than 1.
+static inline double tile_root(double power, int exponent) {
+  double low = 1, high = power;
+  while (exponent > 1 && high - low > low / 100) {
+    double middle = (low + high) / 2, made = 1;
+    for (int at = 0; at < exponent; at++)
+      made *= middle;
+    if (made < power)
+      low = middle;
+    else
+      high = middle;
+  }
+  return high;
+}
+
+// The extents of a band: of dimensions behind the second those that agree with how many points there are.
+static inline void tile_extents(const struct tile_band *band, double *extents) {
+  long low, high;
+  extents[0] = (double)band->last - band->first + 1;
+  extents[1] = band->strip(band->numbers, (band->first + band->last) / 2, (band->first + band->last) / 2, &low, &high) ? (double)high - low + 1 : 1;
+  double rest = tile_larger(band->points / extents[0] / extents[1], 1);
+  for (int at = 2; at < band->depth; at++)
+    extents[at] = tile_root(rest, band->depth - 2);
+}
+
+// What a tile takes on average.
+static inline double tile_work(const struct tile_band *band, const struct tile_machine *machine, const double *whole, const struct tile_sizes *tile,
+                               double tiles) {
+  const int last = band->depth - 1;
+  const double each = band->points / tiles;
+  double extents[TILE_DEPTH];
+  for (int at = 0; at <= last; at++)
+    extents[at] = whole[at];
+  if (tile->first < extents[0])
+    extents[0] = tile->first;
+  if (tile->second < extents[1])
+    extents[1] = tile->second;
+  // Rows are cut by pieces anywhere where a tile has all of the last dimension.
+  const double length = extents[last];
+  const double pieces = last > 1 ? (length - 1) / tile->piece + 1 : (double)(((long)length + tile->piece - 1) / tile->piece);
+  const double row = length / pieces;
+  double time = machine->block + each / row * tile_row(band, machine, row);
+  extents[last] = row;
+  double full = length;
+  for (int at = 0; at < last; at++)
+    full *= extents[at];
+  const double filled = tile_filled(band, machine, row), lines = tile_lines(band, extents, last);
+  for (int level = 0; level < 3; level++)
+    if (band->bytes > machine->level_bytes[level]) {
+      const double misses = each / full * tile_misses(band, extents, pieces, length, machine->level_bytes[level]);
+      time += misses * (filled / lines + 1.0 / TILE_FETCHES) * (machine->level_line[level + 1] - machine->level_line[level]);
+    }
+  return time;
+}
+
+static inline double tile_total(const struct tile_band *band, const struct tile_machine *machine, const double *whole,
+                                const struct tile_sizes *tile, const struct tile_waves *count) {
+  return count->alone * machine->start + (count->waves - count->alone) * machine->launch +
+         count->rounds * tile_work(band, machine, whole, tile, count->tiles);
+}
+
+// The sizes of pieces that are looked at, and the next one.
+enum { TILE_LEAST = 4, TILE_MOST = 1024 };
+static inline long tile_longer(long piece) { return piece + (piece % 3 == 0 ? piece / 3 : (piece + 1) / 2); }
+static inline long tile_shorter(long piece) { return piece % 3 == 0 ? piece - piece / 3 : piece - piece / 4; }
+
+// The size of pieces of a tile that takes least, from the least to the most.
+static inline struct tile_sizes tile_best(const struct tile_band *band, const struct tile_machine *machine, const double *whole,
+                                          const struct tile_waves *count, struct tile_sizes tile, long least, long most) {
+  struct tile_sizes best = tile;
+  best.time = 0;
+  for (tile.piece = least; tile.piece <= most; tile.piece = tile_longer(tile.piece)) {
+    tile.time = tile_total(band, machine, whole, &tile, count);
+    if (best.time == 0 || tile.time < best.time)
+      best = tile;
+  }
+  return best;
+}
+
+// The same of a tile of stated sizes.
+static inline struct tile_sizes tile_pieces(const struct tile_band *band, const struct tile_machine *machine, long first, long second, long least,
+                                            long most) {
+  const struct tile_waves count = tile_count(band, first, second);
+  const struct tile_sizes tile = {first, second, least, 0};
+  double whole[TILE_DEPTH];
+  tile_extents(band, whole);
+  return count.tiles < 1 ? tile : tile_best(band, machine, whole, &count, tile, least, most);
+}
+
+// What the nest takes as it was: each iteration waits for the one before it.
+static inline double tile_alone(const struct tile_band *band, const struct tile_machine *machine) {
+  return tile_larger(band->operations * machine->operation, band->points * band->wait);
 }
 
 // The sizes of least time: any number of strips of about the same size, and powers of two in between for the second. A tile is to take longer than
-// to hand it out.
+// to hand it out. Of pieces all sizes are looked at once, then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
-  const long steps = band->last - band->first + 1, most = 1L << 20;
+  const long steps = band->last - band->first + 1, largest = 1L << 20;
   const double work = band->operations * machine->operation;
-  struct tile_sizes best = {1, 1, work * 1e9};
+  struct tile_sizes best = {1, 1, 1, 0};
+  double whole[TILE_DEPTH];
+  tile_extents(band, whole);
   for (long strips = 1; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
     const long first = (steps + strips - 1) / strips;
     long b0, e0;
-    if (first > most || !band->strip(band->numbers, band->first, band->last, &b0, &e0))
+    if (first > largest || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
       continue;
-    for (long second = 1; second <= most; second *= 2) {
+    for (long second = 1; second <= largest; second *= 2) {
       const double share = work * first / steps * second / ((double)e0 - b0 + 1);
       if (share < machine->launch / 4 && second < e0 - b0 + 1)
         continue;
-      const double time = tile_time(band, machine, first, second);
-      if (time > 0 && time < best.time) {
-        best.first = first;
-        best.second = second;
-        best.time = time;
+      const struct tile_waves count = tile_count(band, first, second);
+      if (count.tiles < 1)
+        continue;
+      if (best.time == 0 || count.waves * machine->start + work * count.rounds / count.tiles < best.time) {
+        const struct tile_sizes tile = {first, second, 0, 0};
+        const long least = best.time == 0 ? TILE_LEAST : tile_shorter(best.piece), most = best.time == 0 ? TILE_MOST : tile_longer(best.piece);
+        const struct tile_sizes made = tile_best(band, machine, whole, &count, tile, least < TILE_LEAST ? TILE_LEAST : least, most);
+        if (best.time == 0 || made.time < best.time)
+          best = made;
       }
       if (second > e0 - b0 + 1)
         break;
     }
   }
+  if (best.time == 0)
+    best.time = 1e300;
   return best;
 }

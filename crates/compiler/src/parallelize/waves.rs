@@ -1,25 +1,27 @@
 //! Waves of tiles as CUDA C++: a kernel whose threads each go through a tile by pieces, and the loop of the host over the waves.
 //!
 //! ```text
-//!   static __global__ void f_kernel0(..., long wave, long first_strip, long size0, long size1) {
+//!   static __global__ void f_kernel0(..., long wave, long first_strip, long size0, long size1, long piece) {
 //!     const long b0 = strip * size0, e0 = ..., low1 = (wave - strip) * size1, ...;
-//!     for (long b1 = low1; b1 <= high1; b1 += 12) { const long e1 = ...; what is in the box }
+//!     for (long b1 = low1; b1 <= high1; b1 += piece) { const long e1 = ...; what is in the box }
 //!   }
 //!   host: const struct tile_sizes tile = tile_search(&band, &machine);
-//!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second);
+//!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second, tile.piece);
 //! ```
 //!
 //! The sizes of a problem are known when the program runs, so that is when the sizes of tiles are chosen: by the model of `tiles.h`, with what things
-//! take on the machine (`tuning::calibration`). They are arguments of the kernel, which costs nothing: its loops have bounds that are computed anyway.
+//! take on the machine (`tuning::calibration`) and what the nest does ([`super::points`]). They are arguments of the kernel, which costs nothing: its
+//! loops have bounds that are computed anyway.
 
 use regrain_passes::affine::Reason;
 use regrain_passes::affine::poly::param_name;
 use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::waves::{Waves, ends_of};
-use regrain_tuning::calibration::Level;
+use regrain_tuning::calibration::{Calibration, Level};
 
 use super::chip::{Part, Writer};
-use super::cuda::{Nest, sum};
+use super::cuda::{Nest, product, sum};
+use super::points::{Accesses, MOST_DIMENSIONS, Points};
 use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
@@ -45,15 +47,14 @@ impl Nest<'_, '_> {
         lines.line("  return;");
         lines.line("low1 = most(low1, first1);");
         lines.line("high1 = least(high1, last1);");
-        let piece = self.calibration.piece;
         match &waves.last {
-            None => self.pieces(&mut lines, 1, "low1", "high1", piece),
+            None => self.pieces(&mut lines, 1, "low1", "high1"),
             Some(Range { first, last, exists, .. }) => {
                 lines.line("const long b1 = low1, e1 = high1;");
                 lines.line(&format!("if (b1 > e1 || !{})", term(exists)));
                 lines.line("  return;");
                 lines.line(&format!("const long low2 = {}, high2 = {};", term(first), term(last)));
-                self.pieces(&mut lines, 2, "low2", "high2", piece);
+                self.pieces(&mut lines, 2, "low2", "high2");
             }
         }
         let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch };
@@ -64,16 +65,16 @@ impl Nest<'_, '_> {
     }
 
     /// Opens the loop over the pieces of a dimension.
-    fn pieces(&self, lines: &mut Lines, dimension: usize, low: &str, high: &str, piece: u32) {
+    fn pieces(&self, lines: &mut Lines, dimension: usize, low: &str, high: &str) {
         let [first, last] = ends_of(dimension);
-        lines.open(&format!("for (long {first} = {low}; {first} <= {high}; {first} += {piece}L)"));
-        lines.line(&format!("const long {last} = least({first} + {}L, {high});", i64::from(piece) - 1));
+        lines.open(&format!("for (long {first} = {low}; {first} <= {high}; {first} += piece)"));
+        lines.line(&format!("const long {last} = least({first} + piece - 1L, {high});"));
     }
 
     /// The further arguments of the kernel.
     fn further(&self) -> Vec<String> {
         let params = (0..self.description.numbers.params.len()).map(param_name);
-        params.chain(["wave", "first_strip", "size0", "size1"].map(str::to_owned)).collect()
+        params.chain(["wave", "first_strip", "size0", "size1", "piece"].map(str::to_owned)).collect()
     }
 
     /// The parameters in a list, which is not empty.
@@ -113,7 +114,6 @@ impl Nest<'_, '_> {
 
     /// Chooses the sizes of tiles, and leaves the function of the host where the nest alone takes no longer.
     pub(super) fn tile_sizes(&self, waves: &Waves, lines: &mut Lines) {
-        let [steps, _] = &waves.band;
         lines.line("int workers = 1;");
         lines.line("if (cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)");
         lines.line("  return 0;");
@@ -123,32 +123,57 @@ impl Nest<'_, '_> {
             .map(|at| format!("(double)(end_A{at} - first_A{at}) * sizeof *host_A{at}"))
             .collect();
         lines.line(&format!("const double bytes = {};", bytes.join(" + ")));
-        let once = |weight: &Weight| Weight { ranges: weight.ranges.clone(), cost: 1 };
-        let once: Vec<Weight> = self.plan.work.iter().map(once).collect();
-        lines.line(&format!("const double iterations = {};", sum(&once)));
-        lines.line(&format!(
-            "const struct tile_band band = {{{}, {}, {}_strip, numbers, iterations, operations, bytes, {}, workers}};",
-            term(&steps.first),
-            term(&steps.last),
-            self.name,
-            u8::from(waves.last.is_some())
-        ));
+        let once = |weight: &Weight| product(&Weight { ranges: weight.ranges.clone(), cost: 1 });
+        let most = self.plan.work.iter().map(once).reduce(|most, other| format!("tile_larger({most}, {other})"));
+        lines.line(&format!("const double points = {};", most.unwrap_or_else(|| "0.0".into())));
+        self.band(waves, lines);
         match self.tiles {
-            Some([first, second]) => lines.line(&format!(
-                "const struct tile_sizes tile = {{{first}L, {second}L, tile_time(&band, &machine, {first}L, {second}L)}};"
-            )),
+            Some(([first, second], piece)) => {
+                let [least, most] = piece.map_or(["TILE_LEAST".into(), "TILE_MOST".into()], |piece| {
+                    [format!("{piece}L"), format!("{piece}L")]
+                });
+                lines.line(&format!(
+                    "const struct tile_sizes tile = tile_pieces(&band, &machine, {first}L, {second}L, {least}, {most});"
+                ));
+            }
             None => lines.line("const struct tile_sizes tile = tile_search(&band, &machine);"),
         }
         match self.least_work {
             Some(least) => {
                 lines.line(&format!("if (operations < {least}.0 * tile_count(&band, tile.first, tile.second).waves)"))
             }
-            None => lines.line("if (tile.time >= operations * machine.alone)"),
+            None => lines.line("if (tile.time >= tile_alone(&band, &machine))"),
         }
         lines.line("  return 0;");
         lines.line("const long first_strip = quotient_below(band.first, tile.first), last_strip = quotient_below(band.last, tile.first);");
         lines.line("if (last_strip - first_strip >= 2147483647L)");
         lines.line("  return 0;");
+    }
+
+    /// The band, as `tiles.h` has it.
+    fn band(&self, waves: &Waves, lines: &mut Lines) {
+        let [steps, _] = &waves.band;
+        let dimensions = waves.dimensions.min(MOST_DIMENSIONS);
+        let points = Points::of(self.description, &waves.launch.code, dimensions);
+        let list = |numbers: &[i64]| {
+            let numbers: Vec<String> = numbers.iter().map(|number| format!("{number}.0")).collect();
+            format!("{{{}}}", numbers.join(", "))
+        };
+        let accesses = |Accesses { bytes, growth, apart }: Accesses| {
+            let grows: Vec<String> = growth.iter().map(|growth| list(growth)).collect();
+            format!("{{{bytes}.0, {}, {{{}}}, {}}}", growth.len(), grows.join(", "), list(&apart))
+        };
+        let groups: Vec<String> = points.accesses().into_iter().map(accesses).collect();
+        let shown = if groups.is_empty() { "{}".to_owned() } else { groups.join(", ") };
+        lines.line(&format!("const struct tile_accesses accesses[] = {{{shown}}};"));
+        lines.line(&format!(
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {dimensions}, {}, accesses, workers}};",
+            term(&steps.first),
+            term(&steps.last),
+            self.name,
+            points.wait(&self.calibration.waits),
+            groups.len(),
+        ));
     }
 
     /// The parameters of the machine, as `tiles.h` has them.
@@ -158,10 +183,10 @@ impl Nest<'_, '_> {
         let list = |of: fn(&Level) -> f64| {
             levels.iter().map(|level| format!("{:?}", of(level))).collect::<Vec<_>>().join(", ")
         };
-        let times = [machine.launch, machine.block, machine.row, machine.operation, machine.alone];
-        let times = times.map(|time| format!("{time:?}")).join(", ");
-        let (bytes, byte) = (list(|level| level.bytes), list(|level| level.byte));
-        format!("{{{times}, {}, {{{bytes}}}, {{{byte}}}}}", machine.piece)
+        let Calibration { start, launch, block, row, operation, window, .. } = machine;
+        let times = [start, launch, block, row, operation, window].map(|time| format!("{time:?}")).join(", ");
+        let (bytes, line) = (list(|level| level.bytes), list(|level| level.line));
+        format!("{{{times}, {{{bytes}}}, {{{line}}}}}")
     }
 
     /// The loop over the waves.
@@ -185,7 +210,7 @@ impl Nest<'_, '_> {
         lines.line("  continue;");
         let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
         arguments.extend((0..self.description.numbers.params.len()).map(param_name));
-        arguments.extend(["wave", "first", "tile.first", "tile.second"].map(str::to_owned));
+        arguments.extend(["wave", "first", "tile.first", "tile.second", "tile.piece"].map(str::to_owned));
         lines.line(&format!("{}_kernel0<<<(unsigned)(last - first + 1), 1>>>({});", self.name, arguments.join(", ")));
         lines.line("fine = cudaGetLastError() == cudaSuccess;");
         lines.line("started = started || fine;");
