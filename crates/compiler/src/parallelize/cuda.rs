@@ -22,7 +22,6 @@ use regrain_tuning::calibration::Calibration;
 use super::body::{Body, type_name};
 use super::chip::{Writer, coordinates, linear};
 use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
-use super::rows;
 use super::teams;
 use super::terms::{Lines, code, term};
 
@@ -42,14 +41,12 @@ pub struct Nest<'d, 'c> {
     pub least_work: Option<u64>,
     /// What things take on the machine.
     pub calibration: Calibration,
-    /// Whether all that it is for are processors.
-    pub is_processor: bool,
     /// The iterations of tiles of waves in the first two dimensions, and of pieces, if they are stated.
     pub tiles: Option<([i64; 2], Option<i64>)>,
 }
 
 /// The most blocks in y and z.
-pub const MOST_BLOCKS: u32 = 65_535;
+const MOST_BLOCKS: u32 = 65_535;
 
 /// What is written of a nest.
 #[derive(Default)]
@@ -112,17 +109,12 @@ pub(super) fn sum(weights: &[Weight]) -> String {
 
 /// The grid and the block of a kernel with a thread for each point.
 fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
-    shaped(kernel, &kernel.launch.block)
-}
-
-/// The same with blocks of another shape.
-fn shaped(kernel: &Kernel<'_, '_, '_>, block: &[u32]) -> String {
     let launch = kernel.launch;
-    let blocks = launch.threads.iter().zip(block).rev();
+    let blocks = launch.threads.iter().zip(&launch.block).rev();
     let grid: Vec<String> = blocks
         .map(|(Range { name, .. }, size)| format!("(unsigned)((last_{name} - first_{name}) / {size} + 1)"))
         .collect();
-    let block: Vec<String> = block.iter().rev().map(u32::to_string).collect();
+    let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
     match launch.threads.len() {
         0 if kernel.is_shared() => format!("(unsigned)parts, {THREADS}"),
         0 => "1, 1".to_owned(),
@@ -250,16 +242,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         }
         if is_needed {
             output.kernels += &self.kernel(&name, kernel, None)?;
-            let usual = format!("{name}<<<{}>>>({arguments});", configuration(kernel));
-            match rows::of(launch, self.description).filter(|_| self.is_processor) {
-                Some(rows) => {
-                    lines.line(&format!("if ({})", rows.holds));
-                    lines.line(&format!("  {name}<<<{}>>>({arguments});", shaped(kernel, &rows.block)));
-                    lines.line("else");
-                    lines.line(&format!("  {usual}"));
-                }
-                None => lines.line(&usual),
-            }
+            lines.line(&format!("{name}<<<{}>>>({arguments});", configuration(kernel)));
         }
         if is_open {
             lines.close();

@@ -15,7 +15,6 @@ mod cuda;
 mod guard;
 mod parts;
 mod points;
-mod rows;
 mod scops;
 mod teams;
 mod terms;
@@ -343,7 +342,6 @@ fn write(
         fuses,
         least_work: source.options.parallelize_from,
         calibration: source.options.calibration.clone(),
-        is_processor: is_processor(source),
         tiles: stated_tiles(source),
     };
     let text = cuda::write(&nest)?;
