@@ -6,7 +6,7 @@ use inkwell::module::Module;
 
 use super::{device_library, rocm};
 use crate::Settings;
-use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice};
+use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice, whole};
 
 /// Intrinsics that this library leaves out, by prefix (after `llvm.nvvm.`), and why: calling them is a located error.
 const LEFT_OUT: &[(&str, &str)] = &[
@@ -54,7 +54,7 @@ fn what_it_takes_of_amds_library_is_there() {
 #[test]
 fn nothing_is_bound_to_a_chip() {
     let context = Context::create();
-    let text = device_library().load(&context).expect("the bitcode parses").print_to_string().to_string();
+    let text = whole(device_library(), &context).print_to_string().to_string();
     for gone in ["target-cpu", "target-features", "amdgpu-", "asm "] {
         assert!(!text.contains(gone), "{gone}");
     }

@@ -9,7 +9,7 @@ use inkwell::module::Module;
 
 use super::device_library;
 use crate::from_nvvm::library::intrinsic_symbol;
-use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice, llvm_prefix};
+use crate::from_nvvm::library_checks::{check_intrinsics, check_libdevice, llvm_prefix, whole};
 use crate::nvvm::library::{FORMS, LANES, vector_form};
 
 #[test]
@@ -25,8 +25,7 @@ fn libdevice_is_complete() {
 #[test]
 fn no_function_is_bound_to_a_processor() {
     let context = Context::create();
-    let library = device_library().load(&context).expect("the bitcode parses");
-    assert!(!library.print_to_string().to_string().contains("target-features"));
+    assert!(!whole(device_library(), &context).print_to_string().to_string().contains("target-features"));
 }
 
 /// Compiles a C program together with the library and other files, which it may include or which are bitcode or IR to be linked, and

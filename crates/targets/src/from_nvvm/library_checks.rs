@@ -94,10 +94,16 @@ fn declared_type<'ctx>(module: &Module<'ctx>, name: &str) -> Option<FunctionType
     Some(intrinsic.get_declaration(module, &[])?.get_type())
 }
 
+/// A library with all bodies.
+pub(crate) fn whole<'ctx>(library: &DeviceLibrary, context: &'ctx Context) -> Module<'ctx> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(library.bitcode(), "device_library");
+    Module::parse_bitcode_from_buffer(&buffer, context).expect("the bitcode parses")
+}
+
 /// Every intrinsic of NVVM is defined with its type, or left out with a reason: for all targets, or for one (`left_out`).
 pub(crate) fn check_intrinsics(library: &DeviceLibrary, left_out: &[(&str, &str)]) {
     let context = Context::create();
-    let library = library.load(&context).expect("the bitcode parses");
+    let library = whole(library, &context);
     let scratch = context.create_module("scratch");
     let defined: HashMap<String, FunctionType> = library
         .get_functions()
