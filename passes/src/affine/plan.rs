@@ -129,8 +129,10 @@ pub struct Plan {
     pub grids: Vec<(Weight, Vec<u32>)>,
 }
 
-/// The seconds that isl may take for a nest, which take as long as thousands of its usual ones.
+/// The seconds of a processor that isl may take for a nest in a way that another one stands in for, which take as long as thousands of its usual ones; and
+/// in the last way, which decides whether anything becomes of it: on a slow or busy machine a nest should not be left that is not on others.
 const LONGEST: u64 = 2;
+const LONGEST_AT_LAST: u64 = 8;
 
 /// So many dimensions a grid has.
 const MOST_DIMENSIONS: usize = 3;
@@ -158,9 +160,10 @@ pub fn plan(
             continue;
         }
         let made = || serde_json::to_vec(&planned(context, description, tiling, shares)).unwrap_or_default();
-        let Some(made) = isl::computed(LONGEST, made) else { continue };
+        let is_last = number + 1 == ways.len();
+        let Some(made) = isl::computed(if is_last { LONGEST_AT_LAST } else { LONGEST }, made) else { continue };
         match serde_json::from_slice(&made) {
-            Ok(Err(Reason::Budget | Reason::Numbers)) if number + 1 < ways.len() => {}
+            Ok(Err(Reason::Budget | Reason::Numbers)) if !is_last => {}
             Ok(plan) => return plan,
             // It went wrong there, and does so here, where it is told of.
             Err(_) => return planned(context, description, tiling, shares),
