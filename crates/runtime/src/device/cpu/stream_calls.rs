@@ -149,7 +149,7 @@ impl Streams for Cpu {
         device_ok()?;
         check(stream)?;
         capture::refuse_on(stream)?;
-        values::check_all(operations)?;
+        operations.iter().try_for_each(ValueOperation::check)?;
         let waits = operations.iter().any(ValueOperation::waits);
         if waits {
             later::expect_waiting();

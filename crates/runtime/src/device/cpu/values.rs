@@ -10,7 +10,7 @@ use super::failure::device_ok;
 use super::gate::look;
 use super::{heap, runners};
 use crate::device::seam::{Comparison, ValueOperation, ValueTask};
-use crate::error::{CudaError, Result, check};
+use crate::error::{Result, check};
 
 /// How long a thread looks without a pause, and after how long it asks for another thread.
 const LOOK: Duration = Duration::from_micros(50);
@@ -94,15 +94,6 @@ impl ValueOperation {
 pub fn perform(operations: &[ValueOperation]) -> Result {
     // SAFETY: as the program promises of memory that it names; what is not there was refused.
     operations.iter().try_for_each(|operation| unsafe { operation.perform() })
-}
-
-/// Whether all of it can be done.
-pub fn check_all(operations: &[ValueOperation]) -> Result {
-    if operations.is_empty() {
-        Err(CudaError::INVALID_VALUE)
-    } else {
-        operations.iter().try_for_each(ValueOperation::check)
-    }
 }
 
 #[cfg(test)]
