@@ -350,6 +350,8 @@ typedef struct {
   unsigned count;
 } RegrainVectorRegisters;
 RegrainVectorRegisters regrainVectorRegisters(LLVMTargetMachineRef machine);
+/* Whether the processor has a feature, in LLVM's words ("avx2"). */
+bool regrainHasFeature(LLVMTargetMachineRef machine, MlirStringRef feature);
 
 /*===----------------------------------------------------------------------------===*
  * timing.cpp: where time goes

@@ -36,6 +36,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
@@ -262,6 +263,11 @@ RegrainVectorRegisters regrainVectorRegisters(LLVMTargetMachineRef machine) {
   TargetTransformInfo info = target->getTargetTransformInfo(*function);
   return {static_cast<unsigned>(info.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue()),
           info.getNumberOfRegisters(info.getRegisterClassForType(/*Vector=*/true))};
+}
+
+bool regrainHasFeature(LLVMTargetMachineRef machine, MlirStringRef feature) {
+  const MCSubtargetInfo *known = reinterpret_cast<TargetMachine *>(machine)->getMCSubtargetInfo();
+  return known->checkFeatures(("+" + StringRef(feature.data, feature.length)).str());
 }
 
 bool regrainOptimiseForHost(LLVMModuleRef moduleRef, MlirStringRef passes, LLVMTargetMachineRef machine,

@@ -80,4 +80,4 @@ pub use module::{
     Diagnostics, add_dialect, export_inkwell, export_llvm, import_inkwell, import_llvm, module_op, new_context,
     parse_module, register_upstream_passes, run_on_module, verify,
 };
-pub use optimise::{VectorRegisters, optimise_for_host};
+pub use optimise::{VectorRegisters, has_feature, optimise_for_host};

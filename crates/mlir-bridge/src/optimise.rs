@@ -23,6 +23,12 @@ impl VectorRegisters {
     }
 }
 
+/// Whether the processor that a machine makes code for has a feature, in LLVM's words (`avx2`).
+pub fn has_feature(machine: &TargetMachine, feature: &str) -> bool {
+    // SAFETY: a live machine and text, which are asked and not changed.
+    unsafe { ffi::regrainHasFeature(machine.as_mut_ptr(), ffi::string(feature)) }
+}
+
 /// Runs a pipeline in the textual form of `opt -passes=`, with all kinds of vectorisation and unrolling, and with what
 /// LLVM's vectoriser gets wrong kept from it.
 pub fn optimise_for_host(module: &Module<'_>, passes: &str, machine: &TargetMachine) -> Result<(), String> {

@@ -164,7 +164,7 @@ fn make_blocks(module: Op<'_>, operations: &dyn DeviceOperations, how: How) -> P
                         return Ok(());
                     }
                     columns::serialise(function);
-                    side_by_side::join(module, function, how.machine.register_bits);
+                    side_by_side::join(module, function, how.machine);
                     vectorize_threads::vectorise(function, Machine { short, ..how.machine })
                 })
             })

@@ -5,13 +5,18 @@ use std::path::Path;
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, RelocMode, TargetMachine, TargetMachineOptions};
-use mlir_bridge::llvm;
+use mlir_bridge::{has_feature, llvm};
 
 use crate::target::BlockOptions;
 use crate::{Error, machines};
 
 /// What makes LLVM use gathers that a processor has, but slow ones.
 const SLOW_GATHERS: &str = "+fast-gather";
+
+/// LLVM keeps to half of a register of 512 bits on all of Intel's processors, because the first ones lowered their clock for the whole. Those that
+/// have this, from Ice Lake on, hardly do, and a kernel's rows are long enough for it.
+const KEEPS_CLOCK: &str = "avx512vbmi2";
+const WHOLE_REGISTERS: &str = "-prefer-256-bit";
 
 fn level(number: u8) -> OptimizationLevel {
     match number {
@@ -29,15 +34,22 @@ pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
         Some(cpu) => (cpu.clone(), String::new()),
         None => (TargetMachine::get_host_cpu_name().to_string(), TargetMachine::get_host_cpu_features().to_string()),
     };
-    let settings = TargetMachineOptions::new()
-        .set_cpu(&cpu)
-        .set_features(&features)
-        .set_level(level(options.level))
-        .set_reloc_mode(RelocMode::PIC)
-        .set_code_model(CodeModel::Default);
-    target
-        .create_target_machine_from_options(&triple, settings)
-        .ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
+    let make = |features: &str| {
+        let settings = TargetMachineOptions::new()
+            .set_cpu(&cpu)
+            .set_features(features)
+            .set_level(level(options.level))
+            .set_reloc_mode(RelocMode::PIC)
+            .set_code_model(CodeModel::Default);
+        let made = target.create_target_machine_from_options(&triple, settings);
+        made.ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
+    };
+    let made = make(&features)?;
+    if !has_feature(&made, KEEPS_CLOCK) {
+        return Ok(made);
+    }
+    let more = [features.as_str(), WHOLE_REGISTERS].into_iter().filter(|some| !some.is_empty());
+    make(&more.collect::<Vec<_>>().join(","))
 }
 
 /// The passes that inline what has to be. Functions that do it one in another grow by all of the stack memory that passes arguments, which

@@ -39,24 +39,25 @@ use crate::{
     coarsen::unroll_and_interleave::{Indexing, Unroll, apply, check},
     lower::{
         LOOP_ANNOTATION,
-        vectorize_threads::{FEWEST, is_ordinary},
+        vectorize_threads::{FEWEST, Machine, is_ordinary},
     },
     optimise::merge_common_values,
 };
 
-/// The most values that rows side by side carry through a loop, each a register or two.
-const MOST_CARRIED: usize = 4;
+/// The part of the vector registers that values may take which rows side by side carry through a loop, each a register or two: with 32 of them
+/// eight sums, as many as two units have under way that take four cycles for a multiplication and addition.
+const CARRIED: u32 = 4;
 /// The largest body of a thread loop, in operations.
 const LARGEST: usize = 400;
 
 /// Loops of fewer rounds may be written out.
 const FEWEST_KEPT: i64 = 8;
 
-/// Joins rows in the thread loops of a function, for registers of so many bits.
-pub fn join<'c>(module: Op<'c>, function: Op<'c>, register_bits: u32) {
+/// Joins rows in the thread loops of a function.
+pub fn join<'c>(module: Op<'c>, function: Op<'c>, machine: Machine) {
     for parallel in function.find_named("scf.parallel") {
-        let parallel = with_rows(parallel, i64::from(register_bits / 32));
-        if let Some((inner, factor)) = worthwhile(parallel) {
+        let parallel = with_rows(parallel, machine);
+        if let Some((inner, factor)) = worthwhile(parallel, machine) {
             join_rows(module, parallel, inner, factor);
         }
     }
@@ -64,11 +65,12 @@ pub fn join<'c>(module: Op<'c>, function: Op<'c>, register_bits: u32) {
 
 /// The thread loop, or one in rows in its place: in long ones that had better go together, else in the shortest ones that fill a register,
 /// along which most of what threads compute of their numbers is linear.
-fn with_rows(parallel: Op<'_>, shortest: i64) -> Op<'_> {
+fn with_rows(parallel: Op<'_>, machine: Machine) -> Op<'_> {
+    let shortest = i64::from(machine.register_bits / 32);
     let lengths = fold_rows::lengths(parallel);
     for length in lengths.iter().copied().filter(|_| parallel.contains(|op| op.is("scf.for"))) {
         let folded = fold_rows::folded(parallel, length);
-        if worthwhile(folded).is_some() {
+        if worthwhile(folded, machine).is_some() {
             parallel.erase();
             return folded;
         }
@@ -81,7 +83,7 @@ fn with_rows(parallel: Op<'_>, shortest: i64) -> Op<'_> {
 }
 
 /// A loop that rows of a thread loop had better go through together, and how many.
-fn worthwhile(parallel: Op<'_>) -> Option<(Op<'_>, usize)> {
+fn worthwhile(parallel: Op<'_>, machine: Machine) -> Option<(Op<'_>, usize)> {
     let dimensions = Counting::dimensions(parallel);
     if dimensions.len() != 3 || !dimensions.iter().all(Counting::is_plain) || parallel.num_results() > 0 {
         return None;
@@ -108,10 +110,11 @@ fn worthwhile(parallel: Op<'_>) -> Option<(Op<'_>, usize)> {
     });
     let carried = |op: &Op<'_>| op.results().iter().filter(|result| !by_row.is_uniform(**result)).count();
     let (inner, carried) = loops.map(|op| (op, carried(&op))).find(|(_, carried)| *carried > 0)?;
+    let most = (machine.registers / CARRIED) as usize;
     let fits = |factor: &usize| {
-        carried * factor <= MOST_CARRIED && rows.is_none_or(|rows| rows % i64::try_from(*factor).unwrap_or(1) == 0)
+        carried * factor <= most && rows.is_none_or(|rows| rows % i64::try_from(*factor).unwrap_or(1) == 0)
     };
-    [4, 2].into_iter().find(fits).map(|factor| (inner, factor))
+    [8, 4, 2].into_iter().find(fits).map(|factor| (inner, factor))
 }
 
 /// Whether a thread loop only computes, loads and stores, and each thread has its memory for itself.

@@ -1,4 +1,5 @@
 // RUN: %regrain-opt %s --regrain-lower-cpu="register-bits=256" | FileCheck %s
+// RUN: %regrain-opt %s --regrain-lower-cpu="register-bits=512 registers=32" | FileCheck %s --check-prefix=MANY
 
 // Rows that read the same in each round go through the loop together: what is read once is multiplied by what each has, and each has its sum.
 // CHECK-LABEL: llvm.func @__regrain_block.product
@@ -10,6 +11,14 @@
 // CHECK: llvm.br {{.*}}loop_annotation = #[[KEPT:.*]]}
 // CHECK-COUNT-4: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: llvm.return
+
+// Where there are more registers there are more sums: eight hide the wait of two units for a product.
+// MANY-LABEL: llvm.func @__regrain_block.product
+// MANY-COUNT-1: llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// MANY-NOT: llvm.load %{{.*}} -> vector
+// MANY-COUNT-8: llvm.fadd
+// MANY-NOT: llvm.fadd
+// MANY: llvm.return
 llvm.func ptx_kernelcc @product(%p: !llvm.ptr, %q: !llvm.ptr, %r: !llvm.ptr)
 llvm.func @__regrain_launch.product(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @product} {
   %c0 = arith.constant 0 : index
