@@ -42,7 +42,9 @@ Description: CUDA C++ for NVIDIA's and AMD's GPUs and for CPUs
  chooses how much work a thread and a block do. A CUDA toolkit's headers, ptxas
  and libdevice are needed: --cuda-path= or CUDA_PATH names them.
 END
-install -d "$tree/usr/share/doc/regrain"
-install -m 644 "$root/README.md" "$tree/usr/share/doc/regrain/"
+doc=$tree/usr/share/doc/regrain manual=tools/regrain/manual
+install -d "$doc/$manual"
+install -m 644 "$root/README.md" "$doc/"
+install -m 644 "$root/$manual"/*.md "$doc/$manual/"
 mkdir -p "$folder"
 dpkg-deb --build --root-owner-group -Zzstd -z3 "$tree" "$folder/regrain_${version}_$arch.deb"

@@ -1,4 +1,4 @@
-// The program of README.md, section "Checking kernels".
+// The program of the manual, "Checking kernels" (tools/regrain/manual/cpu.md).
 
 // REQUIRES: cuda-toolkit
 // RUN: %regrain --offload-arch=cpu -O2 -g -fregrain-check=all %s -o %t && not %t 2>&1 | FileCheck %s

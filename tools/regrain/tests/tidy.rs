@@ -64,6 +64,21 @@ fn files_stay_short() {
 }
 
 #[test]
+fn links_of_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    for (name, text) in tracked("md") {
+        let folder = root().join(&name).with_file_name("");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let place = link.split('#').next().unwrap_or_default();
+            if !place.is_empty() && !link.contains("://") && !folder.join(place).exists() {
+                broken.push(format!("{name}: {link}"));
+            }
+        }
+    }
+    complain(&broken, "a link in a document leads to a file");
+}
+
+#[test]
 fn nothing_is_left_undone_or_switched_off() {
     let words = [concat!("todo", "!("), concat!("unimpl", "emented!("), concat!("#[ig", "nore"), concat!("db", "g!(")];
     let broken = tracked("rs").into_iter().filter(|(_, text)| words.iter().any(|word| text.contains(word)));
