@@ -41,6 +41,7 @@ use regrain_passes::affine::waves::Tiling;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
 use regrain_passes::pipelines;
 use regrain_targets::target::Code;
+use regrain_tuning::Space;
 use regrain_tuning::calibration::{Calibration, VARIABLE};
 
 use crate::commands::Running;
@@ -61,6 +62,11 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     let mut options = source.options.clone();
     options.settings.keeps_apart = true;
     options.calibration = calibration(source)?;
+    let is_measured = options.profile_generate || options.profile_use.is_some() || options.adaptive;
+    if is_processor(source) && !is_measured {
+        // A schedule for processors has made what a thread and a block do of how much there is to do.
+        options.alternatives.get_or_insert(Space::none());
+    }
     let source = &Source { options: &options, ..source.clone() };
     let running = host_bitcode(source, language)?;
     // Both take some milliseconds.
