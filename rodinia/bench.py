@@ -1,23 +1,6 @@
 #!/usr/bin/env python3
 """Measures the programs of this folder and writes the tables of results/.
 
-  bench.py compile-time   regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, the
-                          usual search, 16 versions of each kernel, with an empty and with a full cache
-  bench.py compile-time-cpu  the CPU target against clang's own host and device side: user time, the median and the slowest
-  bench.py compile-time-affine  loops of C in parallel (affine/, and in files of ordinary length) against clang -O3: elapsed and user time
-  bench.py tune           the original grain against the model's choice and the choice by measured times, on the CPU
-  bench.py cpu            the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode
-  bench.py idioms         the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most
-  bench.py pocl           six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)
-  bench.py thrust         algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)
-  bench.py affine         loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand; --arch=sm_80: their kernels
-  bench.py tiles          waves of tiles (affine/sor*.c, affine/waves) at each size of a tile, against what the model says
-  bench.py rank           how well the cost model ranks grains on the CPU, against measured times
-  bench.py device         on a machine with an NVIDIA GPU: executables of several compilers side by side
-  bench.py programs       likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI
-  bench.py grain          every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)
-  bench.py twins          kernels for AMD's chips against twins ported to HIP by hand: resources and instructions (no GPU needed)
-
 Each figure is the median of interleaved runs, so that a slow moment of the machine meets all sides alike. The tables
 name the machine that they come from.
 """
@@ -409,93 +392,95 @@ def tile_sizes(options):
         write(f"{options.name}.md", made[0])
 
 
-def main():
+def command_line():
+    """The commands and what each takes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("compile-time").add_argument("--arch", default="sm_80")
-    of_cpu = commands.add_parser("compile-time-cpu")
-    of_cpu.add_argument("sources", nargs="*", help="further CUDA sources")
-    of_cpu.add_argument("--flags", default="", help="for all sources, as in -I")
-    of_c = commands.add_parser("compile-time-affine")
-    of_c.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    of_c.add_argument("--driver", default=str(REGRAIN))
-    of_c.add_argument("--flags", default="", help="more flags for both sides")
-    of_c.add_argument("--name", default="compile-time-affine", help="of the file in results/")
-    commands.add_parser("cpu")
-    commands.add_parser("rank")
-    commands.add_parser("tune")
-    sizes = commands.add_parser("sizes", help="the sizes that a program is measured at")
-    sizes.add_argument("--device", action="store_true", help="on a GPU")
-    sizes.add_argument("program", choices=PROGRAMS)
-    commands.add_parser("device").add_argument("sides", nargs="+", metavar="NAME=FOLDER")
-    of_others = commands.add_parser("programs")
-    of_others.add_argument("folder")
-    of_others.add_argument("--sides", default="clang,nvcc,original,usual,coarse", help="with commas, the baseline first")
-    of_others.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    of_others.add_argument("--limit", type=int, default=20, help="seconds of one run")
-    of_others.add_argument("--seconds", type=int, default=500, help="for all; what is not measured by then is left out")
-    of_others.add_argument("--cupti", help="the folder of CUPTI's include and lib64")
-    of_others.add_argument("--out", default="programs.json", help="every run, as JSON")
-    of_others.add_argument("--show", action="store_true", help="only make the table of what --out holds")
-    of_others.add_argument("--machine", default="", help="where that was measured, for --show")
-    of_others.add_argument("--name", default="programs", help="of the table in results/")
-    gpu_code = commands.add_parser("idioms")
-    gpu_code.add_argument("--half", choices=["tuning", "measured", "all"], default="all")
-    gpu_code.add_argument("--programs", default="", help="these alone, with commas")
-    gpu_code.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    gpu_code.add_argument("--driver", default=str(REGRAIN))
-    gpu_code.add_argument("--flags", default="", help="more flags for the kernels")
-    gpu_code.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the twins")
-    gpu_code.add_argument("--name", default="idioms", help="of the file in results/")
-    gpu_code.add_argument("--split", action="store_true", help="prints what idioms/halves.txt must hold, runs nothing")
-    opencl = commands.add_parser("pocl")
-    opencl.add_argument("--programs", default=",".join(pocl.PROGRAMS), help="these alone, with commas")
-    opencl.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    opencl.add_argument("--driver", default=str(REGRAIN))
-    opencl.add_argument("--flags", default="", help="more flags for the kernels")
-    opencl.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the OpenMP twins")
-    opencl.add_argument("--name", default="pocl", help="of the file in results/")
-    of_library = commands.add_parser("thrust")
-    of_library.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    of_library.add_argument("--driver", default=str(REGRAIN))
-    of_library.add_argument("--flags", default="", help="more flags for the kernels")
-    of_library.add_argument("--name", default="thrust", help="of the file in results/")
-    of_loops = commands.add_parser("affine")
-    of_loops.add_argument("--programs", default="", help="these alone, with commas")
-    of_loops.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
-    of_loops.add_argument("--arch", help="what the kernels take on this GPU, in place of times on the CPU")
-    of_loops.add_argument("--size", type=int, help="in place of the usual one")
-    of_loops.add_argument("--driver", default=str(REGRAIN))
-    of_loops.add_argument("--flags", default="", help="more flags for all sides")
-    of_loops.add_argument("--name", default="affine", help="of the file in results/")
-    of_tiles = commands.add_parser("tiles")
-    of_tiles.add_argument("--calibration", required=True, help="of this machine, by regrain-tune calibrate")
-    of_tiles.add_argument("--folder", help="where programs are kept, and taken from where they are there")
-    of_tiles.add_argument("--rounds", type=int, default=argparse.SUPPRESS, help="0: only builds")
-    of_tiles.add_argument("--driver", default=str(REGRAIN))
-    of_tiles.add_argument("--date", default=time.strftime("%Y-%m-%d"))
-    of_tiles.add_argument("--name", default="tiles", help="of the files in results/")
-    matrix = commands.add_parser("grain")
-    matrix.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
-    matrix.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
-    matrix.add_argument("--name", default="grain", help="of the files in results/")
-    matrix.add_argument("--programs", default=",".join(PROGRAMS))
-    matrix.add_argument("--driver", default=str(REGRAIN))
-    matrix.add_argument("--jobs", type=int, default=os.cpu_count())
-    matrix.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
-    matrix.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
-    against = commands.add_parser("twins")
-    against.add_argument("--archs", default="gfx90a,gfx1030")
-    against.add_argument("--driver", default=str(REGRAIN))
-    against.add_argument("--programs", default=",".join(twins.BLOCKS))
-    against.add_argument("--check", action="store_true", help="nothing is written")
-    against.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
-    options = parser.parse_args()
-    sides = {"compile-time": compile_time, "compile-time-cpu": compile_time_cpu, "compile-time-affine": compile_time_affine, "cpu": cpu,
-             "rank": rank, "tune": tuning, "sizes": sizes_of, "device": on_device, "programs": others_on_device, "grain": grain_matrix, "twins": hip_twins, "idioms": idioms, "pocl": against_pocl,
-             "thrust": thrust, "affine": affine, "tiles": tile_sizes}
-    sys.exit(sides[options.command](options))
+
+    def command(name, run, what, flags=None, table=None):
+        """A command; one with flags (for whom) takes a driver and rounds too, one with a table another name for it."""
+        made = commands.add_parser(name, help=what, description=what)
+        made.set_defaults(run=run)
+        if flags:
+            made.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+            made.add_argument("--driver", default=str(REGRAIN))
+            made.add_argument("--flags", default="", help=f"more flags for {flags}")
+        if table:
+            made.add_argument("--name", default=table, help="of the files in results/")
+        return made
+
+    made = command("compile-time", compile_time, "regrain against clang++ with the same arguments (--offload-arch=sm_80 -O3 -c): the original grain, "
+                   "the usual search, 16 versions of each kernel, with an empty and with a full cache")
+    made.add_argument("--arch", default="sm_80")
+    made = command("compile-time-cpu", compile_time_cpu, "the CPU target against clang's own host and device side: user time, the median and the slowest")
+    made.add_argument("sources", nargs="*", help="further CUDA sources")
+    made.add_argument("--flags", default="", help="for all sources, as in -I")
+    command("compile-time-affine", compile_time_affine, "loops of C in parallel (affine/, and in files of ordinary length) against clang -O3: "
+            "elapsed and user time", flags="both sides", table="compile-time-affine")
+    command("tune", tuning, "the original grain against the model's choice and the choice by measured times, on the CPU")
+    command("cpu", cpu, "the CPU target against the OpenMP references, what the machine can do at most, and coroutine mode")
+    made = command("idioms", idioms, "the programs of idioms/ on the CPU against their OpenMP twins, and what the machine can do at most",
+                   flags="the kernels", table="idioms")
+    made.add_argument("--half", choices=["tuning", "measured", "all"], default="all")
+    made.add_argument("--programs", default="", help="these alone, with commas")
+    made.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the twins")
+    made.add_argument("--split", action="store_true", help="prints what idioms/halves.txt must hold, runs nothing")
+    made = command("pocl", against_pocl, "six programs of idioms/ on the CPU against the same in OpenCL by POCL (opencl/)",
+                   flags="the kernels", table="pocl")
+    made.add_argument("--programs", default=",".join(pocl.PROGRAMS), help="these alone, with commas")
+    made.add_argument("--twin-flags", default="-fno-math-errno", help="more flags for the OpenMP twins")
+    command("thrust", thrust, "algorithms of Thrust and CUB on the CPU against the standard library on one core (thrust/)",
+            flags="the kernels", table="thrust")
+    made = command("affine", affine, "loops of C in parallel (affine/) on the CPU against clang -O3, OpenMP and CUDA by hand; --arch=sm_80: their kernels",
+                   flags="all sides", table="affine")
+    made.add_argument("--programs", default="", help="these alone, with commas")
+    made.add_argument("--arch", help="what the kernels take on this GPU, in place of times on the CPU")
+    made.add_argument("--size", type=int, help="in place of the usual one")
+    made = command("tiles", tile_sizes, "waves of tiles (affine/sor*.c, affine/waves) at each size of a tile, against what the model says",
+                   table="tiles")
+    made.add_argument("--calibration", required=True, help="of this machine, by regrain-tune calibrate")
+    made.add_argument("--folder", help="where programs are kept, and taken from where they are there")
+    made.add_argument("--rounds", type=int, default=argparse.SUPPRESS, help="0: only builds")
+    made.add_argument("--driver", default=str(REGRAIN))
+    made.add_argument("--date", default=time.strftime("%Y-%m-%d"))
+    command("rank", rank, "how well the cost model ranks grains on the CPU, against measured times")
+    made = command("device", on_device, "on a machine with an NVIDIA GPU: executables of several compilers side by side")
+    made.add_argument("sides", nargs="+", metavar="NAME=FOLDER")
+    made = command("programs", others_on_device, "likewise, programs of any kind: bin/NAME/COMPILER and args.txt of a folder; times of all kernels by CUPTI",
+                   table="programs")
+    made.add_argument("folder")
+    made.add_argument("--sides", default="clang,nvcc,original,usual,coarse", help="with commas, the baseline first")
+    made.add_argument("--rounds", type=int, default=argparse.SUPPRESS)
+    made.add_argument("--limit", type=int, default=20, help="seconds of one run")
+    made.add_argument("--seconds", type=int, default=500, help="for all; what is not measured by then is left out")
+    made.add_argument("--cupti", help="the folder of CUPTI's include and lib64")
+    made.add_argument("--out", default="programs.json", help="every run, as JSON")
+    made.add_argument("--show", action="store_true", help="only make the table of what --out holds")
+    made.add_argument("--machine", default="", help="where that was measured, for --show")
+    made = command("grain", grain_matrix, "every program at 60 grains: same bits on the CPU, resources on GPUs (no GPU needed)", table="grain")
+    made.add_argument("--archs", default="sm_80,sm_90,gfx90a,gfx1030")
+    made.add_argument("--no-cpu", dest="cpu", action="store_false", help="GPUs alone")
+    made.add_argument("--programs", default=",".join(PROGRAMS))
+    made.add_argument("--driver", default=str(REGRAIN))
+    made.add_argument("--jobs", type=int, default=os.cpu_count())
+    made.add_argument("--limit", type=int, default=120, help="seconds of processor time for one compilation")
+    made.add_argument("--minutes", type=float, default=600, help="nothing new is begun after so many")
+    made = command("twins", hip_twins, "kernels for AMD's chips against twins ported to HIP by hand: resources and instructions (no GPU needed)")
+    made.add_argument("--archs", default="gfx90a,gfx1030")
+    made.add_argument("--driver", default=str(REGRAIN))
+    made.add_argument("--programs", default=",".join(twins.BLOCKS))
+    made.add_argument("--check", action="store_true", help="nothing is written")
+    made.add_argument("--device-libs", default=twins.device_libraries(), help="folder of ocml.bc")
+    made = command("sizes", sizes_of, "the sizes that a program is measured at")
+    made.add_argument("--device", action="store_true", help="on a GPU")
+    made.add_argument("program", choices=PROGRAMS)
+    return parser
+
+
+def main():
+    options = command_line().parse_args()
+    sys.exit(options.run(options))
 
 
 if __name__ == "__main__":
