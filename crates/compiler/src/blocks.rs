@@ -11,14 +11,13 @@ use mlir_bridge::llvm;
 use mlir_bridge::timing::{STEPS, measure};
 use regrain_frontend::private_names;
 use regrain_targets::device_language::grid_barriers;
+use regrain_targets::kernel_names;
 use regrain_targets::target::{BlockOptions, Blocks, SplitForm};
 use regrain_targets::toolkit::SmArch;
-use regrain_targets::{Error, Unsupported, kernel_names};
 
 use crate::chips::Chips;
 use crate::commands::Commands;
-use crate::device_side::{Code, DeviceSide};
-use crate::diagnostics;
+use crate::device_side::{Code, DeviceSide, say_lacking};
 use crate::dump::Dump;
 use crate::error::{self, Result};
 use crate::kernels;
@@ -159,20 +158,6 @@ fn stand_in<'ctx>(
 ) -> Result<()> {
     let lacking = target.stand_in(context, device)?;
     say_lacking(source, lacking, "its launch fails with cudaErrorNotSupported where a thread gets there")
-}
-
-/// Warns of what a target cannot do, and what comes of it; an error where warnings are to be.
-pub(crate) fn say_lacking(source: &Source<'_>, lacking: Vec<Unsupported>, outcome: &str) -> Result<()> {
-    let says = |option: &str| source.unit.options.iter().any(|given| given == option);
-    if let Some(first) = lacking.first().filter(|_| says("-Werror")) {
-        return Err(Error::Unsupported(first.clone()).into());
-    }
-    if !says("-w") {
-        for one in lacking {
-            diagnostics::warn(&one.warning(outcome));
-        }
-    }
-    Ok(())
 }
 
 /// The same of what is shipped to the only one of `chips`.

@@ -48,14 +48,8 @@ const PART_OF_CLANG: u32 = 4;
 const LEAST_BUDGET: Duration = Duration::from_millis(300);
 const LEAST_BUDGET_OF_BLOCKS: Duration = Duration::from_millis(200);
 
-/// Compiles a source to its output. Nothing is left at the output when it fails.
-///
-/// # Errors
-/// What the user, the program or this compiler did wrong; what cannot be raised, coarsened or split is none.
-pub fn compile(source: &Source<'_>) -> Result<()> {
-    if let Some(language) = &source.sequential {
-        return crate::parallelize::compile(source, language);
-    }
+/// Compiles a CUDA source to its output.
+pub(crate) fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }

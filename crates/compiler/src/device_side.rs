@@ -5,7 +5,11 @@ use std::path::PathBuf;
 
 use regrain_targets::image::Image;
 use regrain_targets::units::DeviceCode;
+use regrain_targets::{Error, Unsupported};
 
+use crate::diagnostics;
+use crate::error::Result;
+use crate::source::Source;
 use crate::versions::Versions;
 
 /// The device side for one target.
@@ -57,4 +61,18 @@ impl Code {
             _ => None,
         }
     }
+}
+
+/// Warns of what a target cannot do, and what comes of it; an error where warnings are to be.
+pub(crate) fn say_lacking(source: &Source<'_>, lacking: Vec<Unsupported>, outcome: &str) -> Result<()> {
+    let says = |option: &str| source.unit.options.iter().any(|given| given == option);
+    if let Some(first) = lacking.first().filter(|_| says("-Werror")) {
+        return Err(Error::Unsupported(first.clone()).into());
+    }
+    if !says("-w") {
+        for one in lacking {
+            diagnostics::warn(&one.warning(outcome));
+        }
+    }
+    Ok(())
 }

@@ -19,10 +19,9 @@ use regrain_tuning::Grain;
 use regrain_tuning::model::Processor;
 use regrain_tuning::occupancy::{Resources, occupancy};
 
-use crate::blocks::say_lacking;
 use crate::chips::Chips;
 use crate::decisions::publish;
-use crate::device_side::{Code, DeviceSide};
+use crate::device_side::{Code, DeviceSide, say_lacking};
 use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::grains::{Grains, Search as _};

@@ -33,11 +33,20 @@ mod versions;
 mod words;
 
 pub use commands::Commands;
-pub use compile::compile;
 pub use diagnostics::note;
 pub use error::{Error, Result};
-pub use options::{Budget, CALIBRATION, Emit, Options, Pattern, Remarks, Side};
+pub use options::{Budget, CALIBRATION, Emit, Kept, Options, Pattern, Record, Remarks, Side, SideFiles};
 pub use program::Program;
 pub use regrain_passes::affine::teams::Superposition;
-pub use side_files::{Kept, Record, SideFiles};
 pub use source::{Source, Toolchain, place};
+
+/// Compiles a source to its output. Nothing is left at the output when it fails.
+///
+/// # Errors
+/// What the user, the program or this compiler did wrong; what cannot be raised, coarsened or split is none.
+pub fn compile(source: &Source<'_>) -> Result<()> {
+    match &source.sequential {
+        Some(language) => parallelize::compile(source, language),
+        None => compile::compile(source),
+    }
+}

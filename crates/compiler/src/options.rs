@@ -95,6 +95,35 @@ pub struct Emit {
     pub module_text: bool,
 }
 
+/// Which files are wanted beside the output of a source.
+#[derive(Clone, Debug, Default)]
+pub struct SideFiles {
+    /// `-fsave-optimization-record`
+    pub record: Option<Record>,
+    /// `-ftime-trace`: where the trace goes.
+    pub trace: Option<PathBuf>,
+    /// `-save-temps`, nvcc's `-keep`.
+    pub kept: Option<Kept>,
+}
+
+/// The record of optimisation.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Where it goes.
+    pub path: PathBuf,
+    /// LLVM's bitstream in place of YAML.
+    pub bitstream: bool,
+}
+
+/// What is kept of what is made on the way.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Where.
+    pub folder: PathBuf,
+    /// By nvcc's names, else by clang's.
+    pub as_nvcc: bool,
+}
+
 /// How long the search for grains may take, seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Budget {

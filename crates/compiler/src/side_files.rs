@@ -10,36 +10,8 @@ use regrain_targets::toolkit::SmArch;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::options::Record;
 use crate::source::{Sides, Source};
-
-/// Which files are wanted beside the output of a source.
-#[derive(Clone, Debug, Default)]
-pub struct SideFiles {
-    /// `-fsave-optimization-record`
-    pub record: Option<Record>,
-    /// `-ftime-trace`: where the trace goes.
-    pub trace: Option<PathBuf>,
-    /// `-save-temps`, nvcc's `-keep`.
-    pub kept: Option<Kept>,
-}
-
-/// The record of optimisation.
-#[derive(Clone, Debug)]
-pub struct Record {
-    /// Where it goes.
-    pub path: PathBuf,
-    /// LLVM's bitstream in place of YAML.
-    pub bitstream: bool,
-}
-
-/// What is kept of what is made on the way.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    /// Where.
-    pub folder: PathBuf,
-    /// By nvcc's names, else by clang's.
-    pub as_nvcc: bool,
-}
 
 /// Our remarks for the record, while one is kept. A process compiles one source at a time.
 static REMARKS: Mutex<Option<Vec<String>>> = Mutex::new(None);

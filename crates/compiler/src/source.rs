@@ -16,8 +16,7 @@ use regrain_targets::toolkit::{SmArch, Toolkit};
 
 use crate::commands::{Commands, Running};
 use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::side_files::SideFiles;
+use crate::options::{Options, SideFiles};
 use crate::unfinished::Unfinished;
 
 /// The tools that sources are compiled with.

@@ -11,8 +11,7 @@ use regrain_targets::image::Piece;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 use regrain_targets::{Arch, TARGETS, find};
 
-use crate::args::{Args, Output};
-use crate::table::Driver;
+use crate::args::{Args, Driver, Gpu, Output};
 
 /// What `regrain-nvcc` compiles for where nothing is said, as nvcc 13 does: PTX of this chip runs on all that NVIDIA's current
 /// drivers and toolkits know.
@@ -20,28 +19,6 @@ const DEFAULT_OF_NVCC: &str = "sm_75";
 
 /// The variable that replaces what a command line names by a list of architectures, or with `+` before it adds them.
 pub const VARIABLE: &str = "REGRAIN_OFFLOAD_ARCH";
-
-/// What the options say of architectures.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Gpu {
-    /// `--offload-arch=`, split at commas.
-    pub named: Vec<String>,
-    /// nvcc's `-arch`
-    pub arch: Option<String>,
-    /// nvcc's `-code`
-    pub codes: Vec<String>,
-    /// nvcc's `-gencode`: the architecture that the source sees, and what the program holds.
-    pub generated: Vec<(String, Vec<String>)>,
-    /// `--cuda-include-ptx=` and `--no-cuda-include-ptx=`, in order.
-    pub ptx_options: Vec<(bool, String)>,
-}
-
-impl Gpu {
-    /// Whether anything names an architecture.
-    pub fn is_named(&self) -> bool {
-        !self.named.is_empty() || self.arch.is_some() || !self.generated.is_empty()
-    }
-}
 
 /// What device code is made for.
 #[derive(Clone, Debug, Default)]

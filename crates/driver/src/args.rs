@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use regrain_compiler::{Options, Side, note};
 
-use crate::archs::Gpu;
-use crate::table::Driver;
-
 /// What an invocation makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Output {
@@ -149,6 +146,38 @@ pub struct Extra {
     pub linker_of_device: Vec<String>,
     /// `-nodlink`
     pub no_device_link: bool,
+}
+
+/// Which command line is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Driver {
+    /// clang's, with options of ours.
+    #[default]
+    Regrain,
+    /// nvcc's.
+    Nvcc,
+}
+
+/// What the options say of architectures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gpu {
+    /// `--offload-arch=`, split at commas.
+    pub named: Vec<String>,
+    /// nvcc's `-arch`
+    pub arch: Option<String>,
+    /// nvcc's `-code`
+    pub codes: Vec<String>,
+    /// nvcc's `-gencode`: the architecture that the source sees, and what the program holds.
+    pub generated: Vec<(String, Vec<String>)>,
+    /// `--cuda-include-ptx=` and `--no-cuda-include-ptx=`, in order.
+    pub ptx_options: Vec<(bool, String)>,
+}
+
+impl Gpu {
+    /// Whether anything names an architecture.
+    pub fn is_named(&self) -> bool {
+        !self.named.is_empty() || self.arch.is_some() || !self.generated.is_empty()
+    }
 }
 
 /// A parsed command line.

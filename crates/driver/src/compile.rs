@@ -7,12 +7,12 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use regrain_compiler::{Kept, Record, SideFiles, Source, compile as compiler};
 
+use crate::args::Driver;
 use crate::args::{Input, Keep, Output, Records};
 use crate::database;
 use crate::dependencies;
 use crate::device_linker;
 use crate::session::Session;
-use crate::table::Driver;
 
 /// Compiles every source; gives the objects to link in place of the sources, in the order of the inputs.
 pub fn all(session: &Session) -> Result<HashMap<usize, PathBuf>> {

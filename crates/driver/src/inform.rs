@@ -7,8 +7,9 @@ use anyhow::{Result, bail};
 use regrain_frontend::Clang;
 use regrain_targets::toolkit::Toolkit;
 
+use crate::args::Driver;
 use crate::args::{Args, Inform};
-use crate::table::{Does, Driver, Opt, TABLE, Value};
+use crate::table::{Does, Opt, TABLE, Value};
 use crate::{archs, inputs};
 
 /// Prints what was asked for.

@@ -20,6 +20,7 @@ mod libraries;
 mod link;
 pub mod nvcc;
 mod nvcc_listing;
+mod our_library;
 pub mod ours;
 pub mod parse;
 mod preprocess;
@@ -34,9 +35,9 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Error, Result};
 use regrain_targets::toolkit::Toolkit;
 
+pub use crate::args::Driver;
 use crate::args::{Args, Output};
 use crate::session::Session;
-pub use crate::table::Driver;
 
 /// For LLVM's libraries too, which allocate far more than we do: long compilations take 5 to 9 % less time than with the C library's.
 #[global_allocator]

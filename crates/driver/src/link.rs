@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use regrain_compiler::place;
 use regrain_compiler::unfinished::Unfinished;
 use regrain_targets::listing::{self, Member};
@@ -14,6 +14,7 @@ use regrain_targets::units;
 use crate::args::{Args, Cudart};
 use crate::device_link::Waiting;
 use crate::libraries::{self, CURAND_FILES, CURAND_NAMES};
+use crate::our_library::library;
 use crate::session::Session;
 use crate::toolkit_view;
 
@@ -262,25 +263,4 @@ fn linked_files(args: &Args) -> Vec<PathBuf> {
 
 fn holds(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
-}
-
-/// A library that programs are linked with: in `REGRAIN_LIB_DIR` where that is set, else beside the executable, in `../lib` of an
-/// installation, or where this executable was built.
-pub(crate) fn library(what: &str, name: &str) -> Result<PathBuf> {
-    let folders = match std::env::var_os("REGRAIN_LIB_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => vec![PathBuf::from(folder)],
-        None => {
-            let executable = std::env::current_exe().context("cannot find my own executable")?;
-            let executable = executable.canonicalize().unwrap_or(executable);
-            let folder = executable.parent().unwrap_or(Path::new("."));
-            vec![folder.to_path_buf(), folder.join("../lib"), PathBuf::from(env!("REGRAIN_BUILD_DIR"))]
-        }
-    };
-    match folders.iter().map(|folder| folder.join(name)).find(|path| path.exists()) {
-        Some(path) => Ok(path),
-        None => {
-            let looked: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-            bail!("cannot find the {what} '{name}' (looked in {}); set REGRAIN_LIB_DIR", looked.join(", "))
-        }
-    }
 }

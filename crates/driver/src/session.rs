@@ -13,9 +13,9 @@ use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, find};
 
 use crate::archs::{self, Wanted};
+use crate::args::Driver;
 use crate::args::{Args, Input, Output};
 use crate::dependencies;
-use crate::table::Driver;
 use crate::{inform, preprocess};
 
 /// How sources know whose command line it was. CMake does, too.

@@ -20,7 +20,8 @@ use regrain_targets::cache::Cache;
 use regrain_targets::find;
 use regrain_targets::toolkit::Toolkit;
 
-use crate::{archs, inputs, link};
+use crate::our_library::library;
+use crate::{archs, inputs};
 
 /// NVIDIA's host libraries that our runtime stands for, without their versions.
 const STOOD_FOR: &[&str] = &["libcudart.so", "libcudart_static.a", "libcuda.so"];
@@ -101,7 +102,7 @@ fn fill(toolkit: &Toolkit, ours: bool, view: &Path) -> Result<()> {
 }
 
 fn runtime() -> Result<PathBuf> {
-    Ok(link::library("runtime", "libregrain_rt.a")?.canonicalize()?)
+    Ok(library("runtime", "libregrain_rt.a")?.canonicalize()?)
 }
 
 fn names(folder: &Path) -> Result<Vec<String>> {

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use anyhow::Result;
 pub use rows::TABLE;
 
-use crate::args::Args;
+use crate::args::{Args, Driver};
 
 /// How the value of an option is attached to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,16 +85,6 @@ pub struct Opt {
     pub does: Does,
     /// What it is for, in a line.
     pub help: &'static str,
-}
-
-/// Which command line is read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Driver {
-    /// clang's, with options of ours.
-    #[default]
-    Regrain,
-    /// nvcc's.
-    Nvcc,
 }
 
 impl Opt {
