@@ -228,14 +228,18 @@ fn are_apart(groups: &[Vec<Op<'_>>]) -> bool {
     true
 }
 
-/// Whether one of the operations that use results of `group`, or what is computed from them, is in another part.
+/// Whether one of the operations that use results of `group`, or what is computed from them, is in another part: itself, or what it is in.
 fn is_used_outside<'c>(group: &[Op<'c>]) -> bool {
-    let users_of = |op: &Op<'c>| -> Vec<Op<'c>> { op.results().iter().flat_map(|result| result.users()).collect() };
+    let Some(parallel) = group.first().and_then(|op| op.parent()) else { return false };
     let own: HashSet<Op<'c>> = group.iter().copied().collect();
+    let of_loop = |user: Op<'c>| successors(Some(user), |op| op.parent()).find(|op| op.parent() == Some(parallel));
+    let users_of = |op: &Op<'c>| -> Vec<Op<'c>> {
+        op.results().iter().flat_map(|result| result.users()).filter_map(of_loop).collect()
+    };
     let mut seen = HashSet::new();
     let mut users: Vec<Op<'c>> = group.iter().flat_map(users_of).collect();
     while let Some(user) = users.pop() {
-        if !seen.insert(user) || successors(Some(user), |op| op.parent()).any(|op| own.contains(&op)) {
+        if !seen.insert(user) || own.contains(&user) {
             continue;
         }
         if !is_repeated(user) {

@@ -290,3 +290,57 @@ llvm.func @__regrain_launch.written_between(%args: !llvm.ptr, %gx: i32, %gy: i32
   }
   llvm.return %e : i32
 }
+
+// Nor is a loop taken apart where a part uses inside of a branch what another has made, which it would make once more.
+// CHECK-LABEL: llvm.func @__regrain_block.made_once
+// CHECK-COUNT-1: llvm.atomicrmw add
+// CHECK-NOT: llvm.atomicrmw
+// CHECK: llvm.return
+llvm.func ptx_kernelcc @made_once(%p: !llvm.ptr, %q: !llvm.ptr)
+llvm.func @__regrain_launch.made_once(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @made_once} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %some = arith.constant 8 : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %next = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %second = llvm.load %next : !llvm.ptr -> !llvm.ptr
+  %q = llvm.load %second {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @made_once grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %a = llvm.getelementptr %p[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %b = llvm.getelementptr %q[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %before = llvm.load %a : !llvm.ptr -> i32
+        %asks = llvm.icmp "eq" %before, %zero : i32
+        %made = scf.if %asks -> (i32) {
+          %old = llvm.atomicrmw add %a, %one seq_cst : !llvm.ptr, i32
+          scf.yield %old : i32
+        } else {
+          scf.yield %one : i32
+        }
+        %few = llvm.icmp "slt" %t, %some : i32
+        scf.if %few {
+          llvm.store %t, %b : i32, !llvm.ptr
+        }
+        %odd = llvm.and %t, %one : i32
+        %wants = llvm.icmp "eq" %odd, %one : i32
+        %picked = scf.if %wants -> (i32) {
+          %more = llvm.add %made, %one : i32
+          scf.yield %more : i32
+        } else {
+          scf.yield %zero : i32
+        }
+        llvm.store %picked, %b : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
