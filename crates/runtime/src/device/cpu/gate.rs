@@ -3,11 +3,12 @@
 //! The launching thread opens the gate for a job and shuts it when no block is left; then it waits until everybody has
 //! left. Whoever waits looks for a while before it sleeps.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::job::Job;
+use super::processors::{self, Place};
 
 /// How many are inside: the low half of the state.
 const INSIDE: u64 = u32::MAX as u64;
@@ -27,10 +28,18 @@ pub struct Gate {
     coming: AtomicU32,
     /// Whether the launching thread sleeps.
     host_sleeps: AtomicBool,
-    /// When somebody was woken last.
-    lock: Mutex<Option<Instant>>,
+    /// The processor that the launching thread was on when it opened the gate.
+    host: AtomicI32,
+    lock: Mutex<Outside>,
     opened: Condvar,
     left: Condvar,
+}
+
+/// Who sleeps outside.
+struct Outside {
+    sleepers: Vec<Place>,
+    /// When somebody was woken last.
+    woken: Option<Instant>,
 }
 
 /// A thread that has come in.
@@ -51,7 +60,8 @@ impl Gate {
             asleep: AtomicU32::new(0),
             coming: AtomicU32::new(0),
             host_sleeps: AtomicBool::new(false),
-            lock: Mutex::new(None),
+            host: AtomicI32::new(0),
+            lock: Mutex::new(Outside { sleepers: Vec::new(), woken: None }),
             opened: Condvar::new(),
             left: Condvar::new(),
         }
@@ -69,17 +79,20 @@ impl Gate {
     /// Lets threads in, and wakes up to `wake` of them; whether it woke any. The job stays valid until [`Gate::shut`] returns.
     pub fn open(&self, job: &Job, wake: u32) -> bool {
         self.job.store(std::ptr::from_ref(job).cast_mut(), Ordering::Relaxed);
+        let here = processors::current();
+        self.host.store(here, Ordering::Relaxed);
         let number = (self.state.load(Ordering::Relaxed) >> NUMBER) + 1;
         // Before the count of sleepers is read: who goes to sleep looks at the state after it is counted.
         self.state.store(number << NUMBER | OPEN, Ordering::SeqCst);
         if self.asleep.load(Ordering::SeqCst) <= self.coming.load(Ordering::SeqCst) {
             return false;
         }
-        let mut woken = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outside = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         let sleepers = self.asleep.load(Ordering::SeqCst).saturating_sub(self.coming.load(Ordering::SeqCst)).min(wake);
         self.coming.fetch_add(sleepers, Ordering::SeqCst);
-        *woken = Some(Instant::now());
-        drop(woken);
+        outside.sleepers.iter_mut().for_each(|sleeper| sleeper.make_way(here));
+        outside.woken = Some(Instant::now());
+        drop(outside);
         (0..sleepers).for_each(|_| self.opened.notify_one());
         sleepers != 0
     }
@@ -134,13 +147,22 @@ impl Gate {
 
     /// Sleeps until it is called; how long ago that was. Who is called is none of the sleepers as soon as the lock is free again, or it would be called
     /// twice.
-    fn sleep(&self, mut guard: MutexGuard<Option<Instant>>) -> Duration {
+    fn sleep(&self, mut guard: MutexGuard<Outside>) -> Duration {
+        let place = Place::here();
+        let thread = place.thread();
+        guard.sleepers.push(place);
         while self.coming.load(Ordering::SeqCst) == 0 {
             guard = self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.coming.fetch_sub(1, Ordering::SeqCst);
         self.asleep.fetch_sub(1, Ordering::SeqCst);
-        guard.map(|woken| woken.elapsed()).unwrap_or_default()
+        guard.sleepers.retain(|sleeper| sleeper.thread() != thread);
+        guard.woken.map(|woken| woken.elapsed()).unwrap_or_default()
+    }
+
+    /// Takes a visitor off the launching thread's processor, which both would wait for.
+    pub fn settle(&self) {
+        processors::leave(self.host.load(Ordering::Relaxed));
     }
 
     /// Counts the calling thread in, if the gate is open for another job than that of number `seen`.

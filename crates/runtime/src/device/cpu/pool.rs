@@ -100,6 +100,7 @@ fn serve(pool: &'static Pool) {
         }
         patience.learn(visit.waited, pool.delays.asleep());
         seen = visit.number;
+        pool.gate.settle();
         take_part(job, &mut || job.next_chunk());
         pool.gate.leave();
     }
