@@ -132,7 +132,7 @@ def kernels(program, side, options, folder):
         # Of a program of C, what checks it is compiled as well.
         if arch == options.arch and (side == "CUDA" or "run_region" in kernel):
             name = mangled[2][:int(mangled[1])] if (mangled := re.match(r"_ZL?(\d+)(.*)", kernel)) else kernel
-            name = re.sub(r"^run_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows)?)$", r"region \1, kernel \2", name)
+            name = re.sub(r"^run_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows|_constant)?)$", r"region \1, kernel \2", name)
             rows[name] = (registers, spilled, shared, counts.get((kernel, True), counts.get((kernel, False))))
     return rows
 

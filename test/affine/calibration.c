@@ -7,7 +7,7 @@
 // USUAL: tile_accesses accesses[] = {{[{][{]}}8.0, 1, {{[{][{]}}1.0, 1.0}}, {2.0}}};
 // USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 1, accesses, workers}
 // USUAL: tile_search(&band, &machine)
-// USUAL: if (tile.time >= tile_alone(&band, &machine))
+// USUAL: if (!tile_pays(&band, &machine, &tile))
 
 // RUN: echo '{"format": "regrain-calibration", "version": 2, "target": "cpu", "start": 30, "launch": 70, "block": 5, "row": 1, "operation": 0.25, "window": 100, "alone": 0.5, "waits": {"add": 2, "multiply": 3, "divide": 9, "other": 1}, "levels": [{"bytes": 1e15, "line": 7}]}' > own.json
 // RUN: env REGRAIN_CALIBRATION=own.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=own.cu %s -o own && ./own && FileCheck %s --check-prefix=OWN --input-file=own.cu

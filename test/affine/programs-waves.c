@@ -7,8 +7,15 @@
 // RUN: env REGRAIN_CPU_MODE=coroutine %t 33
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,5 %s -o %t.tiles && %t.tiles 70
 // RUN: not %regrain -fregrain-parallelize -fregrain-parallelize-tiles=4,0 %s 2>&1 | FileCheck %s --check-prefix=WRONG
-// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm 33
-// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=gfx90a -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.gfx && %t.gfx 33
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-emit-cuda=%t.sm.cu \
+// RUN:     -Rpass=regrain-parallelize %s -o %t.sm 2> %t.sm.said && %t.sm 101
+// RUN: FileCheck %s --check-prefix=BLOCK < %t.sm.cu
+// RUN: FileCheck %s --check-prefix=TOGETHER < %t.sm.said
+// RUN: %regrain -O2 --offload-arch=sm_80 -w -c %t.sm.cu -o %t.again.o
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,40 \
+// RUN:     %s -o %t.sm.tiles && %t.sm.tiles 70
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=gfx90a -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=300,7 \
+// RUN:     %s -o %t.gfx && %t.gfx 70
 #include "Inputs/programs.h"
 
 // WRONG: invalid value '4,0' in '-fregrain-parallelize-tiles=4,0': expected sizes from 1 to 1048576
@@ -21,6 +28,23 @@ PROGRAM(jacobi, {
 })
 // Waves of tiles.
 // CODE: row_in_waves_region0_{{[0-9a-f]+}}_kernel0<<<(unsigned)(last - first + 1), 1>>>
+// On a GPU the threads of a block have a tile together.
+// BLOCK-LABEL: void row_in_waves_region0_{{[0-9a-f]+}}_kernel0(
+// BLOCK-NOT: long piece
+// BLOCK: for (long now = low0 + low1; now <= high0 + high1; now++) {
+// BLOCK-NEXT: for (long p0 = low0 + threadIdx.x; p0 <= high0; p0 += blockDim.x) {
+// BLOCK-NEXT: const long p1 = now - p0;
+// BLOCK-NEXT: if (low1 <= p1 && p1 <= high1) {
+// BLOCK: __syncthreads();
+// BLOCK-NEXT: }
+// BLOCK: tile_search_together(&band, &machine);
+// BLOCK: _kernel0<<<(unsigned)(last - first + 1), dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))>>>
+// BLOCK-LABEL: void plane_in_waves_region0_{{[0-9a-f]+}}_kernel0(
+// BLOCK: for (long p0 = low0 + threadIdx.y; p0 <= high0; p0 += blockDim.y) {
+// BLOCK-NEXT: for (long p1 = low1 + threadIdx.x; p1 <= high1; p1 += blockDim.x) {
+// BLOCK-NEXT: const long p2 = now - p0 - p1;
+// TOGETHER: programs-waves.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// TOGETHER-NEXT: waves of tiles: the threads of a block go through a tile together, a wave of points at a time [
 // CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
 PROGRAM(row_in_waves, { FOR(t, 0, 9) FOR(i, 1, n - 1) a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; })
 // CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels

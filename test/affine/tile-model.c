@@ -121,6 +121,20 @@ int main(void) {
          relaxed(machine, 150, 8, 256, 8).time > 1.1 * relaxed(machine, 150, 8, 8, 8).time,
          relaxed(flat, 150, 8, 256, 8).time <= relaxed(flat, 150, 8, 8, 8).time,
          relaxed(machine, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
+  // CHECK: pages: many at once are slower 1, chosen fewer 1
+  struct tile_machine paged = flat;
+  paged.pages[0] = 64, paged.pages[1] = 1536, paged.page[0] = 5, paged.page[1] = 20;
+  printf("pages: many at once are slower %d, chosen fewer %d\n",
+         relaxed(paged, 150, 8, 64, 8).time - relaxed(flat, 150, 8, 64, 8).time > 2 * (relaxed(paged, 150, 1, 4, 8).time - relaxed(flat, 150, 1, 4, 8).time),
+         relaxed(paged, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
+  // Threads of a block together: a block has no more than it may, and more of them where there is more to do.
+  // CHECK: together: few rounds 1, threads in range 1, steps decide 1
+  const long steps[] = {8, 150};
+  const struct tile_band blocks = {0, 7, skewed, steps, 8.0 * 148 * 148 * 148, 1e9, 1e7, 5, 4, 1, &cube, 800};
+  const struct tile_sizes block = tile_search_together(&blocks, &machine);
+  const unsigned threads = tile_row_threads(&blocks, &block) * tile_block_rows(&blocks, &block);
+  printf("together: few rounds %d, threads in range %d, steps decide %d\n", tile_count(&blocks, block.first, block.second).rounds < 100,
+         threads >= 1 && threads <= TILE_THREADS, tile_together(&blocks, &machine, 1, 1).time > block.time);
   // Sizes in range for sizes of a problem at the ends of what they may be.
   // CHECK: large: sizes in range 1
   const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30, 2.5);

@@ -23,8 +23,12 @@ struct dim3 {
 #include "__clang_cuda_builtin_vars.h"
 
 enum cudaError_t { cudaSuccess = 0 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrPageableMemoryAccess = 88 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrPageableMemoryAccess = 88
+};
 typedef struct CUstream_st *cudaStream_t;
 
 extern "C" {
@@ -39,6 +43,7 @@ cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMalloc(void **memory, unsigned long bytes);
 cudaError_t cudaFree(void *memory);
 cudaError_t cudaMemcpy(void *to, const void *from, unsigned long bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, unsigned long bytes, unsigned long offset, cudaMemcpyKind kind);
 void abort(void);
 
 #define REGRAIN_DECLARE1(name) __device__ double __nv_##name(double); __device__ float __nv_##name##f(float);

@@ -14,7 +14,7 @@ use crate::affine::{
     sets::{Range, Weight},
     teams::{LANE, MOST_LANES, Part, Team},
     threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
-    waves::{MOST_SIZE, Waves, ends_of},
+    waves::{MOST_SIZE, Waves, ends_of, point_of},
 };
 
 /// The least and the greatest value.
@@ -93,7 +93,8 @@ impl Known {
     }
 
     fn insert_box(&mut self, dimension: usize, (low, high): Ends) {
-        for name in ends_of(dimension) {
+        let [first, last] = ends_of(dimension);
+        for name in [first, last, point_of(dimension)] {
             self.0.insert(name, (low - i128::from(MOST_SIZE), high + i128::from(MOST_SIZE)));
         }
     }

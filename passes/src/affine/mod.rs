@@ -19,6 +19,7 @@ pub mod shape;
 pub mod statements;
 pub mod teams;
 pub mod threads;
+pub mod together;
 pub mod transactions;
 pub mod waves;
 

@@ -346,7 +346,7 @@ impl Mapping<'_, '_, '_> {
         if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
             return Ok(None);
         }
-        Ok(Some((Host::Waves(Box::new(waves(self.sets, &node)?)), schedule.tree())))
+        Ok(Some((Host::Waves(Box::new(waves(self.sets, &node, *tiling == Tiling::Together)?)), schedule.tree())))
     }
 
     /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order of `below`.

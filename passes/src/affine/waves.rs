@@ -10,6 +10,9 @@
 //! any sizes are right, and they are told when the program runs: what a thread does is computed for a box of which only the ends have names. In pieces
 //! of few iterations a processor has several of their rows under way at once. Only where isl finds nothing to do in parallel but waves of single
 //! iterations, launches of which take longer than what they do.
+//!
+//! Where a block has several threads they go through a tile together, a wave of points at a time, with a barrier behind each: of points whose places
+//! in the box have the same sum none waits for another. A thread is at the points of a column, which the last dimension of the box runs along.
 
 use mlir_bridge::isl::{Error, Node, Set, UnionMap, UnionSet, code_of};
 use serde::{Deserialize, Serialize};
@@ -31,8 +34,10 @@ pub enum Tiling {
     /// None.
     #[default]
     Never,
-    /// Where there is a band.
+    /// Where there is a band: a thread goes through a tile.
     Usual,
+    /// There, too: the threads of a block do so together.
+    Together,
 }
 
 /// Waves of tiles in the first two dimensions of a band.
@@ -46,8 +51,11 @@ pub struct Waves {
     pub strip: Range,
     /// The last where there are more, for what is from `b0` to `e0` and `b1` to `e1`. A thread goes through it by pieces, else through the second.
     pub last: Option<Range>,
-    /// What a thread does in a piece: what is in the box from `b0` to `e0`, `b1` to `e1`, and `b2` to `e2` where there are more dimensions.
+    /// What a thread does in a piece: what is in the box from `b0` to `e0`, `b1` to `e1`, and `b2` to `e2` where there are more dimensions. Where the
+    /// threads of a block have a tile together: what is at `p0`, `p1`, and `p2`.
     pub launch: Launch,
+    /// Whether they have.
+    pub together: bool,
 }
 
 /// The ends of a box in a dimension.
@@ -55,11 +63,16 @@ pub fn ends_of(dimension: usize) -> [String; 2] {
     [format!("b{dimension}"), format!("e{dimension}")]
 }
 
+/// The place of a point in a dimension of a box.
+pub fn point_of(dimension: usize) -> String {
+    format!("p{dimension}")
+}
+
 /// The waves of tiles of a band of at least two dimensions that may be tiled.
 ///
 /// # Errors
 /// isl fails.
-pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
+pub fn waves(sets: &Sets, node: &Node, together: bool) -> Result<Waves, Reason> {
     let (members, times, domain) = (node.members()?, node.band_times()?, &sets.domain);
     let all = ranges(&dimensions(sets, &times, domain, members, &[0, 1])?, &sets.known, |at| format!("x{at}"))?;
     let band = <[Range; 2]>::try_from(all).map_err(|_| Reason::Budget)?;
@@ -73,7 +86,8 @@ pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
         last = Some(only(dimensions(sets, &times, &tile, members, &[members - 1])?, &known)?);
         box_dimensions.push(members - 1);
     }
-    let (piece, known) = inside(&box_dimensions)?;
+    let (piece, known) =
+        if together { point(sets, &times, members, &box_dimensions)? } else { inside(&box_dimensions)? };
     let code = code_of(&node.times_below()?.intersect_domain(&piece)?, &known)?;
     let launch = Launch {
         threads: Vec::new(),
@@ -86,7 +100,7 @@ pub fn waves(sets: &Sets, node: &Node) -> Result<Waves, Reason> {
         transposed: None,
         reduces: None,
     };
-    Ok(Waves { dimensions: members, band, strip, last, launch })
+    Ok(Waves { dimensions: members, band, strip, last, launch, together })
 }
 
 /// Some dimensions of the times of instances.
@@ -113,12 +127,30 @@ fn boxed(sets: &Sets, times: &UnionMap, members: usize, wanted: &[usize]) -> Res
         known.push(format!("{first} <= {last}"));
         names.extend([first, last]);
     }
-    let (names, context) = (names.join(", "), sets.domain.context());
+    let instances = instances(sets, times, members, &names, &within)?;
+    let known = format!("[{}] -> {{ : {} }}", names.join(", "), known.join(" and "));
+    Ok((instances, sets.known.intersect(&Set::parse(sets.domain.context(), &known)?)?))
+}
+
+/// The instances at a point of some dimensions, and what is known of the parameters.
+fn point(sets: &Sets, times: &UnionMap, members: usize, wanted: &[usize]) -> Result<(UnionSet, Set), Reason> {
+    let names: Vec<String> = (0..wanted.len()).map(point_of).collect();
+    let within: Vec<String> = wanted.iter().zip(&names).map(|(at, name)| format!("x{at} = {name}")).collect();
+    Ok((instances(sets, times, members, &names, &within)?, sets.known.clone()))
+}
+
+/// The instances whose times are `within`, with further parameters.
+fn instances(
+    sets: &Sets,
+    times: &UnionMap,
+    members: usize,
+    names: &[String],
+    within: &[String],
+) -> Result<UnionSet, Reason> {
     let all: Vec<String> = (0..members).map(|at| format!("x{at}")).collect();
-    let inside = format!("[{names}] -> {{ [{}] : {} }}", all.join(", "), within.join(" and "));
-    let instances = UnionSet::parse(context, &inside)?.apply(&times.reverse()?)?.intersect(&sets.domain)?;
-    let known = Set::parse(context, &format!("[{names}] -> {{ : {} }}", known.join(" and ")))?;
-    Ok((instances, sets.known.intersect(&known)?))
+    let text = format!("[{}] -> {{ [{}] : {} }}", names.join(", "), all.join(", "), within.join(" and "));
+    let wanted = UnionSet::parse(sets.domain.context(), &text)?;
+    Ok(wanted.apply(&times.reverse()?)?.intersect(&sets.domain)?)
 }
 
 /// Whether the first dimension of a band goes through several loops of a statement at a time: a wave of iterations.

@@ -293,7 +293,11 @@ impl<'d, 'c> Body<'d, 'c> {
         if bytes != 0 || sum.is_empty() {
             sum.push((bytes / array.size).to_string());
         }
-        let name = format!("A{number}");
+        let is_constant = self.places.constants.contains(&number);
+        if is_constant {
+            sum.insert(0, format!("at_A{number}"));
+        }
+        let name = if is_constant { format!("C{number}") } else { format!("A{number}") };
         let name = if ty == array.element { name } else { format!("(({} *){name})", type_name(ty)?) };
         Some(format!("{name}[{}]", sum.join(" + ")))
     }

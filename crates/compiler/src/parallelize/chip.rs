@@ -32,6 +32,8 @@ pub const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]
 pub struct Places<'c> {
     /// The arrays that are registers.
     pub registers: Vec<usize>,
+    /// Those that are in constant memory.
+    pub constants: Vec<usize>,
     /// The tiles of accesses.
     pub tiles: HashMap<Op<'c>, Element>,
     /// The elements of others as C, by their subscripts.
@@ -119,6 +121,8 @@ pub struct Writer<'w, 'c> {
     pub fuses: bool,
     /// The launch.
     pub launch: &'w Launch,
+    /// The arrays that are in constant memory.
+    pub constants: &'w [usize],
 }
 
 impl<'c> Writer<'_, 'c> {
@@ -217,7 +221,8 @@ impl<'c> Writer<'_, 'c> {
         pieces: Option<&Pieces>,
     ) -> Result<(), Reason> {
         let mut places = places.clone();
-        places.registers = self.launch.on_chip.registers.iter().map(|register| register.array).collect();
+        places.registers = self.registers().registers;
+        places.constants = self.constants.to_vec();
         code(lines, what, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
             let number = statement_of(name).filter(|number| *number < self.description.statements.len());
             let statement = &self.description.statements[number.ok_or(Reason::Operation)?];

@@ -21,6 +21,7 @@ use regrain_tuning::calibration::Calibration;
 
 use super::body::{Body, type_name};
 use super::chip::{Writer, coordinates, linear};
+use super::constant::{Constants, with_constants};
 use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
 use super::teams;
 use super::terms::{Lines, code, term};
@@ -43,6 +44,8 @@ pub struct Nest<'d, 'c> {
     pub calibration: Calibration,
     /// The iterations of tiles of waves in the first two dimensions, and of pieces, if they are stated.
     pub tiles: Option<([i64; 2], Option<i64>)>,
+    /// What goes to constant memory.
+    pub constants: Constants,
 }
 
 /// The most blocks in y and z.
@@ -77,6 +80,17 @@ struct Kernel<'k, 'd, 'c> {
     parts: Vec<(&'d Reduction<'c>, usize, Part)>,
     /// Whether it ends with the last of these.
     ends: bool,
+}
+
+/// How it is done.
+#[derive(Clone, Copy)]
+enum Way<'k> {
+    /// A thread for each point.
+    Single,
+    /// A row of threads for each.
+    Rows(&'k Team),
+    /// A thread for each, with arrays in constant memory.
+    Constant(&'k [usize]),
 }
 
 impl Kernel<'_, '_, '_> {
@@ -232,37 +246,57 @@ impl<'d, 'c> Nest<'d, 'c> {
         let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
         arguments.extend(self.numbers(launch));
         arguments.extend(slots(kernel)?.into_iter().map(|(_, name)| name));
-        let arguments = arguments.join(", ");
         let (mut is_needed, mut is_open) = (true, false);
         if let Some(team) = teams::team_of(launch) {
             let name = format!("{name}_rows");
-            output.kernels += &self.kernel(&name, kernel, Some(team))?;
-            is_open = teams::launch(lines, launch, team, &name, &arguments);
+            output.kernels += &self.kernel(&name, kernel, Way::Rows(team))?;
+            is_open = teams::launch(lines, launch, team, &name, &arguments.join(", "));
             is_needed = is_open;
         }
         if is_needed {
-            output.kernels += &self.kernel(&name, kernel, None)?;
-            lines.line(&format!("{name}<<<{}>>>({arguments});", configuration(kernel)));
+            let constants = self.constants.of_launch(self, launch);
+            if !constants.is_empty() {
+                let name = format!("{name}_constant");
+                output.kernels += &self.kernel(&name, kernel, Way::Constant(&constants))?;
+                let arguments = with_constants(&arguments, &constants);
+                lines.open("if (constant)");
+                self.refill(&constants, lines);
+                lines.line("if (fine)");
+                lines.line(&format!("  {name}<<<{}>>>({});", configuration(kernel), arguments.join(", ")));
+                lines.close();
+                lines.line("else");
+            }
+            output.kernels += &self.kernel(&name, kernel, Way::Single)?;
+            let indent = if constants.is_empty() { "" } else { "  " };
+            lines.line(&format!("{indent}{name}<<<{}>>>({});", configuration(kernel), arguments.join(", ")));
         }
         if is_open {
             lines.close();
         }
-        lines.line("fine = cudaGetLastError() == cudaSuccess;");
+        lines.line("fine = cudaGetLastError() == cudaSuccess && fine;");
         lines.line("started = started || fine;");
         lines.close();
         Ok(())
     }
 
-    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>, team: Option<&Team>) -> Result<String, Reason> {
+    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>, way: Way<'_>) -> Result<String, Reason> {
         let launch = kernel.launch;
         let mut parameters = self.kernel_parameters(launch)?;
+        let constants = if let Way::Constant(arrays) = way { arrays } else { &[] };
+        let names: Vec<String> = parameters.iter().map(|(_, name)| name.clone()).collect();
+        for (parameter, name) in parameters.iter_mut().zip(with_constants(&names, constants)) {
+            if parameter.1 != name {
+                *parameter = ("const long".into(), name);
+            }
+        }
         parameters.extend(self.numbers(launch).into_iter().map(|name| ("long".to_owned(), name)));
         parameters.extend(slots(kernel)?);
         let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
         let mut lines = Lines::default();
         lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
-        let writer = Writer { description: self.description, fuses: self.fuses, launch };
-        if let Some(team) = team {
+        self.constant_names(constants, &mut lines)?;
+        let writer = Writer { description: self.description, fuses: self.fuses, launch, constants };
+        if let Way::Rows(team) = way {
             writer.team(&mut lines, team)?;
             lines.close();
             return Ok(lines.text + "\n");
@@ -353,11 +387,13 @@ impl<'d, 'c> Nest<'d, 'c> {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
             self.copy_in(number, ty, &mut lines);
         }
+        self.fill_constants(&mut lines);
         self.memory_of_slots(&output.slots, &mut lines)?;
         lines.open("if (fine)");
         lines.text += &output.launches.text;
         lines.line("fine = cudaDeviceSynchronize() == cudaSuccess && fine;");
         lines.close();
+        self.leave_constants(&mut lines);
         for (number, footprint) in footprints.iter().enumerate() {
             if footprint.writes {
                 lines.line(&format!("copied = copied || (fine && memory_A{number});"));

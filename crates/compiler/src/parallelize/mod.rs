@@ -11,6 +11,7 @@
 
 mod body;
 mod chip;
+mod constant;
 mod cuda;
 mod guard;
 mod parts;
@@ -52,6 +53,7 @@ use crate::dump::Dump;
 use crate::error::{Error, Result};
 use crate::source::{Source, read_bitcode};
 use crate::words::Words;
+use constant::Constants;
 
 /// Compiles a sequential source, with launches in place of what may run in parallel.
 ///
@@ -233,6 +235,10 @@ impl Made {
             self.text += waves::MODEL;
             self.text.push('\n');
         }
+        if nest.text.contains(constant::NAME) && !self.text.contains(constant::NAME) {
+            self.text += &constant::memory();
+            self.text.push('\n');
+        }
         self.text += &format!("// Line {}.\n{}", region.place.line, nest.text);
         self.functions.push(guard::Function {
             name: region.function.clone(),
@@ -295,18 +301,14 @@ fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
-/// Whether all that a program is for are processors.
+/// Whether all that a program is for are processors, for their own sake.
 fn is_processor(source: &Source<'_>) -> bool {
-    source.archs.iter().all(|arch| matches!(arch.target.code(), Code::Blocks(_)))
+    source.options.emulate.is_none() && source.archs.iter().all(|arch| matches!(arch.target.code(), Code::Blocks(_)))
 }
 
-/// The tiles of waves: a thread goes through one alone, which is for processors.
+/// The tiles of waves: a processor's thread goes through one alone.
 fn tiling(source: &Source<'_>) -> Tiling {
-    match &source.options.parallelize_tiles {
-        Some(_) => Tiling::Usual,
-        None if is_processor(source) => Tiling::Usual,
-        None => Tiling::Never,
-    }
+    if is_processor(source) { Tiling::Usual } else { Tiling::Together }
 }
 
 /// The sizes that are stated, the last for both dimensions, and that of pieces if it is.
@@ -340,6 +342,8 @@ fn write(
     }
     let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
         || cfg!(target_arch = "aarch64");
+    // Processors have no such memory.
+    let constants = if is_processor(source) { Constants::default() } else { Constants::of(&description, &plan) };
     let nest = cuda::Nest {
         name: unique.to_owned(),
         description: &description,
@@ -349,10 +353,11 @@ fn write(
         least_work: source.options.parallelize_from,
         calibration: source.options.calibration.clone(),
         tiles: stated_tiles(source),
+        constants,
     };
     let text = cuda::write(&nest)?;
     let kernels = text.matches("__global__").count();
-    let notes = teams::notes(&plan.host);
+    let notes = [teams::notes(&plan.host), nest.constants.notes()].concat();
     Ok(Written { text, kernels, notes, arguments: arguments(function, &description) })
 }
 

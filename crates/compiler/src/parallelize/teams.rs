@@ -51,6 +51,9 @@ pub fn notes(host: &Host) -> Vec<String> {
     match host {
         Host::Sequence(parts) => parts.iter().flat_map(notes).collect(),
         Host::Loop(_, body) => notes(body),
+        Host::Waves(waves) if waves.together => {
+            vec!["waves of tiles: the threads of a block go through a tile together, a wave of points at a time".into()]
+        }
         Host::Waves(_) => Vec::new(),
         Host::Launch(launch) => {
             let staged = |[single, staged]: &[f64; 2]| {

@@ -3,6 +3,7 @@
 //
 //   time  = sum over waves (launch + ceil(tiles of the wave / workers) * tile)
 //   tile  = block + rows * row + sum over levels of memory (rows of such that do not stay in it * (filled + lines / fetches) * line)
+//           + sum over tables of addresses (pages that do not stay in it * page)
 //   row   = work + filled * (length * wait - work), work = row + length * operations * operation, filled = length * operations / window
 //
 // A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
@@ -13,10 +14,14 @@
 // The dimensions of a band that are looked at, and of an array; the bytes of a line, and how many are fetched at once.
 enum { TILE_DEPTH = 6, TILE_SUBSCRIPTS = 4, TILE_LINE = 64, TILE_FETCHES = 16 };
 
+// The bytes of a page of memory.
+enum { TILE_PAGE = 4096 };
+
 struct tile_machine {
   double start, launch, block;   // a launch of one block, of one for each processor, and a further block
   double row, operation, window; // of a row, of an operation, and how many operations are under way at once
   double level_bytes[4], level_line[4]; // until a line of a level is there; the last level holds everything
+  double pages[2], page[2];             // how many pages are in tables of addresses, and one that is not in the first, nor in the second
 };
 
 // Accesses that differ by constants: how much each subscript grows with each dimension, and how far they are apart.
@@ -48,6 +53,7 @@ struct tile_waves {
 };
 
 static inline double tile_larger(double a, double b) { return a > b ? a : b; }
+static inline double tile_smaller(double a, double b) { return a < b ? a : b; }
 static inline long tile_below(long a, long b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // The waves of the first and the last tile of a strip; whether it has any.
@@ -119,37 +125,43 @@ static inline double tile_row(const struct tile_band *band, const struct tile_ma
   return work + (wait > work ? filled * (wait - work) : 0);
 }
 
-// The lines of memory that the loops from a dimension on access.
-static inline double tile_lines(const struct tile_band *band, const double *extents, int from) {
+// The units of memory, of so many bytes, that the loops from a dimension on access. Rows that are shorter than one share it.
+static inline double tile_units(const struct tile_band *band, const double *whole, const double *extents, int from, double unit) {
   double sum = 0;
   for (int at = 0; at < band->accesses; at++) {
     const struct tile_accesses *access = &band->access[at];
-    double lines = 1;
-    for (int subscript = 0; subscript < access->subscripts; subscript++) {
-      double span = access->apart[subscript];
-      for (int dimension = from; dimension < band->depth; dimension++)
-        span += access->growth[subscript][dimension] * (extents[dimension] - 1);
-      lines *= 1 + (subscript + 1 < access->subscripts ? span : span * access->bytes / TILE_LINE);
+    double units = 1, reach = access->bytes, stride = access->bytes;
+    for (int subscript = access->subscripts - 1; subscript >= 0; subscript--) {
+      double span = access->apart[subscript], all = span;
+      for (int dimension = 0; dimension < band->depth; dimension++) {
+        if (dimension >= from)
+          span += access->growth[subscript][dimension] * (extents[dimension] - 1);
+        all += access->growth[subscript][dimension] * (whole[dimension] - 1);
+      }
+      reach += span * stride;
+      units = tile_smaller(units * (1 + span), 1 + reach / unit);
+      stride *= 1 + all;
     }
-    sum += lines;
+    sum += units;
   }
   return sum;
 }
 
-// The lines that come into a level while a thread goes through a tile: what a loop accesses comes once where all that a round accesses stays until
-// the next one.
-static inline double tile_misses(const struct tile_band *band, const double *extents, double pieces, double length, double level) {
-  double whole[TILE_DEPTH], rounds = pieces;
+// The units that come near while a thread goes through a tile, where so many are there: what a loop accesses comes once where all that a round accesses
+// stays until the next one.
+static inline double tile_misses(const struct tile_band *band, const double *whole, const double *extents, double pieces, double length, double unit,
+                                 double room) {
+  double together[TILE_DEPTH], rounds = pieces;
   for (int at = 0; at < band->depth; at++)
-    whole[at] = at + 1 < band->depth ? extents[at] : length;
-  if (tile_lines(band, extents, 0) * TILE_LINE <= level)
-    return tile_lines(band, whole, 0);
+    together[at] = at + 1 < band->depth ? extents[at] : length;
+  if (tile_units(band, whole, extents, 0, unit) <= room)
+    return tile_units(band, whole, together, 0, unit);
   for (int at = 0; at + 1 < band->depth; at++) {
-    if (tile_lines(band, extents, at + 1) * TILE_LINE <= level)
-      return rounds * tile_lines(band, extents, at);
+    if (tile_units(band, whole, extents, at + 1, unit) <= room)
+      return rounds * tile_units(band, whole, extents, at, unit);
     rounds *= extents[at];
   }
-  return rounds * tile_lines(band, extents, band->depth - 1);
+  return rounds * tile_units(band, whole, extents, band->depth - 1, unit);
 }
 
 // The number whose power is a larger one than 1.
@@ -198,12 +210,14 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
   double full = length;
   for (int at = 0; at < last; at++)
     full *= extents[at];
-  const double filled = tile_filled(band, machine, row), lines = tile_lines(band, extents, last);
+  const double filled = tile_filled(band, machine, row), lines = tile_units(band, whole, extents, last, TILE_LINE);
   for (int level = 0; level < 3; level++)
     if (band->bytes > machine->level_bytes[level]) {
-      const double misses = each / full * tile_misses(band, extents, pieces, length, machine->level_bytes[level]);
+      const double misses = each / full * tile_misses(band, whole, extents, pieces, length, TILE_LINE, machine->level_bytes[level] / TILE_LINE);
       time += misses * (filled / lines + 1.0 / TILE_FETCHES) * (machine->level_line[level + 1] - machine->level_line[level]);
     }
+  for (int level = 0; level < 2; level++)
+    time += each / full * tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
   return time;
 }
 
@@ -246,6 +260,11 @@ static inline double tile_alone(const struct tile_band *band, const struct tile_
   return tile_larger(band->operations * machine->operation, band->points * band->wait);
 }
 
+// Whether tiles of such sizes are worth it: what the model says is off by a quarter for every second one.
+static inline int tile_pays(const struct tile_band *band, const struct tile_machine *machine, const struct tile_sizes *tile) {
+  return 1.25 * tile->time < tile_alone(band, machine);
+}
+
 // The sizes of least time: any number of strips of about the same size, and powers of two in between for the second. A tile is to take longer than
 // to hand it out. Of pieces all sizes are looked at once, then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
@@ -277,6 +296,56 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
         break;
     }
   }
+  if (best.time == 0)
+    best.time = 1e300;
+  return best;
+}
+
+// Tiles that the threads of a block go through together, a wave of points at a time: a step takes until what was stored in the one before is read behind
+// a barrier, and what the points of a thread wait for. Of more than two dimensions a thread is at a column of the last one.
+
+// The most threads of a block, those of a row of several; the nanoseconds of a store, a barrier and a load that no cache near by has, and of a point of a
+// thread beside what it waits for, whose loads such a cache has: orders of magnitude.
+enum { TILE_THREADS = 256, TILE_ROW = 32, TILE_STEP = 500, TILE_POINT = 50 };
+
+static inline long tile_least(long a, long b) { return a < b ? a : b; }
+
+// The threads of a block for a tile: of a row, and its rows.
+static inline unsigned tile_row_threads(const struct tile_band *band, const struct tile_sizes *tile) {
+  return band->depth > 2 ? tile_least(tile->second, TILE_ROW) : tile_least(tile->first, TILE_THREADS);
+}
+static inline unsigned tile_block_rows(const struct tile_band *band, const struct tile_sizes *tile) {
+  return band->depth > 2 ? tile_least(tile->first, TILE_THREADS / tile_row_threads(band, tile)) : 1;
+}
+
+// What tiles of such sizes take.
+static inline struct tile_sizes tile_together(const struct tile_band *band, const struct tile_machine *machine, long first, long second) {
+  struct tile_sizes tile = {first, second, 1, 0};
+  const struct tile_waves count = tile_count(band, first, second);
+  double whole[TILE_DEPTH], steps = 0, points = 1;
+  if (count.tiles < 1)
+    return tile;
+  tile_extents(band, whole);
+  for (int at = 0; at < band->depth; at++) {
+    const double size = at == 0 ? first : at == 1 ? second : whole[at], extent = size < whole[at] ? size : whole[at];
+    // A wave is of points in the first two dimensions and the last; what is in between is a thread's.
+    steps += at < 2 || at + 1 == band->depth ? extent : 0;
+    points *= extent;
+  }
+  const double threads = tile_row_threads(band, &tile) * tile_block_rows(band, &tile), together = tile_larger(points / steps / threads, 1);
+  tile.time = count.waves * machine->launch + count.rounds * (machine->block + steps * (TILE_STEP + together * (TILE_POINT + band->wait)));
+  return tile;
+}
+
+// The sizes of least time: powers of two, of more than two dimensions those that have a thread for each column.
+static inline struct tile_sizes tile_search_together(const struct tile_band *band, const struct tile_machine *machine) {
+  struct tile_sizes best = {1, 1, 1, 0};
+  for (long first = 4; first <= TILE_THREADS; first *= 2)
+    for (long second = 4; second <= (band->depth > 2 ? TILE_THREADS / first : 1L << 20); second *= 2) {
+      const struct tile_sizes tile = tile_together(band, machine, first, second);
+      if (tile.time != 0 && (best.time == 0 || tile.time < best.time))
+        best = tile;
+    }
   if (best.time == 0)
     best.time = 1e300;
   return best;

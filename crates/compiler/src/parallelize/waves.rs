@@ -9,6 +9,12 @@
 //!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second, tile.piece);
 //! ```
 //!
+//! Where the threads of a block have a tile together, the kernel's loop is over the waves of points of a tile:
+//!
+//! ```text
+//!     for (long now = low0 + low1; now <= high0 + high1; now++) { a thread for each p0: p1 = now - p0, what is there; __syncthreads(); }
+//! ```
+//!
 //! The sizes of a problem are known when the program runs, so that is when the sizes of tiles are chosen: by the model of `tiles.h`, with what things
 //! take on the machine (`tuning::calibration`) and what the nest does ([`super::points`]). They are arguments of the kernel, which costs nothing: its
 //! loops have bounds that are computed anyway.
@@ -16,16 +22,19 @@
 use regrain_passes::affine::Reason;
 use regrain_passes::affine::poly::param_name;
 use regrain_passes::affine::sets::{Range, Weight};
-use regrain_passes::affine::waves::{Waves, ends_of};
+use regrain_passes::affine::waves::{Waves, ends_of, point_of};
 use regrain_tuning::calibration::{Calibration, Level};
 
-use super::chip::{Part, Writer};
+use super::chip::{DIMENSIONS, Part, Writer};
 use super::cuda::{Nest, product, sum};
 use super::points::{Accesses, MOST_DIMENSIONS, Points};
 use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
 pub const MODEL: &str = include_str!("tiles.h");
+/// How many pages a processor has addresses of at hand, in two tables, and the nanoseconds of one that is not there: orders of magnitude. What fetches
+/// lines ahead follows about as many pages as the first table has, so those that nobody fetches then are in its time.
+const PAGES: [(f64, f64); 2] = [(64.0, 5.0), (1_536.0, 20.0)];
 /// What the text of a nest calls of it.
 pub const SEARCH: &str = "struct tile_sizes";
 
@@ -34,9 +43,13 @@ impl Nest<'_, '_> {
     pub(super) fn wave_kernel(&self, waves: &Waves) -> Result<String, Reason> {
         let mut lines = Lines::default();
         self.strip(waves, &mut lines);
+        let mut further = self.further();
+        if !waves.together {
+            further.push("piece".into());
+        }
         let mut parameters: Vec<String> =
             self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
-        parameters.extend(self.further().into_iter().map(|name| format!("long {name}")));
+        parameters.extend(further.into_iter().map(|name| format!("long {name}")));
         lines.open(&format!("static __global__ void {}_kernel0({})", self.name, parameters.join(", ")));
         lines.line("const long strip = first_strip + (long)blockIdx.x;");
         lines.line("const long b0 = strip * size0, e0 = b0 + size0 - 1L;");
@@ -47,21 +60,52 @@ impl Nest<'_, '_> {
         lines.line("  return;");
         lines.line("low1 = most(low1, first1);");
         lines.line("high1 = least(high1, last1);");
-        match &waves.last {
-            None => self.pieces(&mut lines, 1, "low1", "high1"),
+        let dimensions = match &waves.last {
+            None => 1,
             Some(Range { first, last, exists, .. }) => {
                 lines.line("const long b1 = low1, e1 = high1;");
                 lines.line(&format!("if (b1 > e1 || !{})", term(exists)));
                 lines.line("  return;");
                 lines.line(&format!("const long low2 = {}, high2 = {};", term(first), term(last)));
-                self.pieces(&mut lines, 2, "low2", "high2");
+                2
             }
+        };
+        let depth = lines.depth;
+        if waves.together {
+            self.points(&mut lines, waves, dimensions);
+        } else {
+            self.pieces(&mut lines, dimensions, &format!("low{dimensions}"), &format!("high{dimensions}"));
         }
-        let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch };
+        let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch, constants: &[] };
         writer.code(&mut lines, &waves.launch.code, &writer.linear(), Part::All, None)?;
+        while lines.depth > depth + 1 {
+            lines.close();
+        }
+        if waves.together {
+            lines.line("__syncthreads();");
+        }
         lines.close();
         lines.close();
         Ok(lines.text + "\n")
+    }
+
+    /// Opens the loop over the waves of a tile, and those over the points of a wave that a thread is at.
+    fn points(&self, lines: &mut Lines, waves: &Waves, last: usize) {
+        let [Range { first, last: end, .. }, _] = &waves.band;
+        lines.line(&format!("const long low0 = most(b0, {}), high0 = least(e0, {});", term(first), term(end)));
+        let sum = |end: &str| (0..=last).map(|at| format!("{end}{at}")).collect::<Vec<_>>().join(" + ");
+        lines.open(&format!("for (long now = {}; now <= {}; now++)", sum("low"), sum("high")));
+        let mut place = "now".to_owned();
+        for (at, dimension) in DIMENSIONS[last].iter().enumerate() {
+            let point = point_of(at);
+            lines.open(&format!(
+                "for (long {point} = low{at} + threadIdx.{dimension}; {point} <= high{at}; {point} += blockDim.{dimension})"
+            ));
+            place += &format!(" - {point}");
+        }
+        let point = point_of(last);
+        lines.line(&format!("const long {point} = {place};"));
+        lines.open(&format!("if (low{last} <= {point} && {point} <= high{last})"));
     }
 
     /// Opens the loop over the pieces of a dimension.
@@ -74,7 +118,7 @@ impl Nest<'_, '_> {
     /// The further arguments of the kernel.
     fn further(&self) -> Vec<String> {
         let params = (0..self.description.numbers.params.len()).map(param_name);
-        params.chain(["wave", "first_strip", "size0", "size1", "piece"].map(str::to_owned)).collect()
+        params.chain(["wave", "first_strip", "size0", "size1"].map(str::to_owned)).collect()
     }
 
     /// The parameters in a list, which is not empty.
@@ -126,8 +170,21 @@ impl Nest<'_, '_> {
         let once = |weight: &Weight| product(&Weight { ranges: weight.ranges.clone(), cost: 1 });
         let most = self.plan.work.iter().map(once).reduce(|most, other| format!("tile_larger({most}, {other})"));
         lines.line(&format!("const double points = {};", most.unwrap_or_else(|| "0.0".into())));
+        if waves.together {
+            lines.line("int threads = 1;");
+            lines.line(
+                "if (cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device) != cudaSuccess)",
+            );
+            lines.line("  return 0;");
+            lines.line("workers *= most(threads / TILE_THREADS, 1L);");
+        }
         self.band(waves, lines);
         match self.tiles {
+            Some(([first, second], _)) if waves.together => lines
+                .line(&format!("const struct tile_sizes tile = tile_together(&band, &machine, {first}L, {second}L);")),
+            None if waves.together => {
+                lines.line("const struct tile_sizes tile = tile_search_together(&band, &machine);");
+            }
             Some(([first, second], piece)) => {
                 let [least, most] = piece.map_or(["TILE_LEAST".into(), "TILE_MOST".into()], |piece| {
                     [format!("{piece}L"), format!("{piece}L")]
@@ -142,7 +199,7 @@ impl Nest<'_, '_> {
             Some(least) => {
                 lines.line(&format!("if (operations < {least}.0 * tile_count(&band, tile.first, tile.second).waves)"))
             }
-            None => lines.line("if (tile.time >= tile_alone(&band, &machine))"),
+            None => lines.line("if (!tile_pays(&band, &machine, &tile))"),
         }
         lines.line("  return 0;");
         lines.line("const long first_strip = quotient_below(band.first, tile.first), last_strip = quotient_below(band.last, tile.first);");
@@ -186,7 +243,9 @@ impl Nest<'_, '_> {
         let Calibration { start, launch, block, row, operation, window, .. } = machine;
         let times = [start, launch, block, row, operation, window].map(|time| format!("{time:?}")).join(", ");
         let (bytes, line) = (list(|level| level.bytes), list(|level| level.line));
-        format!("{{{times}, {{{bytes}}}, {{{line}}}}}")
+        let pages = PAGES.map(|(count, _)| format!("{count:?}")).join(", ");
+        let page = PAGES.map(|(_, time)| format!("{time:?}")).join(", ");
+        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{pages}}}, {{{page}}}}}")
     }
 
     /// The loop over the waves.
@@ -210,8 +269,15 @@ impl Nest<'_, '_> {
         lines.line("  continue;");
         let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
         arguments.extend((0..self.description.numbers.params.len()).map(param_name));
-        arguments.extend(["wave", "first", "tile.first", "tile.second", "tile.piece"].map(str::to_owned));
-        lines.line(&format!("{}_kernel0<<<(unsigned)(last - first + 1), 1>>>({});", self.name, arguments.join(", ")));
+        arguments.extend(["wave", "first", "tile.first", "tile.second"].map(str::to_owned));
+        let block = if waves.together {
+            "dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))"
+        } else {
+            arguments.push("tile.piece".into());
+            "1"
+        };
+        let arguments = arguments.join(", ");
+        lines.line(&format!("{}_kernel0<<<(unsigned)(last - first + 1), {block}>>>({arguments});", self.name));
         lines.line("fine = cudaGetLastError() == cudaSuccess;");
         lines.line("started = started || fine;");
         lines.close();
