@@ -65,7 +65,7 @@ TWINS(fir, (int n, float *restrict a, float *restrict b), { FOR(i, 0, n) {
 // WRITTEN: _kernel0<<<
 // WRITTEN: cudaMemcpyToSymbol(constant_memory, A2 + first_A2, bytes_A2, place_A2, shares ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice)
 // WRITTEN: _kernel1_constant<<<
-// CHECK-DAG: constant.c:[[#@LINE+1]]:{{.*}}constant memory holds A2 of the kernels
+// CHECK-DAG: constant.c:[[#@LINE+2]]:{{.*}}constant memory holds A2 of the kernels
 LINE(weights, {
   FOR(k, 0, m) c[k] = b[k] * b[k] + d[k];
   FOR(i, 0, n) {
