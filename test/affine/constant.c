@@ -22,7 +22,7 @@
 #define LINE(name, ...)                                                                                                \
   TWINS(name, (int n, int m, double *restrict a, double *restrict b, double *restrict c, int *restrict d), __VA_ARGS__)
 
-// CODE: alignas(16) static __constant__ char constant_memory[49152];
+// CODE: alignas(16) static __constant__ char constant_memory[32768];
 // CODE-NEXT: static int constant_memory_taken;
 // CPU-NOT: __constant__
 // SMALL: charges_region0_{{[0-9a-f]+}}_kernel0_constant
@@ -35,7 +35,7 @@
 // CODE-LABEL: void charges_region0_{{[0-9a-f]+}}_kernel0(
 // CODE-NOT: at_A
 // CODE-LABEL: int regrain_charges_region0_{{[0-9a-f]+}}(
-// CODE: const bool constant = fine && end_A0 - first_A0 <= 49152L && end_A1 - first_A1 <= 49152L && {{.*}} <= 49152UL &&
+// CODE: const bool constant = fine && end_A0 - first_A0 <= 32768L && end_A1 - first_A1 <= 32768L && {{.*}} <= 32768UL &&
 // CODE-NEXT: !__atomic_exchange_n(&constant_memory_taken, 1, __ATOMIC_ACQUIRE);
 // CODE: cudaMemcpyToSymbol(constant_memory, host_A0 + first_A0, bytes_A0, place_A0, cudaMemcpyHostToDevice)
 // CODE: if (constant) {
@@ -45,7 +45,7 @@
 // CODE-NEXT: else
 // CODE-NEXT: _kernel0<<<
 // CODE: __atomic_store_n(&constant_memory_taken, 0, __ATOMIC_RELEASE);
-// CHECK-DAG: constant.c:[[#@LINE+1]]:{{.*}}constant memory holds A0, A1 of the kernels where they take 49152 bytes at most [
+// CHECK-DAG: constant.c:[[#@LINE+1]]:{{.*}}constant memory holds A0, A1 of the kernels where they take 32768 bytes at most [
 LINE(charges, { FOR(i, 0, n) FOR(j, 0, n) {
   double s = 0;
   FOR(k, 0, m) s += b[k] / (c[k] + i + 0.5 * j);
@@ -95,7 +95,7 @@ LINE(triangle, { FOR(i, 0, n) {
   a[i] = s;
 } })
 static double table[10000];
-// CHECK-DAG: constant.c:[[#@LINE+1]]:{{.*}}constant memory does not hold A{{[0-9]}} of the kernels: 80000 bytes, where there are 49152 [
+// CHECK-DAG: constant.c:[[#@LINE+1]]:{{.*}}constant memory does not hold A{{[0-9]}} of the kernels: 80000 bytes, where there are 32768 [
 LINE(large, { FOR(i, 0, n) {
   double s = 0;
   FOR(k, 0, 10000) s += table[k] * b[i];

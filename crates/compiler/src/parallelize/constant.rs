@@ -1,7 +1,7 @@
 //! Constant memory, as C: where the threads of a warp read one element of a small array at a time.
 //!
 //! ```text
-//!   alignas(16) static __constant__ char constant_memory[49152];
+//!   alignas(16) static __constant__ char constant_memory[32768];
 //!   static __global__ void f_kernel0_constant(...) { const double *const C1 = (const double *)constant_memory; ... C1[at_A1 + a] ... }
 //!   host: if (constant) f_kernel0_constant<<<...>>>(...); else f_kernel0<<<...>>>(...);
 //! ```
@@ -21,7 +21,7 @@ use super::cuda::Nest;
 use super::terms::Lines;
 
 /// The bytes of constant memory that arrays share: the rest of what devices have is for what compilers put there.
-const ROOM: u32 = 48 << 10;
+const ROOM: u32 = 32 << 10;
 /// An array begins at a multiple of so many bytes.
 const ALIGNMENT: u32 = 16;
 
