@@ -174,10 +174,10 @@ __global__ void divisions(long long *to, int zero, int minus) {
     to[k] = found[k];
 }
 
-// A fault where the C library's allocator is locked cannot be gone on from.
+// A fault where the allocator is locked cannot be gone on from. What is freed is a page, or a sanitizer's allocator refuses it unread.
 // FREES: error: kernel 'frees(int*, int){{.*}}', block (0,0,0): fault at address 0x{{.*}} in the runtime itself: the kernel may have written to the host's memory; the process cannot go on
 // FREES-NOT: after
-__global__ void frees(int *p, int n) { free((void *)(size_t)(0x1010 + 16 * n)); }
+__global__ void frees(int *p, int n) { free((void *)(size_t)(0x2000 + 0x1000 * n)); }
 
 __global__ void fine(int *p, int n) { p[threadIdx.x] = n + threadIdx.x; }
 
