@@ -5,8 +5,8 @@
 double exp10(double);
 float j0f(float), j1f(float), jnf(int, float), y0f(float), y1f(float), ynf(int, float);
 double j0(double), j1(double), jn(int, double), y0(double), y1(double), yn(int, double);
-float lgammaf(float), tgammaf(float), logbf(float);
-double lgamma(double), tgamma(double), hypot(double, double), expm1(double), log1p(double), logb(double);
+float lgammaf_r(float, int *), tgammaf(float), logbf(float);
+double lgamma_r(double, int *), tgamma(double), hypot(double, double), expm1(double), log1p(double), logb(double);
 float nextafterf(float, float), remainderf(float, float), remquof(float, float, int *);
 double erfc(double), nextafter(double, double), remainder(double, double), remquo(double, double, int *);
 float modff(float, float *), frexpf(float, int *), ldexpf(float, int);
@@ -23,8 +23,18 @@ int ilogbf(float), ilogb(double);
 #define LIBM_DOUBLE(name) OF_DOUBLE(name, name)
 
 BUILTIN(tan) BUILTIN(asin) BUILTIN(acos) BUILTIN(sinh) BUILTIN(cosh) LIBM_DOUBLE(asinh) LIBM_DOUBLE(acosh) LIBM_DOUBLE(atanh)
-LIBM_DOUBLE(exp10) LIBM_DOUBLE(expm1) LIBM_DOUBLE(log1p) LIBM(logb) LIBM_DOUBLE(erfc) LIBM(lgamma) LIBM(tgamma)
+LIBM_DOUBLE(exp10) LIBM_DOUBLE(expm1) LIBM_DOUBLE(log1p) LIBM(logb) LIBM_DOUBLE(erfc) LIBM(tgamma)
 LIBM(j0) LIBM(j1) LIBM(y0) LIBM(y1)
+
+/* Without `_r` they write the sign to a variable that the whole program has. */
+INLINE float __nv_lgammaf(float x) {
+  int sign;
+  return lgammaf_r(x, &sign);
+}
+INLINE double __nv_lgamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
 
 #define BINARY(name, f32, f64)                                        \
   INLINE float __nv_##name##f(float x, float y) { return f32(x, y); } \
