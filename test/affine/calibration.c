@@ -13,7 +13,7 @@
 // RUN: env REGRAIN_CALIBRATION=own.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=own.cu %s -o own && ./own && FileCheck %s --check-prefix=OWN --input-file=own.cu
 // OWN: b1 += piece
 // OWN: if (operations < 280.0)
-// OWN: machine = {30.0, 70.0, 5.0, 1.0, 0.25, 100.0, {1000000000000000.0, {{.*}}}, {7.0, 7.0, 7.0, 7.0}}
+// OWN: machine = {30.0, 70.0, 5.0, 1.0, 0.25, 100.0, {1000000000000000.0, {{.*}}}, {7.0, 7.0, 7.0, 7.0}, {64.0, 1536.0}, {5.0, 20.0}}
 // OWN: bytes, 5.0, 2,
 
 // One of another machine, and sizes that are stated.
