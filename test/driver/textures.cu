@@ -2,7 +2,7 @@
 //
 // RUN: %regrain --offload-arch=cpu -O3 %s -o %t && %t | FileCheck %s
 // RUN: env REGRAIN_CPU_MODE=coroutine %t | FileCheck %s
-// RUN: %regrain --offload-arch=cpu -O3 -march=x86-64-v3 -c %s -o %t.o -Rpass-analysis=regrain-vectorize-threads 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: %regrain --offload-arch=cpu -O3 -fregrain-cpu=x86-64-v3 -c %s -o %t.o -Rpass-analysis=regrain-vectorize-threads 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: %regrain --offload-arch=cpu -O0 %s -o %t.0 && %t.0 | FileCheck %s
 // RUN: %regrain --offload-arch=cpu -O3 -fregrain-coarsen-blocks=2 -fregrain-coarsen-threads=2 %s -o %t.c && %t.c | FileCheck %s
 //
