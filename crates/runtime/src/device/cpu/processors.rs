@@ -106,7 +106,7 @@ mod tests {
     fn a_thread_makes_way() {
         std::thread::spawn(|| {
             // A process of one processor has nowhere to go.
-            let is_alone = processors() == 1;
+            let is_alone = (0..libc::CPU_SETSIZE).filter(|processor| may_use(*processor)).count() == 1;
             let mut place = Place::here();
             let here = place.processor;
             place.make_way(here);
