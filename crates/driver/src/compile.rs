@@ -7,8 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use regrain_compiler::{Kept, Record, SideFiles, Source, compile as compiler};
 
-use crate::args::Driver;
-use crate::args::{Input, Keep, Output, Records};
+use crate::args::{Driver, Input, Keep, Output, Records};
 use crate::database;
 use crate::dependencies;
 use crate::device_linker;

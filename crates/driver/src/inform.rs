@@ -7,8 +7,7 @@ use anyhow::{Result, bail};
 use regrain_frontend::Clang;
 use regrain_targets::toolkit::Toolkit;
 
-use crate::args::Driver;
-use crate::args::{Args, Inform};
+use crate::args::{Args, Driver, Inform};
 use crate::table::{Does, Opt, TABLE, Value};
 use crate::{archs, inputs};
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::args::Driver;
-use crate::args::{Args, Output};
+use crate::args::{Args, Driver, Output};
 use crate::table::{self, Does, Found, Scope};
 
 /// Options that stand behind those of every command line, as a shell would split them, in `regrain`'s spelling.

@@ -13,8 +13,7 @@ use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, find};
 
 use crate::archs::{self, Wanted};
-use crate::args::Driver;
-use crate::args::{Args, Input, Output};
+use crate::args::{Args, Driver, Input, Output};
 use crate::dependencies;
 use crate::{inform, preprocess};
 
