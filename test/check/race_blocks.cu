@@ -36,7 +36,7 @@ __global__ void one_result(int *p) {
 // CHECK-LABEL: case 3{{$}}
 __device__ int total[2];
 __global__ void sum() {
-  // CHECK-NEXT: Race of a read and an earlier write of __global__ memory between blocks of a grid
+  // CHECK-NEXT: Race of a {{(write|read) and an earlier (read|write)}} of __global__ memory between blocks of a grid
   // CHECK-NEXT: race_blocks.cu:[[@LINE+1]]:
   if (threadIdx.x == 0) total[1] += blockIdx.x + 1;
 }

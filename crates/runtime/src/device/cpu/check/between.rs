@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::asked::{Asked, How};
+use super::asked::{Asked, How, VALUED};
 use super::kinds::Kind;
 use super::memory;
 use super::orders::{self, Place};
@@ -39,11 +39,30 @@ pub struct Past {
     place: i32,
 }
 
+/// What a word was made by its last write, as far as that is known.
+#[derive(Clone, Copy, Default)]
+struct Value {
+    bits: u32,
+    /// The bits that are known.
+    known: u32,
+}
+
 /// The accesses of a word.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     write: Past,
+    value: Value,
     reads: [Past; 2],
+}
+
+/// An access that is to be compared with those of the past.
+struct Access {
+    address: usize,
+    size: usize,
+    writes: bool,
+    /// What is written, where it is known: at most eight bytes.
+    value: Option<u64>,
+    now: Past,
 }
 
 const CELL: usize = size_of::<Cell>();
@@ -133,6 +152,8 @@ pub struct Here {
     block: u32,
     /// When the block last looked at what others told.
     left: u32,
+    /// It is about to look: it has done so by its next access.
+    looks: bool,
     /// Another run, and whether it comes before.
     known: (u32, bool),
     /// The variable that was accessed last: beginning, end and cells.
@@ -157,23 +178,23 @@ impl Here {
             self.known = (0, false);
         }
         self.block = block as u32 & BLOCK;
-        self.left = 0;
+        (self.left, self.looks) = (0, false);
     }
 
     /// A thread of the block tells others what it did.
     pub fn arrives(&self) {
         let Some(grid) = &self.grid else { return };
-        let time = grid.time.fetch_add(1, Ordering::Relaxed) + 1;
-        grid.arrived[self.block as usize % grid.arrived.len()].store(time, Ordering::Relaxed);
+        let time = grid.time.fetch_add(1, Ordering::AcqRel) + 1;
+        // In order with the access that tells it, which is the program's and may be a plain one.
+        grid.arrived[self.block as usize % grid.arrived.len()].store(time, Ordering::SeqCst);
         if !grid.releases.swap(true, Ordering::Relaxed) {
             grid.place.releases();
         }
     }
 
-    /// A thread of the block looks at what others told.
+    /// A thread of the block is about to look at what others told. What they tell until it does, while this is told before, is looked at as well.
     pub fn leaves(&mut self) {
-        let Some(grid) = &self.grid else { return };
-        self.left = grid.time.fetch_add(1, Ordering::Relaxed) + 1;
+        self.looks = true;
     }
 
     /// A plain access; `variable` is the one that was accessed last. An earlier access that it races with.
@@ -183,10 +204,16 @@ impl Here {
             Some(cells) => cells,
             None => self.of_variable(asked, variable)?,
         };
+        if std::mem::take(&mut self.looks) {
+            self.left = grid.time.fetch_add(1, Ordering::AcqRel) + 1;
+        }
         let time = grid.time.load(Ordering::Relaxed);
         // A grid's own accesses of one run all have this place.
         let now = Past { time, run: grid.place.run, block: self.block, place: near(asked.place) };
-        walk(cells, asked.address, asked.size, now, asked.how != How::Load, |past| {
+        let Asked { address, size, .. } = *asked;
+        let value = (asked.flags & VALUED != 0 && asked.how == How::Store).then_some(asked.value);
+        let access = Access { address, size, writes: asked.how != How::Load, value, now };
+        walk(cells, &access, |past| {
             let is_same = past.run == now.run;
             time > LAST_TIME || if is_same { self.is_in_order(&grid, past) } else { self.is_behind(&grid, past.run) }
         })
@@ -197,7 +224,7 @@ impl Here {
         let block = past.block & BLOCK;
         block == self.block
             || ASKED.load(Ordering::Relaxed) & BLOCKS == 0
-            || grid.arrived[block as usize % grid.arrived.len()].load(Ordering::Relaxed) > past.time
+            || grid.arrived[block as usize % grid.arrived.len()].load(Ordering::Acquire) > past.time
                 && self.left > past.time
     }
 
@@ -240,7 +267,8 @@ pub fn host_accesses(address: usize, size: usize, writes: bool) -> Option<Race> 
     let place = orders::place();
     let now = Past { time: 0, run: place.run, block: BLOCK, place: 0 };
     let mut known = (0, true);
-    let found = walk(cells, address, size, now, writes, |past| {
+    let access = Access { address, size, writes, value: None, now };
+    let found = walk(cells, &access, |past| {
         if known.0 != past.run {
             known = (past.run, past.run == now.run || place.is_behind(past.run, false));
         }
@@ -262,16 +290,20 @@ fn near(place: *const sites::Place) -> i32 {
     i32::try_from((place as isize).wrapping_sub(&raw const ANCHOR as isize)).unwrap_or(0)
 }
 
+impl Access {
+    /// What it writes of the word at `word`, where its first byte in there is at `at`.
+    fn value_at(&self, at: usize) -> Value {
+        let Some(value) = self.value else { return Value::default() };
+        let shift = at % 4 * 8;
+        let bits = (value >> ((at - self.address) * 8)) as u32;
+        Value { bits: bits << shift, known: u32::MAX << shift }
+    }
+}
+
 /// Takes note of an access of some words in their cells; the first earlier one that is not in order with it.
-fn walk(
-    cells: usize,
-    address: usize,
-    size: usize,
-    now: Past,
-    writes: bool,
-    mut is_in_order: impl FnMut(&Past) -> bool,
-) -> Option<(Past, bool)> {
+fn walk(cells: usize, access: &Access, mut is_in_order: impl FnMut(&Past) -> bool) -> Option<(Past, bool)> {
     static LOCKED: [AtomicBool; LOCKS] = [const { AtomicBool::new(false) }; LOCKS];
+    let Access { address, size, now, .. } = *access;
     let (mut at, end, first) = (address, address + size, address / 4);
     let mut found = None;
     while at < end {
@@ -279,13 +311,14 @@ fn walk(
         let next = ((word + 1) * 4).min(end);
         let bytes = ((1u32 << (next - at)) - 1) << (at % 4);
         let now = Past { block: now.block | bytes << 28, ..now };
+        let value = access.writes.then(|| access.value_at(at));
         let lock = &LOCKED[word % LOCKS];
         while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             std::hint::spin_loop();
         }
         // SAFETY: inside the mapping of cells, and nobody else's while the word is locked.
         let cell = unsafe { &mut *((cells + (word - first) * CELL) as *mut Cell) };
-        let race = meet(cell, now, writes, &mut is_in_order);
+        let race = meet(cell, now, value, &mut is_in_order);
         lock.store(false, Ordering::Release);
         found = found.or(race);
         at = next;
@@ -293,16 +326,34 @@ fn walk(
     found
 }
 
-fn meet(cell: &mut Cell, now: Past, writes: bool, is_in_order: &mut impl FnMut(&Past) -> bool) -> Option<(Past, bool)> {
-    let mut conflicts = |past: &Past| past.run != 0 && (past.block & now.block) >> 28 != 0 && !is_in_order(past);
-    let mut race = conflicts(&cell.write).then_some((cell.write, true));
+/// The bits of bytes of a word.
+fn bits_of(bytes: u32) -> u32 {
+    (0..4).filter(|byte| bytes >> byte & 1 != 0).map(|byte| 0xff << (byte * 8)).sum()
+}
+
+/// `value`: what is written, if anything is. Two blocks that write the same say it together.
+fn meet(
+    cell: &mut Cell,
+    now: Past,
+    value: Option<Value>,
+    is_in_order: &mut impl FnMut(&Past) -> bool,
+) -> Option<(Past, bool)> {
+    let shared = |past: &Past| (past.block & now.block) >> 28;
+    let mut conflicts = |past: &Past| past.run != 0 && shared(past) != 0 && !is_in_order(past);
+    let is_same = value.is_some_and(|value| {
+        let differ = value.bits ^ cell.value.bits | !(value.known & cell.value.known);
+        bits_of(shared(&cell.write)) & differ == 0
+    });
+    let mut race = (!is_same && conflicts(&cell.write)).then_some((cell.write, true));
     // Bytes that a block accesses one after the other are one access, unless something that orders lies between.
-    let with = |past: &Past| {
-        let is_same = (past.run, past.time) == (now.run, now.time) && (past.block ^ now.block) & BLOCK == 0;
-        Past { block: now.block | if is_same { past.block & !BLOCK } else { 0 }, ..now }
-    };
-    if writes {
+    let is_one = |past: &Past| (past.run, past.time) == (now.run, now.time) && (past.block ^ now.block) & BLOCK == 0;
+    let with = |past: &Past| Past { block: now.block | if is_one(past) { past.block & !BLOCK } else { 0 }, ..now };
+    if let Some(value) = value {
         race = race.or(cell.reads.into_iter().find(|read| conflicts(read)).map(|read| (read, false)));
+        let mine = bits_of(now.block >> 28);
+        let kept = if is_one(&cell.write) { cell.value } else { Value::default() };
+        let mix = |kept: u32, new: u32| kept & !mine | new & mine;
+        cell.value = Value { bits: mix(kept.bits, value.bits), known: mix(kept.known, value.known) };
         cell.write = with(&cell.write);
     } else {
         let [first, last] = &mut cell.reads;
