@@ -39,7 +39,7 @@ static struct tile_sizes stated(const struct tile_band *band, const struct tile_
   chosen = first == 0 ? tile_search(band, machine)
                       : tile_pieces(band, machine, first, second, piece ? piece : TILE_LEAST, piece ? piece : TILE_MOST);
   struct tile_sizes used = chosen;
-  used.time = runs ? 0 : 1e300; // where it does not run the nest is left alone
+  used.time = runs ? 1e-9 : 0; // where it does not run the nest is left alone
   return used;
 }
 """

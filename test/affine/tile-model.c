@@ -45,7 +45,7 @@ static struct tile_waves all(const struct tile_band *band, long first_size, long
   return sum;
 }
 
-static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 1000, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}};
+static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 1000, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}, {0, 0.2, 2, 5}, {1e15, 1e15}, {0, 0}, 64, 7, 500, 50};
 static const struct tile_accesses row = {8, 1, {{1, 1}}, {2}}, cube = {8, 3, {{1, 1, 0, 0}, {1, 0, 1, 0}, {1, 0, 0, 1}}, {2, 2, 2}};
 
 static void counts(const char *name, int (*strip)(const long *, long, long, long *, long *)) {
@@ -96,7 +96,7 @@ int main(void) {
   empty.row *= 100;
   narrow.window /= 8;
   for (int level = 0; level < 4; level++)
-    flat.level_line[level] = 0;
+    flat.level_line[level] = flat.level_stream[level] = flat.astray = 0;
   const struct tile_sizes usual = chosen(machine, 2, 200, 100000, 2.5), few = chosen(slow, 2, 200, 100000, 2.5);
   const struct tile_sizes many = chosen(fast, 2, 200, 100000, 2.5), wide = chosen(machine, 16, 200, 100000, 2.5);
   // CHECK: launches that cost more: larger tiles 1, smaller where they cost less 1

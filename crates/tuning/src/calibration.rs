@@ -1,8 +1,9 @@
 //! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
 //!
 //! ```text
-//! {"format":"regrain-calibration","version":2,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
-//!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0},..]}
+//! {"format":"regrain-calibration","version":3,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
+//!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0,"stream":0},..],
+//!  "pages":[{"pages":64,"missed":0.5},..],"followed":{"pages":64,"missed":7},"step":500,"point":50}
 //! ```
 //!
 //! A file of one machine. It is found by the variable [`VARIABLE`], for the compiler and for the tool that writes it; as a tuning database it is
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// Names the file.
 pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
 /// The version of the format that is written here, and the only one that is read.
-pub const FORMAT_VERSION: u64 = 2;
+pub const FORMAT_VERSION: u64 = 3;
 const FORMAT: &str = "regrain-calibration";
 /// The levels of memory at most.
 pub const MOST_LEVELS: usize = 4;
@@ -26,8 +27,20 @@ pub const MOST_LEVELS: usize = 4;
 pub struct Level {
     /// So much fits, for one processor.
     pub bytes: f64,
-    /// Nanoseconds that a line takes to come from it.
+    /// Nanoseconds that a line takes to come from it, longer than one from the first level.
     pub line: f64,
+    /// The same of a line of many that nobody waits for.
+    pub stream: f64,
+}
+
+/// Something that a processor has of pages, such as their addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// So many pages are in it.
+    pub pages: f64,
+    /// Nanoseconds of a page that is not, beside those of the table before.
+    pub missed: f64,
 }
 
 /// The nanoseconds that operations keep one waiting that uses their result.
@@ -70,12 +83,20 @@ pub struct Calibration {
     pub waits: Waits,
     /// The levels of memory, the smallest first; the last holds everything.
     pub levels: Vec<Level>,
+    /// The tables of pages, the smallest first.
+    pub pages: [Table; 2],
+    /// Of how many pages lines of far memory are fetched ahead, and what a visit of another takes longer.
+    pub followed: Table,
+    /// A step of threads that have a tile together: a store, a barrier and a load.
+    pub step: f64,
+    /// A further point of a thread in a step, beside what it waits for.
+    pub point: f64,
 }
 
-/// What is taken for a machine that nobody measured: orders of magnitude of server processors.
+/// What is taken for a machine that nobody measured: orders of magnitude of server processors, and of GPUs in what blocks do together.
 impl Default for Calibration {
     fn default() -> Self {
-        let level = |bytes: u64, line| Level { bytes: bytes as f64, line };
+        let level = |bytes: u64, line, stream| Level { bytes: bytes as f64, line, stream };
         Self {
             format: FORMAT.into(),
             version: FORMAT_VERSION,
@@ -88,7 +109,16 @@ impl Default for Calibration {
             window: 1_000.0,
             alone: 0.35,
             waits: Waits { add: 1.0, multiply: 1.2, divide: 4.0, other: 0.3 },
-            levels: vec![level(32 << 10, 0.0), level(1 << 20, 1.0), level(32 << 20, 5.0), level(1 << 50, 10.0)],
+            levels: vec![
+                level(32 << 10, 0.0, 0.0),
+                level(1 << 20, 5.0, 0.2),
+                level(32 << 20, 30.0, 2.0),
+                level(1 << 50, 90.0, 5.0),
+            ],
+            pages: [Table { pages: 64.0, missed: 0.5 }, Table { pages: 1_536.0, missed: 6.0 }],
+            followed: Table { pages: 32.0, missed: 7.0 },
+            step: 500.0,
+            point: 50.0,
         }
     }
 }
@@ -161,6 +191,11 @@ impl Calibration {
             ("multiply", self.waits.multiply, 0.0),
             ("divide", self.waits.divide, 0.0),
             ("other", self.waits.other, 0.0),
+            ("missed", self.pages[0].missed, 0.0),
+            ("missed", self.pages[1].missed, 0.0),
+            ("missed", self.followed.missed, 0.0),
+            ("step", self.step, 0.0),
+            ("point", self.point, 0.0),
         ];
         if let Some((name, time, least)) = times.into_iter().find(|(_, time, least)| !(*least..=1e9).contains(time)) {
             return Some(format!("expected nanoseconds from {least} to 1e9 in \"{name}\", got {time}"));
@@ -168,7 +203,12 @@ impl Calibration {
         if !(1.0..=1e9).contains(&self.window) {
             return Some(format!("expected operations from 1 to 1e9 in \"window\", got {}", self.window));
         }
-        let is_right = |level: &Level| (1.0..=1e18).contains(&level.bytes) && (0.0..=1e9).contains(&level.line);
+        if !self.pages.iter().chain([&self.followed]).all(|table| (1.0..=1e18).contains(&table.pages)) {
+            return Some("expected 1 to 1e18 pages in \"pages\"".to_owned());
+        }
+        let is_time = |time: f64| (0.0..=1e9).contains(&time);
+        let is_right =
+            |level: &Level| (1.0..=1e18).contains(&level.bytes) && is_time(level.line) && is_time(level.stream);
         let ascends = self.levels.windows(2).all(|pair| pair[0].bytes < pair[1].bytes);
         let count = self.levels.len();
         if !(1..=MOST_LEVELS).contains(&count) || !ascends || !self.levels.iter().all(is_right) {
@@ -213,7 +253,7 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_place() {
         assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
-        let other = Calibration::default().text().replace("\"version\": 2", "\"version\": 1");
+        let other = Calibration::default().text().replace("\"version\": 3", "\"version\": 1");
         let said = parse(&other).unwrap_err();
         assert!(said.contains("got \"regrain-calibration\" of version 1"), "{said}");
         for (from, to, what) in [
@@ -221,6 +261,8 @@ mod tests {
             ("\"window\": 1000.0", "\"window\": 0", "expected operations from 1 to 1e9 in \"window\", got 0"),
             ("\"divide\": 4.0", "\"divide\": -4.0", "expected nanoseconds from 0 to 1e9 in \"divide\", got -4"),
             ("32768.0", "1e30", "expected 1 to 4 levels of ascending sizes in \"levels\""),
+            ("\"pages\": 64.0", "\"pages\": 0.5", "expected 1 to 1e18 pages in \"pages\""),
+            ("\"missed\": 0.5", "\"missed\": -1", "expected nanoseconds from 0 to 1e9 in \"missed\", got -1"),
             ("\"row\"", "\"rows\"", "unknown field `rows`"),
         ] {
             let said = parse(&Calibration::default().text().replace(from, to)).unwrap_err();

@@ -11,6 +11,8 @@
 
 // Tile and row of a piece; operations of an iteration of both kinds as the compiler counts them.
 constexpr long STEPS = 64, WIDTH = 4096, FEW = 7, MANY = 13;
+// Threads of a block that have a tile together.
+constexpr long THREADS = 256;
 constexpr int REPEATS = 9;
 
 static void check(cudaError_t error) {
@@ -26,16 +28,19 @@ static double now() {
   return 1e9 * at.tv_sec + at.tv_nsec;
 }
 
-template <typename Body> static double least(Body body) {
-  double best = 1e300;
-  for (int repeat = 0; repeat < REPEATS; repeat++) {
-    double start = now();
-    body();
-    check(cudaDeviceSynchronize());
-    double time = now() - start;
-    best = time < best ? time : best;
-  }
+template <typename Body> static double once(Body body) {
+  double start = now();
+  body();
+  check(cudaDeviceSynchronize());
+  double time = now() - start;
   check(cudaGetLastError());
+  return time;
+}
+
+template <typename Body> static double least(Body body) {
+  double best = once(body);
+  for (int repeat = 1; repeat < REPEATS; repeat++)
+    best = std::min(best, once(body));
   return best;
 }
 
@@ -97,6 +102,44 @@ static __global__ void chase(long *a, long rows, long stride, long count) {
   a[1] = row;
 }
 
+// Lines, one of each row, in order: nobody waits for one.
+static __global__ void visit(double *a, long rows, long stride, long times) {
+  for (long time = 0; time < times; time++)
+    for (long row = 0; row < rows; row++)
+      for (long i = 0; i < 8; i++)
+        a[row * stride + i] = 0.5 * a[row * stride + i] + 1;
+}
+
+// A piece of each row, and then the next ones. What is done for a number is no less than in a tile, where each is computed alone.
+static __global__ void advance(double *a, long rows, long stride, long pieces, long piece) {
+  for (long at = 0; at < pieces * piece; at += piece)
+    for (long row = 0; row < rows; row++) {
+      double *from = a + row * stride + at, sum = 0;
+      for (long i = 0; i < piece; i++) {
+        sum = 0.5 * from[i] + sum;
+        from[i] = sum;
+      }
+    }
+}
+
+// A number of each row.
+static __global__ void touch(double *a, long rows, long stride, long times) {
+  for (long time = 0; time < times; time++)
+    for (long row = 0; row < rows; row++)
+      a[row * stride] = 0.5 * a[row * stride] + 1;
+}
+
+// Steps of the threads of a block, which read what others of them stored in the one before; so many points of each thread.
+static __global__ void step(double *a, long steps, long points) {
+  for (long at = 0; at < steps; at++) {
+    double *to = a + (at & 1) * THREADS * (points + 1);
+    const double *from = a + (~at & 1) * THREADS * (points + 1);
+    for (long i = threadIdx.x; i < THREADS * points; i += THREADS)
+      to[i] = 0.5 * from[i + 1] + 1;
+    __syncthreads();
+  }
+}
+
 // Rows of so many iterations.
 template <typename Kind> static void rows(double *memory, long operations) {
   const auto of = [&](long piece) { return least([&] { relax<Kind><<<1, 1>>>(memory, WIDTH + STEPS + 64, STEPS, WIDTH, piece); }) / (STEPS * WIDTH); };
@@ -112,11 +155,11 @@ template <typename Kind, typename Number> static void wait(const char *name, dou
   printf("%s %g\n", name, least([&] { chain<Kind><<<1, 1>>>((Number *)memory, COUNT); }) / COUNT / operations);
 }
 
-// A launch of one block with nothing to do, and what one with a block for each worker takes longer than one with a block alone: of many pairs of few
+// A launch of one block with nothing to do, and what one with a block for each worker takes longer than one with a block alone: of many pairs of some
 // launches, one behind the other so that both have the machine as it is then, the difference that a quarter is below. What else goes on makes single
-// ones larger or smaller.
+// ones larger or smaller. A block has no more to do than a small tile, or what it takes would hide the difference.
 static void launches(double *memory, long stride, int workers) {
-  constexpr int LAUNCHES = 30, PAIRS = 60;
+  constexpr int LAUNCHES = 100, PAIRS = 100, SMALL = 2;
   const auto each = [&](int blocks, long steps) {
     double start = now();
     for (int number = 0; number < LAUNCHES; number++)
@@ -126,9 +169,9 @@ static void launches(double *memory, long stride, int workers) {
   };
   double start = 1e300, further[PAIRS];
   for (double &pair : further) {
-    const double nothing = each(1, 0), alone = each(1, 16);
+    const double nothing = each(1, 0), alone = each(1, SMALL);
     start = nothing < start ? nothing : start;
-    pair = each(workers, 16) - alone;
+    pair = each(workers, SMALL) - alone;
   }
   check(cudaGetLastError());
   std::sort(further, further + PAIRS);
@@ -136,12 +179,44 @@ static void launches(double *memory, long stride, int workers) {
   printf("start %g\nlaunch %g\n", start, start + (together > 0 ? together : 0));
 }
 
-// A line that is waited for, of rows that are many lines apart.
+// A line that is waited for, and one that is not, of rows that are many lines apart.
 static void lines(double *memory, long most) {
   check(cudaMemset(memory, 0, most * sizeof *memory));
   constexpr long STRIDE = 19 * 8, COUNT = 1L << 17;
-  for (long rows = 256; rows * STRIDE <= most; rows *= 2)
-    printf("line %ld %g\n", rows * 64, least([&] { chase<<<1, 1>>>((long *)memory, rows, STRIDE, COUNT); }) / COUNT);
+  for (long rows = 256; rows * STRIDE <= most; rows *= 2) {
+    check(cudaMemset(memory, 0, rows * STRIDE * sizeof *memory));
+    const double waited = least([&] { chase<<<1, 1>>>((long *)memory, rows, STRIDE, COUNT); }) / COUNT;
+    const long times = rows < COUNT ? COUNT / rows : 1;
+    const double visited = least([&] { visit<<<1, 1>>>(memory, rows, STRIDE, times); }) / (rows * times);
+    printf("line %ld %g %g\n", rows * 64, waited, visited);
+  }
+}
+
+// A line of far memory where so many rows, each in pages of its own, are gone through side by side: all memory in each run, so that nothing of it is near.
+static void streams(double *memory, long most) {
+  constexpr long LINE = 8, PAGE = 4096 / 8;
+  for (long rows = 8; rows <= 4096 && rows * 2 * PAGE <= most; rows *= 2) {
+    // Rows are not apart by a power of two, or they would share places of caches and banks of memory.
+    const long length = most / rows * 10 / 13 / LINE * LINE, pieces = length / LINE;
+    printf("stream %ld %g\n", rows, least([&] { advance<<<1, 1>>>(memory, rows, length, pieces, LINE); }) / (rows * pieces));
+  }
+}
+
+// What a line of a page of its own takes longer than one of those that are side by side, of so many.
+static void pages(double *memory, long most) {
+  constexpr long PAGE = 4096 / 8, LINE = 8, COUNT = 1L << 17;
+  for (long rows = 16; rows * (PAGE + LINE) <= most && rows <= COUNT; rows *= 2) {
+    const auto each = [&](long stride) { return least([&] { touch<<<1, 1>>>(memory, rows, stride, COUNT / rows); }) / COUNT; };
+    printf("page %ld %g\n", rows, each(PAGE + LINE) - each(LINE));
+  }
+}
+
+// A step of a block's threads, and a further point of each.
+static void steps(double *memory) {
+  constexpr long STEPS_OF_ALL = 2000, POINTS = 9;
+  const auto of = [&](long points) { return least([&] { step<<<1, THREADS>>>(memory, STEPS_OF_ALL, points); }) / STEPS_OF_ALL; };
+  const double one = of(1), point = (of(POINTS) - one) / (POINTS - 1);
+  printf("step %g\npoint %g\n", one - point, point);
 }
 
 int main() {
@@ -165,5 +240,8 @@ int main() {
   wait<Divide, double>("divide", memory, 1);
   wait<Other, long>("other", memory, 2);
   lines(memory, most);
+  pages(memory, most);
+  streams(memory, most);
+  steps(memory);
   check(cudaFree(memory));
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, VARIABLE, Waits};
+use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, Table, VARIABLE, Waits};
 
 /// The micro-benchmarks.
 const SOURCE: &str = include_str!("calibrate.cu");
@@ -102,7 +102,13 @@ fn calibration(said: &str, arch: &str) -> Result<Calibration> {
     let rows: Vec<Rows> = table("row", 4)?.iter().map(of).collect();
     made.alone = rows[0].wait / rows[0].operations;
     (made.row, made.operation, made.window) = fitted(&rows);
-    made.levels = levels(&table("line", 2)?);
+    made.levels = levels(&table("line", 3)?);
+    made.pages = tables(&table("page", 2)?);
+    made.followed = tables::<1>(&table("stream", 2)?)[0];
+    // What a point does waits for a product with a sum, which the model has by itself.
+    let point = figure("point")?;
+    made.point = (point - made.waits.multiply).max(0.0);
+    made.step = figure("step")?.max(0.0);
     Ok(made)
 }
 
@@ -139,14 +145,17 @@ fn fitted(rows: &[Rows]) -> (f64, f64, f64) {
     best.1
 }
 
-/// The levels of memory, by what a line takes: as many as there may be, cut where logarithms of the times of each agree best.
-fn levels(lines: &[Vec<f64>]) -> Vec<Level> {
-    let part = |from: usize, to: usize| lines[from..to].iter().map(|line| line[1].max(1e-3).ln());
-    let mean = |from: usize, to: usize| part(from, to).sum::<f64>() / (to - from) as f64;
-    let apart = |from: usize, to: usize| part(from, to).map(|time| (time - mean(from, to)).powi(2)).sum::<f64>();
-    // Of each number of sizes, the best cuts of the first of them into levels.
-    let mut best: Vec<(f64, Vec<usize>)> = (1..=lines.len()).map(|to| (apart(0, to), vec![to])).collect();
-    for _ in 1..MOST_LEVELS {
+/// Cuts a series of times into so many parts at most, where the logarithms in each agree best: where each ends.
+fn cuts(times: &[f64], most: usize) -> Vec<usize> {
+    let logarithms: Vec<f64> = times.iter().map(|time| time.max(1e-3).ln()).collect();
+    let apart = |from: usize, to: usize| {
+        let part = &logarithms[from..to];
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        part.iter().map(|time| (time - mean).powi(2)).sum::<f64>()
+    };
+    // Of each number of times, the best cuts of the first of them.
+    let mut best: Vec<(f64, Vec<usize>)> = (1..=times.len()).map(|to| (apart(0, to), vec![to])).collect();
+    for _ in 1..most {
         let further = |to: usize| {
             let mut made = best[to - 1].clone();
             for cut in 1..to {
@@ -157,17 +166,54 @@ fn levels(lines: &[Vec<f64>]) -> Vec<Level> {
             }
             made
         };
-        best = (1..=lines.len()).map(further).collect();
+        best = (1..=times.len()).map(further).collect();
     }
-    let cuts = best.pop().map(|(_, cuts)| cuts).unwrap_or_default();
+    best.pop().map(|(_, cuts)| cuts).unwrap_or_default()
+}
+
+/// The geometric mean.
+fn mean(times: &[f64]) -> f64 {
+    (times.iter().map(|time| time.max(1e-3).ln()).sum::<f64>() / times.len() as f64).exp()
+}
+
+/// The levels of memory, by what a line takes that is waited for: as many as there may be.
+fn levels(lines: &[Vec<f64>]) -> Vec<Level> {
+    let column = |at: usize| lines.iter().map(|line| line[at]).collect::<Vec<f64>>();
+    let (waited, visited) = (column(1), column(2));
     let (mut levels, mut from, mut nearest) = (Vec::<Level>::new(), 0, None);
-    for to in cuts {
-        let time = mean(from, to).exp();
-        let line = (time - *nearest.get_or_insert(time)).max(levels.last().map_or(0.0, |level| level.line));
-        levels.push(Level { bytes: if to == lines.len() { 1e15 } else { lines[to - 1][0] }, line });
+    for to in cuts(&waited, MOST_LEVELS) {
+        let (line, stream) = (mean(&waited[from..to]), mean(&visited[from..to]));
+        let (first_line, first_stream) = *nearest.get_or_insert((line, stream));
+        let last = levels.last().copied().unwrap_or(Level { bytes: 0.0, line: 0.0, stream: 0.0 });
+        levels.push(Level {
+            bytes: if to == lines.len() { 1e15 } else { lines[to - 1][0] },
+            line: (line - first_line).max(last.line),
+            stream: (stream - first_stream).max(last.stream),
+        });
         from = to;
     }
     levels
+}
+
+/// Tables of pages, by what a visit of one of so many takes: `N`, or less where the times do not differ. Of more pages none takes less: it is hidden
+/// where lines are not near either.
+fn tables<const N: usize>(found: &[Vec<f64>]) -> [Table; N] {
+    // A tenth of a nanosecond is no difference.
+    let mut most = 0.1f64;
+    let rising = |page: &Vec<f64>| {
+        most = most.max(page[1]);
+        most
+    };
+    let times: Vec<f64> = found.iter().map(rising).collect();
+    let cuts = cuts(&times, N + 1);
+    let mut made = [Table { pages: 1e15, missed: 0.0 }; N];
+    let mut before = mean(&times[..cuts[0]]);
+    for (table, part) in made.iter_mut().zip(cuts.windows(2)) {
+        let missed = mean(&times[part[0]..part[1]]) - before;
+        *table = Table { pages: found[part[0] - 1][0], missed };
+        before += missed;
+    }
+    made
 }
 
 #[cfg(test)]
@@ -187,7 +233,8 @@ mod tests {
                 said += &format!("row {operations} {wait} {length} {time}\n");
             }
         }
-        said + "line 1 4\nline 2 4\nline 4 9\nline 8 9\nline 16 20\nline 32 90\nline 64 90\n"
+        said += "line 1 4 2\nline 2 4 2\nline 4 9 2\nline 8 9 2\nline 16 20 3\nline 32 90 7\nline 64 90 7\n";
+        said + "page 16 0\npage 32 0.02\npage 64 0.8\npage 128 0.8\npage 256 0.1\npage 512 6\npage 1024 6\nstream 32 4\nstream 64 4\nstream 128 11\nstep 300\npoint 12\n"
     }
 
     #[test]
@@ -206,6 +253,12 @@ mod tests {
         let levels: Vec<[i64; 2]> =
             made.levels.iter().map(|level| [level.bytes, level.line].map(|number| number.round() as i64)).collect();
         assert_eq!(levels, [[2, 0], [8, 5], [16, 16], [1_000_000_000_000_000, 86]]);
+        let streams: Vec<i64> = made.levels.iter().map(|level| level.stream.round() as i64).collect();
+        assert_eq!(streams, [0, 0, 1, 5]);
+        let pages = made.pages.map(|table| [table.pages, (table.missed * 10.0).round()]);
+        assert_eq!(pages, [[32.0, 7.0], [256.0, 52.0]]);
+        assert_eq!([made.followed.pages, made.followed.missed.round()], [64.0, 7.0]);
+        assert_eq!((made.step, made.point), (300.0, 10.5));
         assert!(Calibration::parse(&made.text(), Path::new("c")).is_ok());
     }
 
@@ -216,7 +269,7 @@ mod tests {
             let kept: Vec<&str> = said.lines().filter(|line| !line.starts_with(name)).collect();
             calibration(&kept.join("\n"), "cpu").unwrap_err().to_string()
         };
-        for name in ["start", "launch", "multiply", "row", "line"] {
+        for name in ["start", "launch", "multiply", "row", "line", "page", "stream", "step"] {
             assert_eq!(without(name), format!("the micro-benchmarks said nothing of '{name}'"));
         }
         let wrong = said().replace("launch 900", "launch soon");

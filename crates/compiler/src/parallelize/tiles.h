@@ -1,18 +1,19 @@
 // The time that waves of tiles take, as a function of the sizes of a tile (paper 002, section 3, for processors), and the search for the
 // sizes that take least. All times are in nanoseconds.
 //
-//   time  = sum over waves (launch + ceil(tiles of the wave / workers) * tile)
-//   tile  = block + rows * row + sum over levels of memory (rows of such that do not stay in it * (filled + lines / fetches) * line)
-//           + sum over tables of addresses (pages that do not stay in it * page)
+//   time  = sum over waves (launch + (ceil(tiles of the wave / workers) - 1) * tile + largest), largest = tile where a wave has one
+//   tile  = block + max(rows * row, flow) + sum over levels of memory (lines that do not stay in it * filled * line)
+//   flow  = sum over levels of memory (lines that do not stay in it * stream) + sum over tables of addresses (pages that do not stay in it * page)
 //   row   = work + filled * (length * wait - work), work = row + length * operations * operation, filled = length * operations / window
 //
 // A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
-// does not wait for its own sums or for memory, but for what it has to do. Which lines stay in a level is told by what the loops inside of each access.
-// Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there are. The tiles of each wave are counted
-// from the ends of each strip of tiles; of many strips only some are looked at.
+// does not wait for its own sums or for memory, but for what it has to do, and lines of the next ones come meanwhile. Which lines stay in a level is
+// told by what the loops inside of each access. Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there
+// are; but those of a wave are waited for together, so one of them is taken to be whole. The tiles of each wave are counted from the ends of each strip
+// of tiles; of many strips only some are looked at.
 
-// The dimensions of a band that are looked at, and of an array; the bytes of a line, and how many are fetched at once.
-enum { TILE_DEPTH = 6, TILE_SUBSCRIPTS = 4, TILE_LINE = 64, TILE_FETCHES = 16 };
+// The dimensions of a band that are looked at, and of an array; the bytes of a line.
+enum { TILE_DEPTH = 6, TILE_SUBSCRIPTS = 4, TILE_LINE = 64 };
 
 // The bytes of a page of memory.
 enum { TILE_PAGE = 4096 };
@@ -20,8 +21,10 @@ enum { TILE_PAGE = 4096 };
 struct tile_machine {
   double start, launch, block;   // a launch of one block, of one for each processor, and a further block
   double row, operation, window; // of a row, of an operation, and how many operations are under way at once
-  double level_bytes[4], level_line[4]; // until a line of a level is there; the last level holds everything
-  double pages[2], page[2];             // how many pages are in tables of addresses, and one that is not in the first, nor in the second
+  double level_bytes[4], level_line[4], level_stream[4]; // until a line of a level is there, and one of many; the last level holds everything
+  double pages[2], page[2]; // how many pages are in tables of addresses, and one that is not in the first, nor in the second
+  double followed, astray;  // of how many pages lines are fetched ahead, and what a visit of another takes longer
+  double step, point;       // of threads that have a tile together: a step, and a point beside what it waits for
 };
 
 // Accesses that differ by constants: how much each subscript grows with each dimension, and how far they are apart.
@@ -189,11 +192,10 @@ static inline void tile_extents(const struct tile_band *band, double *extents) {
     extents[at] = tile_root(rest, band->depth - 2);
 }
 
-// What a tile takes on average.
+// What a whole tile takes beside being handed out; its points.
 static inline double tile_work(const struct tile_band *band, const struct tile_machine *machine, const double *whole, const struct tile_sizes *tile,
-                               double tiles) {
+                               double *points) {
   const int last = band->depth - 1;
-  const double each = band->points / tiles;
   double extents[TILE_DEPTH];
   for (int at = 0; at <= last; at++)
     extents[at] = whole[at];
@@ -205,26 +207,35 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
   const double length = extents[last];
   const double pieces = last > 1 ? (length - 1) / tile->piece + 1 : (double)(((long)length + tile->piece - 1) / tile->piece);
   const double row = length / pieces;
-  double time = machine->block + each / row * tile_row(band, machine, row);
+  double flow = 0, waits = 0, far = 0;
   extents[last] = row;
-  double full = length;
+  *points = length;
   for (int at = 0; at < last; at++)
-    full *= extents[at];
+    *points *= extents[at];
   const double filled = tile_filled(band, machine, row), lines = tile_units(band, whole, extents, last, TILE_LINE);
   for (int level = 0; level < 3; level++)
     if (band->bytes > machine->level_bytes[level]) {
-      const double misses = each / full * tile_misses(band, whole, extents, pieces, length, TILE_LINE, machine->level_bytes[level] / TILE_LINE);
-      time += misses * (filled / lines + 1.0 / TILE_FETCHES) * (machine->level_line[level + 1] - machine->level_line[level]);
+      const double misses = tile_misses(band, whole, extents, pieces, length, TILE_LINE, machine->level_bytes[level] / TILE_LINE);
+      const double stream = misses * (machine->level_stream[level + 1] - machine->level_stream[level]);
+      waits += misses * filled / lines * (machine->level_line[level + 1] - machine->level_line[level]);
+      // What the next level has comes while others are at work.
+      flow += level == 0 ? stream : 0;
+      waits += level == 0 ? 0 : stream;
+      far = level == 1 ? misses : far;
     }
   for (int level = 0; level < 2; level++)
-    time += each / full * tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
-  return time;
+    waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
+  waits += tile_smaller(tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed), far) * machine->astray;
+  return tile_larger(*points / row * tile_row(band, machine, row), flow) + waits;
 }
 
 static inline double tile_total(const struct tile_band *band, const struct tile_machine *machine, const double *whole,
                                 const struct tile_sizes *tile, const struct tile_waves *count) {
-  return count->alone * machine->start + (count->waves - count->alone) * machine->launch +
-         count->rounds * tile_work(band, machine, whole, tile, count->tiles);
+  double points;
+  const double most = tile_work(band, machine, whole, tile, &points), share = tile_smaller(band->points / count->tiles / points, 1);
+  const double together = count->waves - count->alone;
+  return count->alone * machine->start + together * (machine->launch + machine->block + most) +
+         (count->rounds - together) * (machine->block + most * share);
 }
 
 // The sizes of pieces that are looked at, and the next one.
@@ -262,11 +273,11 @@ static inline double tile_alone(const struct tile_band *band, const struct tile_
 
 // Whether tiles of such sizes are worth it: what the model says is off by a quarter for every second one.
 static inline int tile_pays(const struct tile_band *band, const struct tile_machine *machine, const struct tile_sizes *tile) {
-  return 1.25 * tile->time < tile_alone(band, machine);
+  return tile->time != 0 && 1.25 * tile->time < tile_alone(band, machine);
 }
 
-// The sizes of least time: any number of strips of about the same size, and powers of two in between for the second. A tile is to take longer than
-// to hand it out. Of pieces all sizes are looked at once, then those beside the best.
+// The sizes of least time, which is 0 where there are no tiles: any number of strips of about the same size, and powers of two in between for the
+// second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once, then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
   const long steps = band->last - band->first + 1, largest = 1L << 20;
   const double work = band->operations * machine->operation;
@@ -296,17 +307,14 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
         break;
     }
   }
-  if (best.time == 0)
-    best.time = 1e300;
   return best;
 }
 
 // Tiles that the threads of a block go through together, a wave of points at a time: a step takes until what was stored in the one before is read behind
 // a barrier, and what the points of a thread wait for. Of more than two dimensions a thread is at a column of the last one.
 
-// The most threads of a block, those of a row of several; the nanoseconds of a store, a barrier and a load that no cache near by has, and of a point of a
-// thread beside what it waits for, whose loads such a cache has: orders of magnitude.
-enum { TILE_THREADS = 256, TILE_ROW = 32, TILE_STEP = 500, TILE_POINT = 50 };
+// The most threads of a block, and those of a row of several.
+enum { TILE_THREADS = 256, TILE_ROW = 32 };
 
 static inline long tile_least(long a, long b) { return a < b ? a : b; }
 
@@ -333,7 +341,7 @@ static inline struct tile_sizes tile_together(const struct tile_band *band, cons
     points *= extent;
   }
   const double threads = tile_row_threads(band, &tile) * tile_block_rows(band, &tile), together = tile_larger(points / steps / threads, 1);
-  tile.time = count.waves * machine->launch + count.rounds * (machine->block + steps * (TILE_STEP + together * (TILE_POINT + band->wait)));
+  tile.time = count.waves * machine->launch + count.rounds * (machine->block + steps * (machine->step + together * (machine->point + band->wait)));
   return tile;
 }
 
@@ -346,7 +354,5 @@ static inline struct tile_sizes tile_search_together(const struct tile_band *ban
       if (tile.time != 0 && (best.time == 0 || tile.time < best.time))
         best = tile;
     }
-  if (best.time == 0)
-    best.time = 1e300;
   return best;
 }

@@ -32,9 +32,6 @@ use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
 pub const MODEL: &str = include_str!("tiles.h");
-/// How many pages a processor has addresses of at hand, in two tables, and the nanoseconds of one that is not there: orders of magnitude. What fetches
-/// lines ahead follows about as many pages as the first table has, so those that nobody fetches then are in its time.
-const PAGES: [(f64, f64); 2] = [(64.0, 5.0), (1_536.0, 20.0)];
 /// What the text of a nest calls of it.
 pub const SEARCH: &str = "struct tile_sizes";
 
@@ -236,16 +233,21 @@ impl Nest<'_, '_> {
     /// The parameters of the machine, as `tiles.h` has them.
     fn machine(&self) -> String {
         let machine = &self.calibration;
-        let levels: Vec<&Level> = (0..4).filter_map(|at| machine.levels.get(at).or(machine.levels.last())).collect();
-        let list = |of: fn(&Level) -> f64| {
-            levels.iter().map(|level| format!("{:?}", of(level))).collect::<Vec<_>>().join(", ")
+        let list = |numbers: &[f64]| numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(", ");
+        let levels = |of: fn(&Level) -> f64| {
+            let known = (0..4).filter_map(|at| machine.levels.get(at).or(machine.levels.last()));
+            list(&known.map(of).collect::<Vec<f64>>())
         };
-        let Calibration { start, launch, block, row, operation, window, .. } = machine;
-        let times = [start, launch, block, row, operation, window].map(|time| format!("{time:?}")).join(", ");
-        let (bytes, line) = (list(|level| level.bytes), list(|level| level.line));
-        let pages = PAGES.map(|(count, _)| format!("{count:?}")).join(", ");
-        let page = PAGES.map(|(_, time)| format!("{time:?}")).join(", ");
-        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{pages}}}, {{{page}}}}}")
+        let &Calibration { start, launch, block, row, operation, window, step, point, .. } = machine;
+        let times = list(&[start, launch, block, row, operation, window]);
+        let (bytes, line, stream) =
+            (levels(|level| level.bytes), levels(|level| level.line), levels(|level| level.stream));
+        let followed = list(&[machine.followed.pages, machine.followed.missed]);
+        let (pages, page) =
+            (list(&machine.pages.map(|table| table.pages)), list(&machine.pages.map(|table| table.missed)));
+        format!(
+            "{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {{{pages}}}, {{{page}}}, {followed}, {step:?}, {point:?}}}"
+        )
     }
 
     /// The loop over the waves.
