@@ -7,7 +7,7 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
-// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels stand for it and 1 behind it
+// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel stand for it and 1 behind it
 // CODE: extern "C" int regrain_sweeps_group0_
 TWINS(sweeps, (int n, float *a, float *b), {
   for (int i = 1; i < n - 1; i++)
@@ -26,8 +26,8 @@ TWINS(centre, (int n, int *restrict a, int *restrict least), {
     a[i] = a[i] - s;
 })
 // A call that others see is a border.
-// CHECK-DAG: groups.c:[[#@LINE+5]]:{{.*}}loop runs in parallel: launches of 1 kernels stand for it [
-// CHECK-DAG: groups.c:[[#@LINE+7]]:{{.*}}loop runs in parallel: launches of 1 kernels stand for it [
+// CHECK-DAG: groups.c:[[#@LINE+5]]:{{.*}}loop runs in parallel: launches of 1 kernel stand for it [
+// CHECK-DAG: groups.c:[[#@LINE+7]]:{{.*}}loop runs in parallel: launches of 1 kernel stand for it [
 static int calls;
 static __attribute__((noinline)) void called(void) { calls++; }
 TWINS(apart, (int n, int *a, int *b), {
@@ -39,7 +39,7 @@ TWINS(apart, (int n, int *a, int *b), {
 })
 // One that is not affine keeps the others apart from it.
 // CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop is apart from 1 behind it: a subscript in it is not affine
-// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernels stand for it [
+// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernel stand for it [
 // CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop stays sequential: a subscript in it is not affine
 TWINS(mixed, (int n, int *restrict a, int *restrict b), {
   for (int i = 0; i < n; i++)
@@ -57,7 +57,7 @@ TWINS(slow, (int n, float *restrict a, float *restrict b), {
     b[i] = b[i] * 2.0f;
 })
 // Within a loop that is no region itself.
-// CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels stand for it and 2 behind it
+// CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel stand for it and 2 behind it
 TWINS(until, (int n, int *restrict a, int *restrict b), {
   int moved = 1;
   while (moved) {

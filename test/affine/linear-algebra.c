@@ -6,7 +6,7 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(gemm, (int n, int m, int p, double alpha, double beta, double C[n][m], double A[n][p], double B[p][m]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j < m; j++)
@@ -16,7 +16,7 @@ TWINS(gemm, (int n, int m, int p, double alpha, double beta, double C[n][m], dou
         C[i][j] += alpha * A[i][k] * B[k][j];
   }
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernels stand for it and 1 behind it
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it and 1 behind it
 TWINS(mm2, (int n, double T[n][n], double A[n][n], double B[n][n], double D[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -52,7 +52,7 @@ TWINS(bicg, (int m, int n, double A[n][m], double *s, double *q, double *p, doub
     }
   }
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernels stand for it and 1 behind it
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it and 1 behind it
 TWINS(mvt, (int n, double *x, double *y, double *u, double *v, double A[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
@@ -61,7 +61,7 @@ TWINS(mvt, (int n, double *x, double *y, double *u, double *v, double A[n][n]), 
     for (int j = 0; j < n; j++)
       y[i] = y[i] + A[j][i] * v[j];
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(gesummv, (int n, float alpha, float beta, float A[n][n], float B[n][n], float *x, float *y), {
   for (int i = 0; i < n; i++) {
     float s = 0;
@@ -73,7 +73,7 @@ TWINS(gesummv, (int n, float alpha, float beta, float A[n][n], float B[n][n], fl
     y[i] = alpha * s + beta * t;
   }
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(syrk, (int n, int m, double alpha, double beta, double C[n][n], double A[n][m]), {
   for (int i = 0; i < n; i++) {
     for (int j = 0; j <= i; j++)

@@ -32,12 +32,12 @@ TWINS(in_order, (int n, double *restrict a, double *restrict b), {
   for (int i = 0; i < n; i++)
     *b += a[i];
 })
-// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(down, (int n, double *restrict a, double *restrict b), {
   for (int i = n - 1; i >= 0; i--)
     a[i] = a[i] * 0.5 + b[i];
 })
-// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(down_by_twos, (int n, int m, double a[n][m], double b[n][m]), {
   for (int i = n - 1; i > 0; i -= 2)
     for (int j = m; j > 0; j--)
@@ -50,7 +50,7 @@ TWINS(down_in_order, (int n, double *a), {
     a[i] = a[i] * 0.5 + a[i + 1];
 })
 // What is loaded before the loop belongs to its rounds.
-// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: memory-sums.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(scaled, (int n, double *restrict a, double *restrict b), {
   for (int i = 0; i < n; i++) {
     double by = b[i] * 2;

@@ -10,7 +10,7 @@
 #include "Inputs/programs.h"
 
 // Products.
-// CHECK-DAG: programs-products.c:[[#@LINE+5]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: programs-products.c:[[#@LINE+5]]:{{.*}}loop runs in parallel: launches of 1 kernel
 // CODE: __shared__ double T0_{{[0-9]}}[{{[0-9]+}}][32]; // of A
 // CODE: __syncthreads();
 // CODE: regrain_gemm_region0

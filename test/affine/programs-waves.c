@@ -43,11 +43,11 @@ PROGRAM(jacobi, {
 // BLOCK: for (long p0 = low0 + threadIdx.y; p0 <= high0; p0 += blockDim.y) {
 // BLOCK-NEXT: for (long p1 = low1 + threadIdx.x; p1 <= high1; p1 += blockDim.x) {
 // BLOCK-NEXT: const long p2 = now - p0 - p1;
-// TOGETHER: programs-waves.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// TOGETHER: programs-waves.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernel
 // TOGETHER-NEXT: waves of tiles: the threads of a block go through a tile together, a wave of points at a time [
-// CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernel
 PROGRAM(row_in_waves, { FOR(t, 0, 9) FOR(i, 1, n - 1) a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; })
-// CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 PROGRAM(plane_in_waves, {
   FOR(t, 0, 4) FOR(i, 1, n - 1) FOR(j, 1, n - 1)
     A(i, j) = 0.2 * (A(i, j) + A(i, j - 1) + A(i, j + 1) + A(i - 1, j) + A(i + 1, j));

@@ -54,7 +54,7 @@ TWINS(unsigned, triangle, (int n, const unsigned *a, const unsigned short *b), {
   return product;
 })
 // The reduction is of a round of a loop that stays in order.
-// CHECK-DAG: reductions.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels
+// CHECK-DAG: reductions.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel
 TWINS(int, steps, (int n, int t, int *restrict x, int *restrict out), {
   for (int s = 1; s < t; s++) {
     int d = out[s - 1];
@@ -65,7 +65,7 @@ TWINS(int, steps, (int n, int t, int *restrict x, int *restrict out), {
   return out[t - 1];
 })
 // Two of them, of which one takes what the other has found.
-// CHECK-DAG: reductions.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels
+// CHECK-DAG: reductions.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel
 TWINS(int, chained, (int n, const int *a), {
   int most = -1;
   int count = 0;
@@ -100,7 +100,7 @@ TWINS(unsigned, hash, (int n, const unsigned *a), {
   return s;
 })
 // A last value, and one that is there already.
-// CHECK-DAG: reductions.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernels stand for it [
+// CHECK-DAG: reductions.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it [
 TWINS(int, last, (int n, int *a), {
   int i;
   for (i = 0; i < n; i++)

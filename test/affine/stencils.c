@@ -26,7 +26,7 @@ TWINS(jacobi2, (int t, int n, double A[n][n], double B[n][n]), {
         A[i][j] = B[i][j];
   }
 })
-// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(seidel, (int t, int n, double A[n][n]), {
   for (int s = 0; s < t; s++)
     for (int i = 1; i < n - 1; i++)
@@ -64,7 +64,7 @@ TWINS(fdtd, (int t, int nx, int ny, float ex[nx][ny], float ey[nx][ny], float hz
         hz[i][j] = hz[i][j] - 0.7f * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j]);
   }
 })
-// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel
 TWINS(adi, (int n, double u[n][n], double v[n][n], double p[n][n]), {
   for (int i = 1; i < n - 1; i++) {
     v[0][i] = 1.0;
@@ -77,7 +77,7 @@ TWINS(adi, (int n, double u[n][n], double v[n][n], double p[n][n]), {
       v[j][i] = p[i][j] * v[j + 1][i] + v[j][i];
   }
 })
-// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: stencils.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 TWINS(sor, (int n, double A[n][n]), {
   for (int i = 1; i < n; i++)
     for (int j = 1; j < n; j++)

@@ -25,7 +25,7 @@
 // CUDA: _kernel0_rows(
 // SINGLE: _kernel0(
 // SINGLE-NOT: _kernel{{[0-9]+}}_rows(
-// CHECK: superposed.c:[[#@LINE+4]]:{{.*}}launches of 1 kernels
+// CHECK: superposed.c:[[#@LINE+4]]:{{.*}}launches of 1 kernel
 // CHECK-NEXT: superposed schedule, as it is asked for: a thread for each point takes 33.0 transactions of 32 bytes for 32 rounds, a row of threads for each point takes 8.0 [
 // AUTO: superposed.c:[[#@LINE+2]]:{{.*}}superposed schedule from 64 rounds on, single below: a thread for each point takes 33.0 {{.*}} takes 8.0 [
 LINE(row_sums, {

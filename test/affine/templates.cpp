@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <vector>
 
-// CHECK-DAG: templates.cpp:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: templates.cpp:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 template <typename T, int Step> __attribute__((noinline)) void scale(T *data, int n, T by) {
   for (int i = 0; i < n; i += Step)
     data[i] = data[i] * by + T(i);
 }
 
-// CHECK-DAG: templates.cpp:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernels
+// CHECK-DAG: templates.cpp:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel
 template <typename T> void add(const T &n, const float *__restrict a, float *__restrict b) {
   for (T i = 0, end = n; i < end; ++i)
     b[i] += a[i];

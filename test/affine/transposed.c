@@ -16,7 +16,7 @@
 
 // CUDA: const double *__restrict__ A0
 // CUDA: __shared__ double T0_0[128][16 + 1];
-// CHECK: transposed.c:[[#@LINE+3]]:{{.*}}launches of 1 kernels
+// CHECK: transposed.c:[[#@LINE+3]]:{{.*}}launches of 1 kernel
 // CHECK-NEXT: superposed schedule: arrays come to the chip along their rows, which takes 8.0 transactions of 32 bytes for 32 rounds, where a single schedule takes 32.0 [
 LINE(row_sums, {
   FOR(i, 0, n) {

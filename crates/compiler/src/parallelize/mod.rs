@@ -88,13 +88,13 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     let made = Made::of(source, &mlir, &host, &regions, &kept, &remarks)?;
     inline_others(&host, &regions, &made);
     if let Some(file) = &options.emit_cuda {
-        std::fs::write(file, &made.text).map_err(Error::io("write", file))?;
+        std::fs::write(file, made.text()).map_err(Error::io("write", file))?;
     }
     if made.functions.is_empty() {
         let object = source.host_object(&host)?;
         return source.deliver(&object);
     }
-    let generated = generated(source, &made.text)?;
+    let generated = generated(source, &made.placed(&source.unit.input))?;
     let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
     // What is looked at on the host's side is what launches.
     compile_sides(
@@ -163,8 +163,8 @@ fn inline_others(host: &Module<'_>, regions: &[Region], made: &Made) {
 
 /// What was made of a source's nests.
 struct Made {
-    /// All of it as CUDA C++.
-    text: String,
+    /// All of it as CUDA C++: nests with their places, and what they use.
+    parts: Vec<(Option<Place>, String)>,
     /// The functions of nests, with the variables that what stands for them is given beside their own arguments.
     functions: Vec<guard::Function>,
 }
@@ -200,7 +200,7 @@ impl Made {
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
             terms::HELPERS
         );
-        let mut made = Self { text, functions: Vec::new() };
+        let mut made = Self { parts: vec![(None, text)], functions: Vec::new() };
         let mut taken: Vec<&String> = Vec::new();
         // Rows first: what is part of one that runs in parallel is nothing of its own.
         let (rows, nests): (Vec<&Region>, Vec<&Region>) = regions.iter().partition(|region| !region.members.is_empty());
@@ -214,7 +214,8 @@ impl Made {
                 Ok(Ok(nest)) => {
                     let it = if others == 0 { "it".into() } else { format!("it and {others} behind it") };
                     let kernels = nest.kernels;
-                    let what = format!("loop runs in parallel: launches of {kernels} kernels stand for {it}");
+                    let noun = if kernels == 1 { "kernel" } else { "kernels" };
+                    let what = format!("loop runs in parallel: launches of {kernels} {noun} stand for {it}");
                     say(&region.place, what, "");
                     nest.notes.iter().for_each(|note| say(&region.place, note.clone(), ""));
                     taken.extend(&region.members);
@@ -231,20 +232,48 @@ impl Made {
     }
 
     fn add(&mut self, region: &Region, unique: String, nest: Written) {
-        if nest.text.contains(waves::SEARCH) && !self.text.contains(waves::MODEL) {
-            self.text += waves::MODEL;
-            self.text.push('\n');
+        if nest.text.contains(waves::SEARCH) {
+            self.add_once(waves::MODEL);
         }
-        if nest.text.contains(constant::NAME) && !self.text.contains(constant::NAME) {
-            self.text += &constant::memory();
-            self.text.push('\n');
+        if nest.text.contains(constant::NAME) {
+            self.add_once(&constant::memory());
         }
-        self.text += &format!("// Line {}.\n{}", region.place.line, nest.text);
+        self.parts.push((Some(region.place.clone()), nest.text));
         self.functions.push(guard::Function {
             name: region.function.clone(),
             launches: format!("regrain_{unique}"),
             arguments: nest.arguments,
         });
+    }
+
+    /// Adds what nests use, where it is not there.
+    fn add_once(&mut self, text: &str) {
+        let text = format!("{text}\n");
+        if !self.parts.iter().any(|(_, other)| *other == text) {
+            self.parts.push((None, text));
+        }
+    }
+
+    /// The text, to be read.
+    fn text(&self) -> String {
+        let of = |(place, text): &(Option<Place>, String)| match place {
+            Some(place) => format!("// Line {}.\n{text}", place.line),
+            None => text.clone(),
+        };
+        self.parts.iter().map(of).collect()
+    }
+
+    /// The text, to be compiled: each line of a nest is where its loop is, in `input` where that says no other file.
+    fn placed(&self, input: &Path) -> String {
+        let of = |(place, text): &(Option<Place>, String)| match place {
+            Some(place) => {
+                let file = if place.file.is_empty() { input.to_string_lossy() } else { place.file.as_str().into() };
+                // Debug form is that of C's strings, for what names of files have.
+                text.lines().map(|line| format!("#line {} {file:?}\n{line}\n", place.line)).collect()
+            }
+            None => text.clone(),
+        };
+        self.parts.iter().map(of).collect()
     }
 }
 
@@ -409,7 +438,9 @@ fn generated(source: &Source<'_>, text: &str) -> Result<TranslationUnit> {
         std::fs::write(file, text).map_err(Error::io("write", file))?;
     }
     let mut options: Vec<OsString> = vec!["-nocudainc".into(), "-isystem".into(), folder.into_os_string()];
-    options.extend(["-std=c++17", "-ffp-contract=off", "-fno-strict-aliasing", "-w"].map(OsString::from));
+    options.extend(
+        ["-std=c++17", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-gno-column-info"].map(OsString::from),
+    );
     let is_about_code = |option: &&OsString| {
         let text = option.to_string_lossy();
         ["-O", "-m", "--target=", "-fPIC", "-fpic", "-fPIE", "-fpie", "-fno-pic", "-fno-pie"]
