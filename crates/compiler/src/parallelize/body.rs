@@ -11,35 +11,10 @@ use regrain_passes::affine::{Description, poly::variable_name};
 use regrain_passes::analysis::addresses::steps;
 use regrain_passes::analysis::facts::{constant, is_nsw};
 
-use super::chip::Places;
-use super::parts::Part;
+use super::combine::Part;
+use super::places::Places;
 use super::terms::Lines;
-
-/// C's name of a type that values have.
-pub fn type_name(ty: Type<'_>) -> Option<&'static str> {
-    Some(match (ty.int_width(), ty.float_width().filter(|_| ty.is_float())) {
-        (Some(1), _) => "bool",
-        (Some(8), _) => "signed char",
-        (Some(16), _) => "short",
-        (Some(32), _) => "int",
-        (Some(64), _) => "long",
-        (_, Some(32)) => "float",
-        (_, Some(64)) => "double",
-        _ => return None,
-    })
-}
-
-/// That of the type without a sign.
-pub fn unsigned_name(ty: Type<'_>) -> Option<&'static str> {
-    Some(match ty.int_width()? {
-        1 => "bool",
-        8 => "unsigned char",
-        16 => "unsigned short",
-        32 => "unsigned",
-        64 => "unsigned long",
-        _ => return None,
-    })
-}
+use super::types::{type_name, unsigned_name};
 
 /// How a value of C is written for a value of the program.
 pub struct Body<'d, 'c> {

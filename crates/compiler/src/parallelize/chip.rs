@@ -9,97 +9,23 @@
 //!   if (...) A2[...] = r2;
 //! ```
 
-use std::collections::HashMap;
-
 use mlir_bridge::ir::Op;
 use mlir_bridge::isl::{Code, Term};
-use regrain_passes::affine::accesses::{Access, extent};
+use regrain_passes::affine::accesses::Access;
 use regrain_passes::affine::plan::{Launch, statement_of};
-use regrain_passes::affine::poly::{Poly, param_name, variable_name};
+use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
 use regrain_passes::affine::threads::{Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of};
 use regrain_passes::affine::{Description, Reason};
 
-use super::body::{Body, type_name};
+use super::body::Body;
+use super::places::{Element, Places, first_name, linear, sum, tile_name};
 use super::terms::{Lines, code, term};
+use super::types::type_name;
 
 /// The names of dimensions of a grid, neighbours last.
 pub const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
-
-/// Where elements are that are not in the arrays while a thread works.
-#[derive(Clone, Default)]
-pub struct Places<'c> {
-    /// The arrays that are registers.
-    pub registers: Vec<usize>,
-    /// Those that are in constant memory.
-    pub constants: Vec<usize>,
-    /// The tiles of accesses.
-    pub tiles: HashMap<Op<'c>, Element>,
-    /// The elements of others as C, by their subscripts.
-    pub linear: HashMap<Op<'c>, String>,
-}
-
-/// An element of a tile.
-#[derive(Clone)]
-pub struct Element {
-    /// What the tile and the numbers of its first element are called.
-    name: String,
-    /// The subscripts in the array.
-    sums: Vec<Poly>,
-}
-
-impl Element {
-    /// The element as C.
-    pub fn text(&self) -> Option<String> {
-        let subscripts: Option<Vec<String>> = self.sums.iter().map(sum).collect();
-        let subscripts = subscripts?.into_iter().enumerate();
-        let subscripts = subscripts.map(|(at, sum)| format!("[{sum} - {}]", first_name(&self.name, at)));
-        Some(format!("{}{}", self.name, subscripts.collect::<String>()))
-    }
-}
-
-fn tile_name(phase: usize, tile: usize) -> String {
-    format!("T{phase}_{tile}")
-}
-
-fn first_name(tile: &str, at: usize) -> String {
-    format!("{}_{at}", tile.replace('T', "f"))
-}
-
-/// A sum as C, of 64 bits.
-fn sum(poly: &Poly) -> Option<String> {
-    let mut text = String::new();
-    for (product, factor) in poly.terms() {
-        let name = match (&product.params[..], product.variable) {
-            ([], None) => String::new(),
-            ([param], None) => param_name(*param),
-            ([], Some(variable)) => format!("(long){}", variable_name(variable)),
-            _ => return None,
-        };
-        let sign = if factor < 0 { " - " } else { " + " };
-        let size = factor.checked_abs()?;
-        text += if text.is_empty() && factor > 0 { "" } else { sign };
-        text += &match (name.is_empty(), size) {
-            (true, _) => format!("{size}L"),
-            (false, 1) => name,
-            (false, _) => format!("{size}L * {name}"),
-        };
-    }
-    Some(if text.is_empty() { "0L".into() } else { text.trim_start().to_owned() })
-}
-
-/// The place of an element in its array, as C.
-pub fn linear(description: &Description<'_>, array: usize, subscripts: &[String]) -> Option<String> {
-    let strides = &description.arrays[array].strides;
-    let mut sum = subscripts.first()?.clone();
-    for (pair, subscript) in strides.windows(2).zip(&subscripts[1..]) {
-        let (count, param) = extent(&pair[0], &pair[1])?;
-        let count = param.map_or(format!("{count}L"), |param| format!("({count}L * {})", param_name(param)));
-        sum = format!("({sum} * {count} + {subscript})");
-    }
-    Some(sum)
-}
 
 /// How a part of a statement is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

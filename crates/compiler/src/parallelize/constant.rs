@@ -16,9 +16,8 @@ use regrain_passes::affine::teams::Taken;
 use regrain_passes::affine::together::together;
 use regrain_passes::affine::{Description, Reason};
 
-use super::body::type_name;
-use super::cuda::Nest;
 use super::terms::Lines;
+use super::types::type_name;
 
 /// The bytes of constant memory that arrays share: the rest of what devices have is for what compilers put there.
 const ROOM: u32 = 32 << 10;
@@ -74,8 +73,8 @@ impl Constants {
     }
 
     /// Those that a launch reads there.
-    pub fn of_launch(&self, nest: &Nest<'_, '_>, launch: &Launch) -> Vec<usize> {
-        let found = candidates(nest.description, nest.plan, launch);
+    pub fn of_launch(&self, description: &Description<'_>, plan: &Plan, launch: &Launch) -> Vec<usize> {
+        let found = candidates(description, plan, launch);
         found.into_iter().filter(|array| self.arrays.contains(array)).collect()
     }
 }
@@ -114,6 +113,13 @@ fn bytes(description: &Description<'_>, plan: &Plan, array: usize) -> Option<i64
     Some(bytes)
 }
 
+fn fill(array: usize, from: &str, kind: &str, lines: &mut Lines) {
+    lines.line(&format!("if (fine && bytes_A{array} != 0)"));
+    lines.line(&format!(
+        "  fine = cudaMemcpyToSymbol({NAME}, {from} + first_A{array}, bytes_A{array}, place_A{array}, {kind}) == cudaSuccess;"
+    ));
+}
+
 /// Arguments of a kernel, where in constant memory an array is in place of its address.
 pub fn with_constants(arguments: &[String], arrays: &[usize]) -> Vec<String> {
     let of = |name: &String| match arrays.iter().any(|array| *name == format!("A{array}")) {
@@ -123,10 +129,10 @@ pub fn with_constants(arguments: &[String], arrays: &[usize]) -> Vec<String> {
     arguments.iter().map(of).collect()
 }
 
-impl Nest<'_, '_> {
+impl Constants {
     /// Decides whether there is room, and copies what no launch writes.
-    pub(super) fn fill_constants(&self, lines: &mut Lines) {
-        let arrays = &self.constants.arrays;
+    pub fn fill(&self, plan: &Plan, lines: &mut Lines) {
+        let arrays = &self.arrays;
         if arrays.is_empty() {
             return;
         }
@@ -146,39 +152,32 @@ impl Nest<'_, '_> {
         lines.line(&format!("const bool constant = fine && {} && {end} <= {ROOM}UL &&", fits.join(" && ")));
         lines.line(&format!("    !__atomic_exchange_n(&{NAME}_taken, 1, __ATOMIC_ACQUIRE);"));
         lines.open("if (constant)");
-        for array in arrays.iter().filter(|array| !self.plan.footprints[**array].writes) {
-            self.fill(*array, &format!("host_A{array}"), "cudaMemcpyHostToDevice", lines);
+        for array in arrays.iter().filter(|array| !plan.footprints[**array].writes) {
+            fill(*array, &format!("host_A{array}"), "cudaMemcpyHostToDevice", lines);
         }
         lines.close();
     }
 
     /// Copies what launches before have written.
-    pub(super) fn refill(&self, arrays: &[usize], lines: &mut Lines) {
-        for array in arrays.iter().filter(|array| self.plan.footprints[**array].writes) {
+    pub fn refill(plan: &Plan, arrays: &[usize], lines: &mut Lines) {
+        for array in arrays.iter().filter(|array| plan.footprints[**array].writes) {
             let kind = "shares ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice";
-            self.fill(*array, &format!("A{array}"), kind, lines);
+            fill(*array, &format!("A{array}"), kind, lines);
         }
     }
 
-    fn fill(&self, array: usize, from: &str, kind: &str, lines: &mut Lines) {
-        lines.line(&format!("if (fine && bytes_A{array} != 0)"));
-        lines.line(&format!(
-            "  fine = cudaMemcpyToSymbol({NAME}, {from} + first_A{array}, bytes_A{array}, place_A{array}, {kind}) == cudaSuccess;"
-        ));
-    }
-
     /// Leaves the memory to others, once all launches are done.
-    pub(super) fn leave_constants(&self, lines: &mut Lines) {
-        if !self.constants.arrays.is_empty() {
+    pub fn leave(&self, lines: &mut Lines) {
+        if !self.arrays.is_empty() {
             lines.line("if (constant)");
             lines.line(&format!("  __atomic_store_n(&{NAME}_taken, 0, __ATOMIC_RELEASE);"));
         }
     }
 
     /// What a kernel calls the elements of an array that is there.
-    pub(super) fn constant_names(&self, arrays: &[usize], lines: &mut Lines) -> Result<(), Reason> {
+    pub fn names(description: &Description<'_>, arrays: &[usize], lines: &mut Lines) -> Result<(), Reason> {
         for array in arrays {
-            let ty = type_name(self.description.arrays[*array].element).ok_or(Reason::Element)?;
+            let ty = type_name(description.arrays[*array].element).ok_or(Reason::Element)?;
             lines.line(&format!("const {ty} *const C{array} = (const {ty} *){NAME};"));
         }
         Ok(())

@@ -10,43 +10,24 @@
 
 use mlir_bridge::ir::Type;
 use mlir_bridge::isl::Term;
+use regrain_passes::affine::Reason;
 use regrain_passes::affine::accesses::Base;
-use regrain_passes::affine::plan::{Host, Launch, Plan, Reduces, statement_of};
+use regrain_passes::affine::plan::{Host, Launch, Reduces, statement_of};
 use regrain_passes::affine::poly::{param_name, variable_name};
 use regrain_passes::affine::reductions::Reduction;
 use regrain_passes::affine::sets::{Footprint, Range, Weight};
 use regrain_passes::affine::teams::{Team, places};
-use regrain_passes::affine::{Description, Reason};
-use regrain_tuning::calibration::Calibration;
 
-use super::body::{Body, type_name};
-use super::chip::{Writer, coordinates, linear};
+use super::body::Body;
+use super::chip::{Writer, coordinates};
+use super::combine::{Part, THREADS};
 use super::constant::{Constants, with_constants};
-use super::parts::{self, MOST_PARTS, Part, ROUNDS, THREADS};
+use super::nest::{Nest, product, sum};
+use super::parts::{self, MOST_PARTS, ROUNDS};
+use super::places::linear;
 use super::teams;
 use super::terms::{Lines, code, term};
-
-/// A nest whose plan is to be written.
-pub struct Nest<'d, 'c> {
-    /// A name that no other has.
-    pub name: String,
-    /// What it is.
-    pub description: &'d Description<'c>,
-    /// What becomes of it.
-    pub plan: &'d Plan,
-    /// For pairs of arrays, by number, that they do not overlap.
-    pub apart: Vec<(usize, usize)>,
-    /// Whether the host rounds a product and a sum once.
-    pub fuses: bool,
-    /// How many operations a launch is to have, if that is stated.
-    pub least_work: Option<u64>,
-    /// What things take on the machine.
-    pub calibration: Calibration,
-    /// The iterations of tiles of waves in the first two dimensions, and of pieces, if they are stated.
-    pub tiles: Option<([i64; 2], Option<i64>)>,
-    /// What goes to constant memory.
-    pub constants: Constants,
-}
+use super::types::type_name;
 
 /// The most blocks in y and z.
 const MOST_BLOCKS: u32 = 65_535;
@@ -115,12 +96,6 @@ fn slots(kernel: &Kernel<'_, '_, '_>) -> Result<Vec<(String, String)>, Reason> {
     Ok(parameters)
 }
 
-/// How many operations weights are together, as C.
-pub(super) fn sum(weights: &[Weight]) -> String {
-    let parts: Vec<String> = weights.iter().map(product).collect();
-    if parts.is_empty() { "0.0".into() } else { parts.join(" + ") }
-}
-
 /// The grid and the block of a kernel with a thread for each point.
 fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
     let launch = kernel.launch;
@@ -136,33 +111,8 @@ fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
     }
 }
 
-/// How many operations a weight is, as C.
-pub fn product(weight: &Weight) -> String {
-    let of = |Range { first, last, exists, .. }: &Range| {
-        format!("({} ? (double)({} - {} + 1L) : 0.0)", term(exists), term(last), term(first))
-    };
-    let factors = weight.ranges.iter().map(of);
-    format!("{}.0{}", weight.cost, factors.map(|factor| format!(" * {factor}")).collect::<String>())
-}
-
 impl<'d, 'c> Nest<'d, 'c> {
-    /// The parameters of all functions: arguments that are no pointers, and arrays.
-    pub(super) fn parameters(&self, arrays: &str) -> Result<Vec<(String, String)>, Reason> {
-        let mut parameters = Vec::new();
-        for (number, value) in self.description.function.region(0).entry().args().into_iter().enumerate() {
-            if value.ty().ptr_space().is_none() {
-                let ty = type_name(value.ty()).ok_or(Reason::Operation)?;
-                parameters.push((ty.to_owned(), format!("a{number}")));
-            }
-        }
-        for (number, array) in self.description.arrays.iter().enumerate() {
-            let ty = type_name(array.element).ok_or(Reason::Element)?;
-            parameters.push((format!("{ty} *"), format!("{arrays}{number}")));
-        }
-        Ok(parameters)
-    }
-
-    /// Those of a kernel: what it only reads nobody changes meanwhile, for arrays of which one is written are apart.
+    /// The parameters of a kernel: what it only reads nobody changes meanwhile, for arrays of which one is written are apart.
     fn kernel_parameters(&self, launch: &Launch) -> Result<Vec<(String, String)>, Reason> {
         let mut parameters = self.parameters("A")?;
         let statements =
@@ -254,13 +204,13 @@ impl<'d, 'c> Nest<'d, 'c> {
             is_needed = is_open;
         }
         if is_needed {
-            let constants = self.constants.of_launch(self, launch);
+            let constants = self.constants.of_launch(self.description, self.plan, launch);
             if !constants.is_empty() {
                 let name = format!("{name}_constant");
                 output.kernels += &self.kernel(&name, kernel, Way::Constant(&constants))?;
                 let arguments = with_constants(&arguments, &constants);
                 lines.open("if (constant)");
-                self.refill(&constants, lines);
+                Constants::refill(self.plan, &constants, lines);
                 lines.line("if (fine)");
                 lines.line(&format!("  {name}<<<{}>>>({});", configuration(kernel), arguments.join(", ")));
                 lines.close();
@@ -294,7 +244,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
         let mut lines = Lines::default();
         lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
-        self.constant_names(constants, &mut lines)?;
+        Constants::names(self.description, constants, &mut lines)?;
         let writer = Writer { description: self.description, fuses: self.fuses, launch, constants };
         if let Way::Rows(team) = way {
             writer.team(&mut lines, team)?;
@@ -387,13 +337,13 @@ impl<'d, 'c> Nest<'d, 'c> {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
             self.copy_in(number, ty, &mut lines);
         }
-        self.fill_constants(&mut lines);
+        self.constants.fill(self.plan, &mut lines);
         self.memory_of_slots(&output.slots, &mut lines)?;
         lines.open("if (fine)");
         lines.text += &output.launches.text;
         lines.line("fine = cudaDeviceSynchronize() == cudaSuccess && fine;");
         lines.close();
-        self.leave_constants(&mut lines);
+        self.constants.leave(&mut lines);
         for (number, footprint) in footprints.iter().enumerate() {
             if footprint.writes {
                 lines.line(&format!("copied = copied || (fine && memory_A{number});"));

@@ -11,14 +11,18 @@
 
 mod body;
 mod chip;
+mod combine;
 mod constant;
 mod cuda;
 mod guard;
+mod nest;
 mod parts;
+mod places;
 mod points;
 mod scops;
 mod teams;
 mod terms;
+mod types;
 mod waves;
 
 use std::ffi::OsString;
@@ -373,7 +377,7 @@ fn write(
         || cfg!(target_arch = "aarch64");
     // Processors have no such memory.
     let constants = if is_processor(source) { Constants::default() } else { Constants::of(&description, &plan) };
-    let nest = cuda::Nest {
+    let nest = nest::Nest {
         name: unique.to_owned(),
         description: &description,
         plan: &plan,

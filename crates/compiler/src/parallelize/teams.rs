@@ -20,14 +20,14 @@ use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::statements::Statement;
 use regrain_passes::affine::teams::{LANE, MOST_LANES, Part, Taken, Team};
 
-use super::body::{Body, type_name};
-use super::chip::{Places, Writer};
-use super::cuda::product;
-use super::parts::{self, combine, neutral, numbers};
+use super::body::Body;
+use super::chip::Writer;
+use super::combine::{self, ROW, combine, neutral, numbers};
+use super::nest::product;
+use super::places::Places;
 use super::terms::{Lines, code, term};
+use super::types::type_name;
 
-/// The first thread of a row, among those of the block.
-pub const ROW: &str = "threadIdx.y * blockDim.x";
 /// A thread among those of the block.
 const MINE: &str = "threadIdx.y * blockDim.x + threadIdx.x";
 /// The threads of a row, and the rows of a block, where points are many.
@@ -217,12 +217,12 @@ impl<'c> Writer<'_, 'c> {
             lines.line(&format!("__shared__ {name} all{slot}[{MOST_LANES}];"));
             lines.line(&format!("{name} p{slot} = {};", neutral(*how, *ty).ok_or(Reason::Operation)?));
         }
-        self.body(lines, what, &[(reduction, first, parts::Part::Lane)])?;
+        self.body(lines, what, &[(reduction, first, combine::Part::Lane)])?;
         for (slot, ..) in &all {
             lines.line(&format!("all{slot}[{MINE}] = p{slot};"));
         }
         tree(lines, &all).ok_or(Reason::Operation)?;
-        let whole = [(reduction, first, parts::Part::Row)];
+        let whole = [(reduction, first, combine::Part::Row)];
         if each {
             return self.body(lines, what, &whole);
         }
@@ -256,7 +256,7 @@ impl<'c> Writer<'_, 'c> {
         places: Places<'c>,
     ) -> Option<()> {
         let end = match parts {
-            [(reduction, _, parts::Part::Lane)] => statement.ops.iter().position(|op| *op == reduction.op)? + 1,
+            [(reduction, _, combine::Part::Lane)] => statement.ops.iter().position(|op| *op == reduction.op)? + 1,
             _ => statement.ops.len(),
         };
         let combines = statement.ops.iter().copied().filter(|op| combining(*op).is_some());
@@ -269,7 +269,7 @@ impl<'c> Writer<'_, 'c> {
 }
 
 /// A reduction, its first slot, and what is done of it.
-type Shared<'d, 'c> = (&'d regrain_passes::affine::reductions::Reduction<'c>, usize, parts::Part);
+type Shared<'d, 'c> = (&'d regrain_passes::affine::reductions::Reduction<'c>, usize, combine::Part);
 
 /// The numbers of a row's threads are combined, two by two; all threads of the row may read the first then.
 fn tree(lines: &mut Lines, numbers: &[(usize, Combination, mlir_bridge::ir::Type<'_>)]) -> Option<()> {

@@ -26,7 +26,7 @@ use regrain_passes::affine::waves::{Waves, ends_of, point_of};
 use regrain_tuning::calibration::{Calibration, Level};
 
 use super::chip::{DIMENSIONS, Part, Writer};
-use super::cuda::{Nest, product, sum};
+use super::nest::{Nest, product, sum};
 use super::points::{Accesses, MOST_DIMENSIONS, Points};
 use super::terms::{Lines, term};
 
