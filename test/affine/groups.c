@@ -7,7 +7,7 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
-// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel stand for it and 1 behind it
+// CHECK-DAG: groups.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} {{kernels?}} stand for it and 1 behind it
 // CODE: extern "C" int regrain_sweeps_group0_
 TWINS(sweeps, (int n, float *a, float *b), {
   for (int i = 1; i < n - 1; i++)
@@ -57,7 +57,7 @@ TWINS(slow, (int n, float *restrict a, float *restrict b), {
     b[i] = b[i] * 2.0f;
 })
 // Within a loop that is no region itself.
-// CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel stand for it and 2 behind it
+// CHECK-DAG: groups.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} {{kernels?}} stand for it and 2 behind it
 TWINS(until, (int n, int *restrict a, int *restrict b), {
   int moved = 1;
   while (moved) {

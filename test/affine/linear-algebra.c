@@ -16,7 +16,7 @@ TWINS(gemm, (int n, int m, int p, double alpha, double beta, double C[n][m], dou
         C[i][j] += alpha * A[i][k] * B[k][j];
   }
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it and 1 behind it
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} {{kernels?}} stand for it and 1 behind it
 TWINS(mm2, (int n, double T[n][n], double A[n][n], double B[n][n], double D[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -52,7 +52,7 @@ TWINS(bicg, (int m, int n, double A[n][m], double *s, double *q, double *p, doub
     }
   }
 })
-// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it and 1 behind it
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of {{[12]}} {{kernels?}} stand for it and 1 behind it
 TWINS(mvt, (int n, double *x, double *y, double *u, double *v, double A[n][n]), {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)

@@ -100,7 +100,7 @@ TWINS(unsigned, hash, (int n, const unsigned *a), {
   return s;
 })
 // A last value, and one that is there already.
-// CHECK-DAG: reductions.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[12]}} kernel stand for it [
+// CHECK-DAG: reductions.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of {{[12]}} {{kernels?}} stand for it [
 TWINS(int, last, (int n, int *a), {
   int i;
   for (i = 0; i < n; i++)

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s --check-prefix=OTHER < %t.said
 #include "Inputs/twins.h"
 
-// CHECK-DAG: scops.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} kernel stand for it and 1 behind it
+// CHECK-DAG: scops.c:[[#@LINE+4]]:{{.*}}loop runs in parallel: launches of {{[0-9]+}} {{kernels?}} stand for it and 1 behind it
 // OTHER-NOT: scops.c:[[#@LINE+8]]:
 static __attribute__((noinline)) void bounded(int n, double *restrict a, double *restrict b) {
 #pragma scop
