@@ -10,6 +10,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, Table, VARIABLE, Waits};
 
+/// How often the micro-benchmarks run: what else a machine does is seldom the same all the time.
+const RUNS: usize = 5;
 /// The micro-benchmarks.
 const SOURCE: &str = include_str!("calibrate.cu");
 
@@ -37,7 +39,7 @@ pub fn calibrate(arguments: &Arguments) -> Result<()> {
         None => std::env::current_exe().context("cannot find this program")?.with_file_name("regrain"),
     };
     let said = measured(&driver, &arguments.offload_arch)?;
-    let made = calibration(&said, &arguments.offload_arch)?;
+    let made = calibration(&least(&said)?, &arguments.offload_arch)?;
     let text = made.text();
     // What is written can be read: a figure that cannot be is said here, not by the compiler.
     Calibration::parse(&text, &output)?;
@@ -46,8 +48,8 @@ pub fn calibrate(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// What the micro-benchmarks print.
-fn measured(driver: &Path, arch: &str) -> Result<String> {
+/// What the micro-benchmarks print in each run.
+fn measured(driver: &Path, arch: &str) -> Result<Vec<String>> {
     let folder = tempfile::tempdir().context("cannot make a folder")?;
     let (source, program) = (folder.path().join("calibrate.cu"), folder.path().join("calibrate"));
     std::fs::write(&source, SOURCE).with_context(|| format!("cannot write '{}'", source.display()))?;
@@ -58,11 +60,40 @@ fn measured(driver: &Path, arch: &str) -> Result<String> {
     if !built.status.success() {
         bail!("the micro-benchmarks do not compile for '{arch}': {}", String::from_utf8_lossy(&built.stderr).trim());
     }
-    let run = Command::new(&program).output().context("cannot run the micro-benchmarks")?;
-    if !run.status.success() {
-        bail!("the micro-benchmarks do not run on '{arch}': {}", String::from_utf8_lossy(&run.stderr).trim());
+    let run = |_| {
+        let run = Command::new(&program).output().context("cannot run the micro-benchmarks")?;
+        if !run.status.success() {
+            bail!("the micro-benchmarks do not run on '{arch}': {}", String::from_utf8_lossy(&run.stderr).trim());
+        }
+        Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+    };
+    (0..RUNS).map(run).collect()
+}
+
+fn number(text: &str) -> Result<f64> {
+    text.parse::<f64>().with_context(|| format!("expected a number, got '{text}'"))
+}
+
+/// The least of what several runs say, line by line; sizes are alike in all.
+fn least(runs: &[String]) -> Result<String> {
+    let split = |run: &String| -> Vec<Vec<String>> {
+        run.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    };
+    let mut runs = runs.iter().map(split);
+    let mut least = runs.next().unwrap_or_default();
+    for run in runs {
+        for (words, others) in least.iter_mut().zip(&run) {
+            if words.len() != others.len() || words.first() != others.first() {
+                bail!("the micro-benchmarks say '{}' in one run, '{}' in another", words.join(" "), others.join(" "));
+            }
+            for (word, other) in words.iter_mut().zip(others).skip(1) {
+                if number(other)? < number(word)? {
+                    word.clone_from(other);
+                }
+            }
+        }
     }
-    Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+    Ok(least.iter().map(|words| words.join(" ") + "\n").collect())
 }
 
 /// Rows of a length of one of the micro-benchmarks.
@@ -80,7 +111,6 @@ struct Rows {
 /// The parameters that follow from what was measured.
 fn calibration(said: &str, arch: &str) -> Result<Calibration> {
     let lines: Vec<Vec<&str>> = said.lines().map(|line| line.split_whitespace().collect()).collect();
-    let number = |text: &str| text.parse::<f64>().with_context(|| format!("expected a number, got '{text}'"));
     let table = |name: &str, columns: usize| {
         let rows = lines.iter().filter(|line| line.first() == Some(&name) && line.len() == columns + 1);
         let rows: Vec<Vec<f64>> = rows
@@ -260,6 +290,15 @@ mod tests {
         assert_eq!([made.followed.pages, made.followed.missed.round()], [64.0, 7.0]);
         assert_eq!((made.step, made.point), (300.0, 10.5));
         assert!(Calibration::parse(&made.text(), Path::new("c")).is_ok());
+    }
+
+    #[test]
+    fn the_least_of_all_runs_counts() {
+        let runs = ["start 5\nline 64 3 2\n", "start 4\nline 64 9 1\n", "start 6\nline 64 4 7\n"].map(str::to_owned);
+        assert_eq!(least(&runs).unwrap(), "start 4\nline 64 3 1\n");
+        let other = ["start 5\n", "launch 4\n"].map(str::to_owned);
+        let said = least(&other).unwrap_err().to_string();
+        assert_eq!(said, "the micro-benchmarks say 'start 5' in one run, 'launch 4' in another");
     }
 
     #[test]
