@@ -206,7 +206,8 @@ impl Checker for Checks {
     }
 
     fn leaks(&self) {
-        if !Kind::Leak.is_on() {
+        // What is allocated when a kernel has failed cannot be freed any more.
+        if !Kind::Leak.is_on() || failure::sticky().is_some() {
             return;
         }
         for record in memory::live() {
