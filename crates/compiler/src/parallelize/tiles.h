@@ -2,12 +2,13 @@
 // sizes that take least. All times are in nanoseconds.
 //
 //   time  = sum over waves (launch + (ceil(tiles of the wave / workers) - 1) * tile + largest), largest = tile where a wave has one
-//   tile  = block + max(rows * row, flow) + sum over levels of memory (lines that do not stay in it * filled * line)
-//   flow  = sum over levels of memory (lines that do not stay in it * stream) + sum over tables of addresses (pages that do not stay in it * page)
+//   tile  = block + max(rows * row, lines that do not stay in the first level * stream) + far
+//   far   = sum over levels of memory (lines that do not stay in it * filled * line) + sum over those behind the first (such lines * stream)
+//           + sum over tables of addresses (visits of pages that are not in it * page) + visits of pages that nothing follows * astray
 //   row   = work + filled * (length * wait - work), work = row + length * operations * operation, filled = length * operations / window
 //
 // A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
-// does not wait for its own sums or for memory, but for what it has to do, and lines of the next ones come meanwhile. Which lines stay in a level is
+// does not wait for its own sums or for memory, but for what it has to do, and lines of the next level come meanwhile. Which lines stay in a level is
 // told by what the loops inside of each access. Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there
 // are; but those of a wave are waited for together, so one of them is taken to be whole. The tiles of each wave are counted from the ends of each strip
 // of tiles; of many strips only some are looked at.
