@@ -14,8 +14,8 @@ from pathlib import Path
 import loops
 
 HERE = Path(__file__).resolve().parent
-# Of each program: the dimensions of its arrays, its steps, the sizes of a problem, and those of tiles. The last four were not looked at while the
-# model was made.
+# Of each program: the dimensions of its arrays, its steps, the sizes of a problem, and those of tiles. heat1d and gs9 were not looked at while the
+# model was made; edit was for waves of few tiles, sweep3d for memory that is far away.
 PROGRAMS = {
     "sor1d": (1, 200, [20000, 100000], [10, 25, 50, 100, 200], [64, 256, 1024, 4096, 16384]),
     "sor2d": (2, 10, [400, 1500], [1, 2, 5, 10], [8, 16, 32, 64, 128, 256]),
