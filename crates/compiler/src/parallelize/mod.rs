@@ -36,6 +36,7 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use mlir_bridge::ir::Op;
 use mlir_bridge::regions::{Kept, Place, Region, inline_members, outline, strip_debug_info};
+use mlir_bridge::timing::{STEPS, measure};
 use mlir_bridge::{isl, module_op};
 use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
@@ -368,7 +369,8 @@ fn write(
 ) -> std::result::Result<Written, Reason> {
     let description = describe(function)?;
     show(dump, "description", &description.lines().join("\n"));
-    let plan = plan(&isl::Context::new(BUDGET), &description, &tiling(source), superposition(source))?;
+    let planned = || plan(&isl::Context::new(BUDGET), &description, &tiling(source), superposition(source));
+    let plan = measure(STEPS, "schedules of loops", planned)?;
     show(dump, "schedule", &plan.tree);
     if !region.members.is_empty() && plan.host.has_long_thread(&description) {
         return Err(Reason::Sequential);

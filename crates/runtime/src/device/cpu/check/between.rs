@@ -326,9 +326,10 @@ fn walk(cells: usize, access: &Access, mut is_in_order: impl FnMut(&Past) -> boo
     found
 }
 
-/// The bits of bytes of a word.
+/// The bits of bytes of a word, a bit for each.
 fn bits_of(bytes: u32) -> u32 {
-    (0..4).filter(|byte| bytes >> byte & 1 != 0).map(|byte| 0xff << (byte * 8)).sum()
+    // Each bit goes to the first one of its byte, and fills it from there.
+    ((bytes & 0xf).wrapping_mul(0x0020_4081) & 0x0101_0101) * 0xff
 }
 
 /// `value`: what is written, if anything is. Two blocks that write the same say it together.
@@ -362,4 +363,15 @@ fn meet(
         *chosen = with(chosen);
     }
     race
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_of_the_bytes() {
+        assert_eq!([0, 1, 2, 4, 8].map(bits_of), [0, 0xff, 0xff00, 0xff_0000, 0xff00_0000]);
+        assert_eq!([0xf, 0xa, 0x16].map(bits_of), [u32::MAX, 0xff00_ff00, 0x00ff_ff00]);
+    }
 }

@@ -1,8 +1,8 @@
 //! Graphs that are launched again: small kernels that follow one another run in a row, on one OS thread and one stack, and what a launch makes for
 //! each is made once.
 //!
-//! A kernel is small where its launches before say that one thread is through with it before another one would come. The first launch of a
-//! graph finds that out. A row that takes far longer than it was to take is run as single launches the next time, which look anew.
+//! A kernel is small where its launches before say that one thread is through with it before another one would come. The first launches of a
+//! graph find that out. A row that takes far longer than it was to take is run as single launches the next time, which look anew.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, TryLockError};
@@ -74,7 +74,7 @@ impl Prepared {
                 (end, expected) = (end + 1, expected + time);
             }
             if end - at < 2 {
-                steps[at].run(stream, way)?;
+                Self::run_alone(&steps[at], jobs[at].as_deref(), stream, way)?;
                 at += 1;
             } else {
                 self.run_row(&mut jobs[at..end], expected, way)?;
@@ -84,10 +84,22 @@ impl Prepared {
         Ok(())
     }
 
+    /// Runs a step. What may be small is timed now and then: where there is no other stream nobody else needs to know.
+    fn run_alone(step: &Node, job: Option<&Job>, stream: Stream, way: Way) -> Result {
+        let timed = job.filter(|job| job.total <= job.chunk && job.kernel.pace.times_next());
+        let start = timed.map(|_| Instant::now());
+        step.run(stream, way)?;
+        if let Some((job, start)) = timed.zip(start) {
+            job.kernel.pace.learn(nanoseconds(start.elapsed()), job.total, job.threads());
+        }
+        Ok(())
+    }
+
     fn run_row(&self, jobs: &mut [Option<Box<Job>>], expected: u64, way: Way) -> Result {
         device_ok()?;
         let start = Instant::now();
-        let mut row: Vec<&mut Job> = jobs.iter_mut().flatten().map(|job| &mut **job).collect();
+        let mut row: Vec<&mut Job> = Vec::with_capacity(jobs.len());
+        row.extend(jobs.iter_mut().flatten().map(|job| &mut **job));
         let refused = pool::run_row(&mut row, way);
         if nanoseconds(start.elapsed()) > 2 * expected + MORE {
             self.looks.store(true, Ordering::Relaxed);
