@@ -220,9 +220,12 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
       const double stream = misses * (machine->level_stream[level + 1] - machine->level_stream[level]);
       waits += misses * filled / lines * (machine->level_line[level + 1] - machine->level_line[level]);
       // What the next level has comes while others are at work.
-      flow += level == 0 ? stream : 0;
-      waits += level == 0 ? 0 : stream;
-      far = level == 1 ? misses : far;
+      if (level == 0)
+        flow = stream;
+      else
+        waits += stream;
+      if (level == 1)
+        far = misses;
     }
   for (int level = 0; level < 2; level++)
     waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];

@@ -291,7 +291,7 @@ fn near(place: *const sites::Place) -> i32 {
 }
 
 impl Access {
-    /// What it writes of the word at `word`, where its first byte in there is at `at`.
+    /// What it writes of a word, its first byte in there being at `at`; what is beyond its end is not its own.
     fn value_at(&self, at: usize) -> Value {
         let Some(value) = self.value else { return Value::default() };
         let shift = at % 4 * 8;

@@ -87,9 +87,9 @@ impl Prepared {
     /// Runs a step. What may be small is timed now and then: where there is no other stream nobody else needs to know.
     fn run_alone(step: &Node, job: Option<&Job>, stream: Stream, way: Way) -> Result {
         let timed = job.filter(|job| job.total <= job.chunk && job.kernel.pace.times_next());
-        let start = timed.map(|_| Instant::now());
+        let timed = timed.map(|job| (job, Instant::now()));
         step.run(stream, way)?;
-        if let Some((job, start)) = timed.zip(start) {
+        if let Some((job, start)) = timed {
             job.kernel.pace.learn(nanoseconds(start.elapsed()), job.total, job.threads());
         }
         Ok(())
