@@ -5,6 +5,7 @@
 //! a block (`races`), two accesses of two blocks may be in order if somebody of the first block has told something since its access, and somebody of the
 //! second has looked since then: by an atomic operation, a volatile access or the grid's barrier. What orders runs is in `orders`.
 
+use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -24,7 +25,6 @@ static ASKED: AtomicU8 = AtomicU8::new(0);
 const MOST_BLOCKS: u64 = 1 << 16;
 /// Numbers of blocks that are told apart.
 const BLOCK: u32 = (1 << 28) - 1;
-const LOCKS: usize = 1 << 12;
 /// Behind so many operations that order threads nothing is compared.
 const LAST_TIME: u32 = 3 << 30;
 
@@ -49,10 +49,30 @@ struct Value {
 
 /// The accesses of a word.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct Accesses {
     write: Past,
     value: Value,
     reads: [Past; 2],
+}
+
+/// A word's accesses, in a line of the processor's caches with the lock that they are behind. Unlocked and without accesses it is all zeros.
+#[repr(C, align(64))]
+struct Cell {
+    accesses: UnsafeCell<Accesses>,
+    is_locked: AtomicBool,
+}
+
+impl Cell {
+    /// What `act` makes of the accesses, which are nobody else's meanwhile.
+    fn locked<T>(&self, act: impl FnOnce(&mut Accesses) -> T) -> T {
+        while self.is_locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            std::hint::spin_loop();
+        }
+        // SAFETY: nobody else's while the cell is locked.
+        let result = act(unsafe { &mut *self.accesses.get() });
+        self.is_locked.store(false, Ordering::Release);
+        result
+    }
 }
 
 /// An access that is to be compared with those of the past.
@@ -199,7 +219,14 @@ impl Here {
 
     /// A plain access; `variable` is the one that was accessed last. An earlier access that it races with.
     pub fn access(&mut self, asked: &Asked, variable: (usize, usize)) -> Option<Race> {
-        let grid = self.grid.clone()?;
+        // Not cloned: the count of the references would be written by all threads at each access.
+        let grid = self.grid.take()?;
+        let race = self.access_in(&grid, asked, variable);
+        self.grid = Some(grid);
+        race
+    }
+
+    fn access_in(&mut self, grid: &Grid, asked: &Asked, variable: (usize, usize)) -> Option<Race> {
         let cells = match of_memory(asked.address, asked.size) {
             Some(cells) => cells,
             None => self.of_variable(asked, variable)?,
@@ -215,7 +242,7 @@ impl Here {
         let access = Access { address, size, writes: asked.how != How::Load, value, now };
         walk(cells, &access, |past| {
             let is_same = past.run == now.run;
-            time > LAST_TIME || if is_same { self.is_in_order(&grid, past) } else { self.is_behind(&grid, past.run) }
+            time > LAST_TIME || if is_same { self.is_in_order(grid, past) } else { self.is_behind(grid, past.run) }
         })
         .map(|(past, past_writes)| race(&past, past_writes, past.run == now.run))
     }
@@ -302,7 +329,6 @@ impl Access {
 
 /// Takes note of an access of some words in their cells; the first earlier one that is not in order with it.
 fn walk(cells: usize, access: &Access, mut is_in_order: impl FnMut(&Past) -> bool) -> Option<(Past, bool)> {
-    static LOCKED: [AtomicBool; LOCKS] = [const { AtomicBool::new(false) }; LOCKS];
     let Access { address, size, now, .. } = *access;
     let (mut at, end, first) = (address, address + size, address / 4);
     let mut found = None;
@@ -312,14 +338,9 @@ fn walk(cells: usize, access: &Access, mut is_in_order: impl FnMut(&Past) -> boo
         let bytes = ((1u32 << (next - at)) - 1) << (at % 4);
         let now = Past { block: now.block | bytes << 28, ..now };
         let value = access.writes.then(|| access.value_at(at));
-        let lock = &LOCKED[word % LOCKS];
-        while lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            std::hint::spin_loop();
-        }
-        // SAFETY: inside the mapping of cells, and nobody else's while the word is locked.
-        let cell = unsafe { &mut *((cells + (word - first) * CELL) as *mut Cell) };
-        let race = meet(cell, now, value, &mut is_in_order);
-        lock.store(false, Ordering::Release);
+        // SAFETY: inside the mapping of cells, which are zeros at first.
+        let cell = unsafe { &*((cells + (word - first) * CELL) as *const Cell) };
+        let race = cell.locked(|past| meet(past, now, value, &mut is_in_order));
         found = found.or(race);
         at = next;
     }
@@ -334,7 +355,7 @@ fn bits_of(bytes: u32) -> u32 {
 
 /// `value`: what is written, if anything is. Two blocks that write the same say it together.
 fn meet(
-    cell: &mut Cell,
+    cell: &mut Accesses,
     now: Past,
     value: Option<Value>,
     is_in_order: &mut impl FnMut(&Past) -> bool,
