@@ -361,6 +361,8 @@ bool regrainHasFeature(LLVMTargetMachineRef machine, MlirStringRef feature);
 void regrainTimingStart(void);
 void regrainTimingEnter(MlirStringRef section);
 void regrainTimingLeave(MlirStringRef section, MlirStringRef name);
+/* Counts what another process took. */
+void regrainTimingAdd(MlirStringRef section, MlirStringRef name, double seconds);
 /* The sink gets lines of section, name and seconds, with tabs between; LLVM's timers of code generation print on standard error. */
 void regrainTimingReport(RegrainSink sink, void *user);
 

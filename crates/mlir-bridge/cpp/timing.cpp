@@ -115,6 +115,13 @@ void regrainTimingStart() {
   TimePassesIsEnabled = true;
 }
 
+void regrainTimingAdd(MlirStringRef section, MlirStringRef name, double seconds) {
+  if (!timed)
+    return;
+  std::scoped_lock lock(guard);
+  table[{section.data, section.length}][{name.data, name.length}] += seconds;
+}
+
 void regrainTimingEnter(MlirStringRef section) { regrain_bridge::enter({section.data, section.length}); }
 
 void regrainTimingLeave(MlirStringRef section, MlirStringRef name) {

@@ -5,6 +5,8 @@ use crate::ffi;
 
 /// The section of what a compilation consists of.
 pub const STEPS: &str = "steps";
+/// The step of [`STEPS`] in which nests of loops get their schedules.
+pub const SCHEDULES: &str = "schedules of loops";
 /// The section of kernels in our lowering.
 pub const KERNELS: &str = "kernels in our lowering";
 
@@ -29,6 +31,12 @@ pub fn start() {
 pub fn measure<T>(section: &str, name: &str, work: impl FnOnce() -> T) -> T {
     let _open = Open::new(section, name);
     work()
+}
+
+/// Counts seconds of another process under a name, if anything is measured.
+pub fn add(section: &str, name: &str, seconds: f64) {
+    // SAFETY: the texts are alive for the call.
+    unsafe { ffi::regrainTimingAdd(ffi::string(section), ffi::string(name), seconds) }
 }
 
 /// Leaves the section again when a panic unwinds too.

@@ -16,7 +16,7 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::affine::{Description, describe, plan::plan, teams::Superposition, waves::Tiling};
+use crate::affine::{Description, describe, patience::Patience, plan::plan, teams::Superposition, waves::Tiling};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -52,7 +52,7 @@ fn say(function: Op<'_>, description: &Description<'_>, schedules: Option<u64>) 
         function.remark(line);
     }
     let Some(steps) = schedules else { return };
-    match plan(&Context::new(steps), description, &Tiling::Never, Superposition::Single) {
+    match plan(&Context::new(steps), description, &Tiling::Never, Superposition::Single, &Patience::default()) {
         Ok(plan) => plan.tree.lines().for_each(|line| function.remark(format!("schedule: {line}"))),
         Err(reason) => function.remark(format!("not parallel: {reason}")),
     }

@@ -11,6 +11,7 @@ pub mod describe;
 pub mod fits;
 pub mod neighbours;
 pub mod numbers;
+pub mod patience;
 pub mod plan;
 pub mod poly;
 pub mod reductions;

@@ -7,12 +7,14 @@
 use mlir_bridge::isl::{
     self, Code, Context, Dependences, Error, Node, Schedule, Step, Term, UnionMap, UnionSet, code_of,
 };
+use mlir_bridge::timing::{self, SCHEDULES, STEPS};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::affine::{
     Description, Reason, fits, neighbours,
-    sets::{Footprint, Range, Sets, Weight, asked, ranges},
+    patience::{Limits, Patience},
+    sets::{Footprint, Range, Sets, Weight, asked, hull, ranges},
     shape::Shape,
     teams::{self, Superposition, Taken, Team},
     threads::{OnChip, Threads},
@@ -66,6 +68,16 @@ pub struct Reduces {
 }
 
 impl Host {
+    /// The launches of threads in it, in order.
+    fn banded<'h>(&'h mut self, all: &mut Vec<&'h mut Launch>) {
+        match self {
+            Host::Sequence(parts) => parts.iter_mut().for_each(|part| part.banded(all)),
+            Host::Loop(_, body) => body.banded(all),
+            Host::Launch(launch) if !launch.threads.is_empty() => all.push(launch),
+            Host::Launch(_) | Host::Waves(_) => {}
+        }
+    }
+
     /// Whether a thread has loops all to itself while nothing else is done.
     pub fn has_long_thread(&self, description: &Description<'_>) -> bool {
         match self {
@@ -129,11 +141,6 @@ pub struct Plan {
     pub grids: Vec<(Weight, Vec<u32>)>,
 }
 
-/// The seconds of a processor that isl may take for a nest in a way that another one stands in for, which take as long as thousands of its usual ones; and
-/// in the last way, which decides whether anything becomes of it: on a slow or busy machine a nest should not be left that is not on others.
-const LONGEST: u64 = 2;
-const LONGEST_AT_LAST: u64 = 8;
-
 /// So many dimensions a grid has.
 const MOST_DIMENSIONS: usize = 3;
 
@@ -152,56 +159,136 @@ pub fn plan(
     description: &Description<'_>,
     tiling: &Tiling,
     wanted: Superposition,
+    patience: &Patience,
 ) -> Result<Plan, Reason> {
-    // Tiles and what is kept on the chip take isl longer, and are left out where that is too long.
-    let ways = [(tiling, Some(wanted)), (&Tiling::Never, Some(wanted)), (&Tiling::Never, None)];
-    for (number, (tiling, shares)) in ways.into_iter().enumerate() {
-        if number == 1 && ways[0].0 == tiling {
-            continue;
-        }
-        let made = || serde_json::to_vec(&planned(context, description, tiling, shares)).unwrap_or_default();
-        let is_last = number + 1 == ways.len();
-        let Some(made) = isl::computed(if is_last { LONGEST_AT_LAST } else { LONGEST }, made) else { continue };
-        match serde_json::from_slice(&made) {
-            Ok(Err(Reason::Budget | Reason::Numbers)) if !is_last => {}
-            Ok(plan) => return plan,
-            // It went wrong there, and does so here, where it is told of.
-            Err(_) => return planned(context, description, tiling, shares),
-        }
-    }
-    Err(Reason::Budget)
+    let limits = patience.limits();
+    let planned = || planned(context, description, tiling, wanted, &limits);
+    let (made, taken) = isl::computed(limits.schedule, || serde_json::to_vec(&planned()).unwrap_or_default());
+    patience.spend(taken);
+    timing::add(STEPS, SCHEDULES, taken);
+    let Some(made) = made else { return Err(Reason::Budget) };
+    // Where it went wrong there it does so here, where it is told of.
+    serde_json::from_slice(&made).unwrap_or_else(|_| planned())
 }
 
 fn planned(
     context: &Context,
     description: &Description<'_>,
     tiling: &Tiling,
-    shares: Option<Superposition>,
+    wanted: Superposition,
+    limits: &Limits,
 ) -> Result<Plan, Reason> {
-    let sets = Sets::of(context, description)?;
-    let Sets { domain, reads, writes, times, .. } = &sets;
-    let dependences = Dependences::between(reads, writes, times)?;
-    let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
-    let root = schedule.root()?;
-    let mut mapping =
-        Mapping { sets: &sets, description, shares, reducible: None, launches: Vec::new(), grids: Vec::new() };
-    mapping.reducible = reducible(context, description)?;
-    if !mapping.is_worth(&root, domain)? {
+    let scheduled = Scheduled::of(context, description)?;
+    let root = scheduled.schedule.root()?;
+    if !scheduled.is_worth(&root, &scheduled.sets.domain)? {
         return Err(Reason::Sequential);
     }
-    let mut tree = schedule.tree();
-    let host = match mapping.tiled(&root, &dependences, tiling)? {
-        Some((host, tiled)) => {
-            tree = tiled;
-            host
+    // Tiles take isl longer, and are left out where that is too long.
+    if scheduled.is_wave(&root, tiling)?
+        && let Some(Ok(Some(plan))) = limited(limits.way, || scheduled.tiled(tiling))
+    {
+        return Ok(plan);
+    }
+    scheduled.mapped(&root, wanted, limits)
+}
+
+/// What `work` gives, if that is within `seconds` of processor time.
+fn limited<T: Serialize + DeserializeOwned>(
+    seconds: u64,
+    work: impl Fn() -> Result<T, Reason>,
+) -> Option<Result<T, Reason>> {
+    let (made, _) = isl::computed(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
+    // Where it went wrong there it does so here, where it is told of.
+    Some(serde_json::from_slice(&made?).unwrap_or_else(|_| work()))
+}
+
+/// A nest with isl's schedule of it.
+struct Scheduled<'d, 'c> {
+    description: &'d Description<'c>,
+    sets: Sets,
+    dependences: Dependences,
+    schedule: Schedule,
+    /// The instances of statements with reductions.
+    reducible: Option<UnionSet>,
+}
+
+impl<'d, 'c> Scheduled<'d, 'c> {
+    fn of(context: &Context, description: &'d Description<'c>) -> Result<Self, Reason> {
+        let sets = Sets::of(context, description)?;
+        let Sets { domain, reads, writes, times, .. } = &sets;
+        let dependences = Dependences::between(reads, writes, times)?;
+        let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
+        let reducible = reducible(context, description)?;
+        Ok(Self { description, sets, dependences, schedule, reducible })
+    }
+
+    /// Whether something in `domain` that reaches a node may be done by several threads.
+    fn is_worth(&self, node: &Node, domain: &UnionSet) -> Result<bool, Error> {
+        if is_parallel(node)? {
+            return Ok(true);
         }
-        None => mapping.node(&root, domain, &[])?,
-    };
-    let Mapping { launches, grids, .. } = mapping;
-    let footprints = sets.footprints(description)?;
-    let work = sets.work(description)?;
-    let plan = Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids };
-    if fits::plan(&plan, &description.numbers) { Ok(plan) } else { Err(Reason::Numbers) }
+        self.reducible.as_ref().map_or(Ok(false), |some| some.intersect(domain)?.is_empty().map(|none| !none))
+    }
+
+    /// Whether waves of tiles may take the place of waves of iterations.
+    fn is_wave(&self, root: &Node, tiling: &Tiling) -> Result<bool, Reason> {
+        let top = root.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let is_plain = top.step() != Step::Band || coincident(&top)? > 0;
+        Ok(*tiling != Tiling::Never && !is_plain && is_wave(self.description, &top)?)
+    }
+
+    /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
+    fn tiled(&self, tiling: &Tiling) -> Result<Option<Plan>, Reason> {
+        let Self { sets, dependences, .. } = self;
+        let context = sets.domain.context();
+        context.prefer_tilable(true);
+        let schedule = Schedule::compute(&sets.domain, &dependences.all, &dependences.all, &dependences.flow);
+        context.prefer_tilable(false);
+        let schedule = schedule?;
+        let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let is_band = node.step() == Step::Band && node.members()? > 1;
+        if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
+            return Ok(None);
+        }
+        let host = Host::Waves(Box::new(waves(sets, &node, *tiling == Tiling::Together)?));
+        self.plan(schedule.tree(), host, Vec::new(), Vec::new()).map(Some)
+    }
+
+    /// Threads and launches as the schedule has them.
+    fn mapped(&self, root: &Node, wanted: Superposition, limits: &Limits) -> Result<Plan, Reason> {
+        let mut mapping = Mapping { scheduled: self, bands: Vec::new(), launches: Vec::new(), grids: Vec::new() };
+        let mut host = mapping.node(root, &self.sets.domain, &[])?;
+        let Mapping { bands, launches, mut grids, .. } = mapping;
+        let mut banded = Vec::new();
+        host.banded(&mut banded);
+        // What is kept on the chip takes isl longer, and is left out where that is too long.
+        let shares = || {
+            let of = |(launch, band): (&&mut Launch, &Band)| band.shares(self, launch, wanted);
+            banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
+        };
+        if let Some(Ok(all)) = limited(limits.way, shares) {
+            for ((launch, shares), grid) in banded.into_iter().zip(all).zip(&mut grids) {
+                let Shares { on_chip, team, transposed, block } = shares;
+                grid.1.clone_from(&block);
+                (launch.on_chip, launch.team, launch.transposed, launch.block) = (on_chip, team, transposed, block);
+            }
+        }
+        self.plan(self.schedule.tree(), host, launches, grids)
+    }
+
+    fn plan(
+        &self,
+        tree: String,
+        host: Host,
+        launches: Vec<Weight>,
+        grids: Vec<(Weight, Vec<u32>)>,
+    ) -> Result<Plan, Reason> {
+        let Self { description, sets, .. } = self;
+        let footprints = sets.footprints(description)?;
+        let work = sets.work(description)?;
+        let plan = Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids };
+        if fits::plan(&plan, &description.numbers) { Ok(plan) } else { Err(Reason::Numbers) }
+    }
 }
 
 /// The instances of statements with reductions.
@@ -243,14 +330,51 @@ fn is_parallel(node: &Node) -> Result<bool, Error> {
 }
 
 struct Mapping<'s, 'd, 'c> {
-    sets: &'s Sets,
-    description: &'d Description<'c>,
-    /// Whether threads may keep things on the chip, and share points.
-    shares: Option<Superposition>,
-    /// The instances of statements with reductions.
-    reducible: Option<UnionSet>,
+    scheduled: &'s Scheduled<'d, 'c>,
+    /// Of each launch of threads, in the order of the tree.
+    bands: Vec<Band>,
     launches: Vec<Weight>,
     grids: Vec<(Weight, Vec<u32>)>,
+}
+
+/// What a launch's threads come from.
+struct Band {
+    /// The instances.
+    domain: UnionSet,
+    /// Their threads.
+    times: UnionMap,
+    /// The instances of one thread.
+    mine: UnionSet,
+    below: Node,
+}
+
+/// What the threads of a launch have together, and the shape of their blocks then.
+#[derive(Serialize, Deserialize)]
+struct Shares {
+    on_chip: OnChip,
+    team: Option<Team>,
+    transposed: Option<[f64; 2]>,
+    block: Vec<u32>,
+}
+
+impl Band {
+    fn shares(&self, scheduled: &Scheduled<'_, '_>, launch: &Launch, wanted: Superposition) -> Result<Shares, Reason> {
+        let Self { domain, times, mine, below } = self;
+        let Scheduled { sets, description, .. } = scheduled;
+        let Launch { threads, code, .. } = launch;
+        let usual = Shape::usual(threads.len());
+        let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
+        let on_chip = launch.on_chip(code)?;
+        let team = Team::of(&launch, code, &on_chip, wanted)?;
+        if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
+            let shape = Shape::transposing(threads.len());
+            let launch = Threads { shape: &shape, ..launch };
+            if let Some((made, transactions)) = teams::transposed(&launch, code, &on_chip, wanted)? {
+                return Ok(Shares { on_chip: made, team, transposed: Some(transactions), block: shape.block });
+            }
+        }
+        Ok(Shares { on_chip, team, transposed: None, block: usual.block })
+    }
 }
 
 /// Puts the dimension that neighbours are to differ in last; of equals the last, as it is.
@@ -269,14 +393,6 @@ struct Around {
 }
 
 impl Mapping<'_, '_, '_> {
-    /// Whether something in `domain` that reaches a node may be done by several threads.
-    fn is_worth(&self, node: &Node, domain: &UnionSet) -> Result<bool, Error> {
-        if is_parallel(node)? {
-            return Ok(true);
-        }
-        self.reducible.as_ref().map_or(Ok(false), |some| some.intersect(domain)?.is_empty().map(|none| !none))
-    }
-
     /// What the host does for the instances in `domain` that reach a node; variables of the host are parameters of it.
     fn node(&mut self, node: &Node, domain: &UnionSet, around: &[Around]) -> Result<Host, Reason> {
         if node.step() == Step::Domain {
@@ -288,7 +404,7 @@ impl Mapping<'_, '_, '_> {
         if domain.is_empty()? {
             return Ok(Host::Sequence(Vec::new()));
         }
-        if !self.is_worth(node, &domain)? {
+        if !self.scheduled.is_worth(node, &domain)? {
             return self.launch(&node.times_below()?, &domain, None, around);
         }
         match node.step() {
@@ -317,36 +433,16 @@ impl Mapping<'_, '_, '_> {
         let band = if node.members()? > 1 { node.split(1)? } else { node.clone() };
         let times = band.band_times()?;
         let name = format!("h{}", around.len());
-        let range = ranges(&domain.apply(&times)?.to_set()?, &self.sets.known, |_| name.clone())?;
-        let hull = node.domain()?.apply(&times)?.to_set()?;
-        let hull = ranges(&hull, &self.sets.known, |_| name.clone())?;
+        let range = ranges(&domain.apply(&times)?.to_set()?, &self.scheduled.sets.known, |_| name.clone())?;
+        let all = node.domain()?.apply(&times)?.to_set()?;
+        let all = hull(&all, &self.scheduled.sets.known, |_| name.clone())?;
         let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
         let domain = now.apply(&times.reverse()?)?.intersect(domain)?;
-        let around = [around, &[Around { name, hull }]].concat();
+        let around = [around, &[Around { name, hull: all }]].concat();
         let child = band.children()?.into_iter().next().ok_or(Reason::Budget)?;
         let body = self.node(&child, &domain, &around)?;
         let range = range.into_iter().next().ok_or(Reason::Budget)?;
         Ok(Host::Loop(range, Box::new(body)))
-    }
-
-    /// Waves of tiles in place of waves of iterations, and the tree of their schedule, if isl finds a band to tile.
-    fn tiled(&self, root: &Node, dependences: &Dependences, tiling: &Tiling) -> Result<Option<(Host, String)>, Reason> {
-        let top = root.children()?.into_iter().next().ok_or(Reason::Budget)?;
-        let is_plain = top.step() != Step::Band || coincident(&top)? > 0;
-        if *tiling == Tiling::Never || is_plain || !is_wave(self.description, &top)? {
-            return Ok(None);
-        }
-        let context = self.sets.domain.context();
-        context.prefer_tilable(true);
-        let schedule = Schedule::compute(&self.sets.domain, &dependences.all, &dependences.all, &dependences.flow);
-        context.prefer_tilable(false);
-        let schedule = schedule?;
-        let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
-        let is_band = node.step() == Step::Band && node.members()? > 1;
-        if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
-            return Ok(None);
-        }
-        Ok(Some((Host::Waves(Box::new(waves(self.sets, &node, *tiling == Tiling::Together)?)), schedule.tree())))
     }
 
     /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order of `below`.
@@ -357,61 +453,49 @@ impl Mapping<'_, '_, '_> {
         times: Option<(&UnionMap, &UnionSet, &Node)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
-        let exists = asked(&domain.params()?, &self.sets.known)?;
-        let (mut threads, mut mine, mut block, mut grid) = (Vec::new(), domain.clone(), Vec::new(), None);
-        if let Some((times, everywhere, _)) = times {
+        let Scheduled { sets, description, .. } = self.scheduled;
+        let exists = asked(&domain.params()?, &sets.known)?;
+        let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
+        if let Some((times, everywhere, below)) = times {
             let name = |at: usize| format!("t{at}");
-            threads = ranges(&domain.apply(times)?.to_set()?, &self.sets.known, name)?;
+            // Threads beside the points do nothing.
+            threads = hull(&domain.apply(times)?.to_set()?, &sets.known, name)?;
             let all = everywhere.apply(times)?.to_set()?;
-            let mut all = ranges(&all, &self.sets.known, name)?;
+            let mut all = hull(&all, &sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
             block = Shape::usual(threads.len()).block;
             if threads.len() > 1 {
-                let scores = neighbours::scores(self.description, domain, times, threads.len())?;
+                let scores = neighbours::scores(description, domain, times, threads.len())?;
                 for list in [&mut threads, &mut all] {
                     last_is_best(list, &scores);
                 }
             }
-            grid = Some(all);
-        }
-        let code = code_of(&below.intersect_domain(&mine)?, &self.sets.known)?;
-        let (mut on_chip, mut team, mut transposed) = (OnChip::default(), None, None);
-        if let Some(((times, _, below), wanted)) = times.zip(self.shares) {
-            let (sets, description, threads, mine) = (self.sets, self.description, &threads[..], &mine);
-            let usual = Shape::usual(threads.len());
-            let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
-            on_chip = launch.on_chip(&code)?;
-            team = Team::of(&launch, &code, &on_chip, wanted)?;
-            if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
-                let shape = Shape::transposing(threads.len());
-                let launch = Threads { shape: &shape, ..launch };
-                if let Some((made, transactions)) = teams::transposed(&launch, &code, &on_chip, wanted)? {
-                    (on_chip, transposed, block) = (made, Some(transactions), shape.block);
-                }
-            }
-        }
-        if let Some(all) = grid {
             self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
+            let (domain, times, mine, below) = (domain.clone(), times.clone(), mine.clone(), below.clone());
+            self.bands.push(Band { domain, times, mine, below });
         }
+        let code = code_of(&below.intersect_domain(&mine)?, &sets.known)?;
         let reduces = if times.is_none() { self.reduces(&code)? } else { None };
         // One for the parts and one for the whole of each loop, the last of which is the statement.
-        let parts = reduces.as_ref().map_or(0, |some| self.description.statements[some.statement].reductions.len());
+        let parts = reduces.as_ref().map_or(0, |some| description.statements[some.statement].reductions.len());
         let cost = (2 * parts as u64).max(1);
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
+        let (on_chip, team, transposed) = (OnChip::default(), None, None);
         Ok(Host::Launch(Box::new(Launch { threads, block, exists, around, code, on_chip, team, transposed, reduces })))
     }
 
     /// What several threads may have a part in of code that one thread does.
     fn reduces(&self, code: &Code) -> Result<Option<Reduces>, Reason> {
         let Some(statement) = one_statement(code) else { return Ok(None) };
-        if self.description.statements.get(statement).is_none_or(|statement| statement.reductions.is_empty()) {
+        let Scheduled { sets, description, .. } = self.scheduled;
+        if description.statements.get(statement).is_none_or(|statement| statement.reductions.is_empty()) {
             return Ok(None);
         }
-        let rounds = self.sets.rounds(self.description, statement)?;
+        let rounds = sets.rounds(description, statement)?;
         Ok(Some(Reduces { statement, rounds }))
     }
 }

@@ -193,6 +193,14 @@ pub fn asked(set: &Set, known: &Set) -> Result<Term, Error> {
     condition(&set.gist(known)?.coalesce()?, known)
 }
 
+/// Ranges that each dimension of a set is in, which may be wider than those of its points and take isl far less.
+///
+/// # Errors
+/// A dimension has none, or isl's budget is spent.
+pub fn hull(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Vec<Range>, Reason> {
+    ranges(&set.remove_divs()?, known, &name).or_else(|_| ranges(set, known, name))
+}
+
 /// The range of each dimension of a set, over all of its points.
 ///
 /// # Errors

@@ -36,11 +36,12 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use mlir_bridge::ir::Op;
 use mlir_bridge::regions::{Kept, Place, Region, inline_members, outline, strip_debug_info};
-use mlir_bridge::timing::{STEPS, measure};
+use mlir_bridge::timing::{SCHEDULES, STEPS, measure};
 use mlir_bridge::{isl, module_op};
 use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
 use regrain_passes::affine::accesses::Base;
+use regrain_passes::affine::patience::Patience;
 use regrain_passes::affine::plan::plan;
 use regrain_passes::affine::teams::Superposition;
 use regrain_passes::affine::waves::Tiling;
@@ -195,11 +196,12 @@ impl Made {
             let what = if *is_scop { "scop is no one region" } else { "loop stays sequential" };
             say(place, format!("{what}: {reason}"), "-missed");
         }
-        let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
         let of_region = |region: &Region| host.get_function(&region.function);
         // Nobody outside calls them, but what is private and not called is not read.
         regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::External));
         let bitcode = host.write_bitcode_to_memory();
+        let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
+        let writer = Writer { source, mlir, bitcode: bitcode.as_slice(), dump, patience: Patience::default() };
         regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::Internal));
         let text = format!(
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
@@ -215,7 +217,7 @@ impl Made {
             }
             let others = region.members.len().saturating_sub(1);
             let unique = unique(source, region);
-            match nest(source, mlir, bitcode.as_slice(), region, &unique, &dump) {
+            match writer.nest(region, &unique) {
                 Ok(Ok(nest)) => {
                     let it = if others == 0 { "it".into() } else { format!("it and {others} behind it") };
                     let kernels = nest.kernels;
@@ -300,28 +302,66 @@ struct Written {
     arguments: Vec<guard::Argument>,
 }
 
-/// Writes a region; the reason if it stays sequential.
-fn nest(
-    source: &Source<'_>,
-    mlir: &melior::Context,
-    bitcode: &[u8],
-    region: &Region,
-    unique: &str,
-    dump: &Dump,
-) -> std::result::Result<std::result::Result<Written, Reason>, String> {
-    let mut alone = mlir_bridge::llvm::extract_kernel(bitcode, &region.function)?;
-    if !region.members.is_empty() {
-        alone = whole(&alone, region)?;
+/// Writes the regions of a source.
+struct Writer<'s> {
+    source: &'s Source<'s>,
+    mlir: &'s melior::Context,
+    /// All of them.
+    bitcode: &'s [u8],
+    dump: Dump,
+    patience: Patience,
+}
+
+impl Writer<'_> {
+    /// Writes a region; the reason if it stays sequential.
+    fn nest(&self, region: &Region, unique: &str) -> std::result::Result<std::result::Result<Written, Reason>, String> {
+        let mut alone = mlir_bridge::llvm::extract_kernel(self.bitcode, &region.function)?;
+        if !region.members.is_empty() {
+            alone = whole(&alone, region)?;
+        }
+        let module =
+            mlir_bridge::import_llvm(self.mlir, &alone, &region.function).map_err(|error| error.to_string())?;
+        let op = module_op(&module);
+        let (raised, _) = mlir_bridge::diagnostics::with_diagnostics(self.mlir, || run(op, pipelines::RAISE_LOOPS));
+        raised?;
+        crate::stages::show(&self.dump, "raised", &module);
+        let Some(function) = op.lookup_symbol(&region.function) else {
+            return Err(format!("no function '{}'", region.function));
+        };
+        Ok(self.write(region, unique, function))
     }
-    let module = mlir_bridge::import_llvm(mlir, &alone, &region.function).map_err(|error| error.to_string())?;
-    let op = module_op(&module);
-    let (raised, _) = mlir_bridge::diagnostics::with_diagnostics(mlir, || run(op, pipelines::RAISE_LOOPS));
-    raised?;
-    crate::stages::show(dump, "raised", &module);
-    let Some(function) = op.lookup_symbol(&region.function) else {
-        return Err(format!("no function '{}'", region.function));
-    };
-    Ok(write(source, region, unique, function, dump))
+
+    fn write(&self, region: &Region, unique: &str, function: Op<'_>) -> std::result::Result<Written, Reason> {
+        let Self { source, dump, .. } = self;
+        let description = describe(function)?;
+        show(dump, "description", &description.lines().join("\n"));
+        let context = isl::Context::new(BUDGET);
+        let planned = || plan(&context, &description, &tiling(source), superposition(source), &self.patience);
+        let plan = measure(STEPS, SCHEDULES, planned)?;
+        show(dump, "schedule", &plan.tree);
+        if !region.members.is_empty() && plan.host.has_long_thread(&description) {
+            return Err(Reason::Sequential);
+        }
+        let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
+            || cfg!(target_arch = "aarch64");
+        // Processors have no such memory.
+        let constants = if is_processor(source) { Constants::default() } else { Constants::of(&description, &plan) };
+        let nest = nest::Nest {
+            name: unique.to_owned(),
+            description: &description,
+            plan: &plan,
+            apart: apart(region, &description),
+            fuses,
+            least_work: source.options.parallelize_from,
+            calibration: source.options.calibration.clone(),
+            tiles: stated_tiles(source),
+            constants,
+        };
+        let text = cuda::write(&nest)?;
+        let kernels = text.matches("__global__").count();
+        let notes = [teams::notes(&plan.host), nest.constants.notes()].concat();
+        Ok(Written { text, kernels, notes, arguments: arguments(function, &description) })
+    }
 }
 
 /// A row of nests, with the bodies of its members in it.
@@ -358,42 +398,6 @@ fn superposition(source: &Source<'_>) -> Superposition {
         Superposition::Auto if is_processor(source) => Superposition::Single,
         wanted => wanted,
     }
-}
-
-fn write(
-    source: &Source<'_>,
-    region: &Region,
-    unique: &str,
-    function: Op<'_>,
-    dump: &Dump,
-) -> std::result::Result<Written, Reason> {
-    let description = describe(function)?;
-    show(dump, "description", &description.lines().join("\n"));
-    let planned = || plan(&isl::Context::new(BUDGET), &description, &tiling(source), superposition(source));
-    let plan = measure(STEPS, "schedules of loops", planned)?;
-    show(dump, "schedule", &plan.tree);
-    if !region.members.is_empty() && plan.host.has_long_thread(&description) {
-        return Err(Reason::Sequential);
-    }
-    let fuses = function.attr("target_features").is_some_and(|features| features.to_string().contains("\"+fma\""))
-        || cfg!(target_arch = "aarch64");
-    // Processors have no such memory.
-    let constants = if is_processor(source) { Constants::default() } else { Constants::of(&description, &plan) };
-    let nest = nest::Nest {
-        name: unique.to_owned(),
-        description: &description,
-        plan: &plan,
-        apart: apart(region, &description),
-        fuses,
-        least_work: source.options.parallelize_from,
-        calibration: source.options.calibration.clone(),
-        tiles: stated_tiles(source),
-        constants,
-    };
-    let text = cuda::write(&nest)?;
-    let kernels = text.matches("__global__").count();
-    let notes = [teams::notes(&plan.host), nest.constants.notes()].concat();
-    Ok(Written { text, kernels, notes, arguments: arguments(function, &description) })
 }
 
 fn show(dump: &Dump, stage: &str, text: &str) {

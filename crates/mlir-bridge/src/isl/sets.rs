@@ -127,6 +127,8 @@ operations! { Set:
     coalesce() -> Set = isl_set_coalesce;
     /// Its points as those of any space.
     to_union() -> UnionSet = isl_union_set_from_set;
+    /// All of its points and more, said without the numbers that must exist for a point to be in it.
+    remove_divs() -> Set = isl_set_remove_divs;
     /// The first of its points, in the order of their dimensions.
     first() -> Set = isl_set_lexmin;
     /// The last of its points.
