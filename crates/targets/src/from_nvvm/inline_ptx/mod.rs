@@ -61,7 +61,7 @@ pub(super) fn lower_inline_ptx(module: &Module<'_>, library: &Library) -> Result
     if statements.is_empty() {
         return Ok(());
     }
-    let mut functions: HashMap<String, String> = HashMap::new();
+    let mut functions: BTreeMap<String, String> = BTreeMap::new();
     let mut declarations = BTreeMap::new();
     let mut missing = Vec::new();
     for statement in &statements {
