@@ -19,23 +19,22 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result};
 use regrain_compiler::Side;
 
+use crate::args::Args;
 use crate::inputs;
-use crate::session::Session;
 
 /// ccache's setting that has it ask us for what code depends on; then it may look at files alone.
 const ASKS: &str = "CCACHE_COMPILERCHECK";
 
 /// Whether this is what the command line asks for.
-pub fn is_asked(session: &Session) -> bool {
-    let args = &session.args;
+pub fn is_asked(args: &Args) -> bool {
     let asks = args.clang.iter().any(|word| word == "-E" || word == "--preprocess");
     let side = args.options.emit.side;
     asks && !args.dry_run && side == Side::Both && args.inputs.iter().filter(|input| input.cuda).count() == 1
 }
 
 /// Preprocesses both sides at the same time.
-pub fn run(session: &Session, host: &mut Command, device: &mut Command) -> Result<()> {
-    let named = session.args.output.clone().filter(|path| path != Path::new("-"));
+pub fn run(args: &Args, host: &mut Command, device: &mut Command) -> Result<()> {
+    let named = args.output.clone().filter(|path| path != Path::new("-"));
     let start = |command: &mut Command| command.output().context("cannot run clang");
     host.stderr(Stdio::inherit());
     // Its warnings are for those who compile.
@@ -51,12 +50,12 @@ pub fn run(session: &Session, host: &mut Command, device: &mut Command) -> Resul
     match named {
         None => {
             let mut out = std::io::stdout().lock();
-            let end = end(session, &host.stdout, &device);
+            let end = end(args, &host.stdout, &device);
             out.write_all(&host.stdout).and_then(|()| out.write_all(end.as_bytes())).context("cannot write the output")
         }
         Some(path) => {
             let text = std::fs::read(&path).with_context(|| format!("cannot read '{}'", path.display()))?;
-            let end = end(session, &text, &device);
+            let end = end(args, &text, &device);
             let file = std::fs::OpenOptions::new().append(true).open(&path);
             let written = file.and_then(|mut file| file.write_all(end.as_bytes()));
             written.with_context(|| format!("cannot write '{}'", path.display()))
@@ -65,8 +64,7 @@ pub fn run(session: &Session, host: &mut Command, device: &mut Command) -> Resul
 }
 
 /// The lines at the end.
-fn end(session: &Session, host: &[u8], device: &Output) -> String {
-    let args = &session.args;
+fn end(args: &Args, host: &[u8], device: &Output) -> String {
     let everything = [inputs::lines(args).as_bytes(), &device.stdout].concat();
     let hash = inputs::hash(&everything);
     if args.clang.iter().any(|word| word == "-P") {

@@ -162,9 +162,9 @@ impl Session {
         if is_bare && !self.args.dry_run {
             return tell_version(&mut command);
         }
-        if preprocess::is_asked(self) {
+        if preprocess::is_asked(&self.args) {
             let mut device = self.clang_command(Side::Device)?;
-            return preprocess::run(self, &mut command, &mut device);
+            return preprocess::run(&self.args, &mut command, &mut device);
         }
         self.run(&mut command)
     }

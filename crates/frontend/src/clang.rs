@@ -5,13 +5,13 @@
 //! linked as late as possible; clang then forgets the SDK's version and would emit the launch protocol of 2010, so
 //! the version is given explicitly.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use crate::crash::without_crash;
 use crate::dialect;
 use crate::error::Error;
+use crate::unit::TranslationUnit;
 
 /// A clang 22 on this machine.
 #[derive(Clone, Debug)]
@@ -30,27 +30,6 @@ pub enum Side<'a> {
         /// The chip, as in `sm_70`.
         arch: &'a str,
     },
-}
-
-/// One source file and how it is to be compiled.
-#[derive(Clone, Debug)]
-pub struct TranslationUnit {
-    /// The source, or `-`.
-    pub input: PathBuf,
-    /// The file that holds the source where it came on standard input.
-    pub stdin: Option<PathBuf>,
-    /// The user's options, as clang takes them.
-    pub options: Vec<OsString>,
-    /// Those for the host side alone.
-    pub host_options: Vec<OsString>,
-    /// Those for the device side alone.
-    pub device_options: Vec<OsString>,
-    /// Root of the CUDA toolkit.
-    pub cuda_path: PathBuf,
-    /// The toolkit's version, as in `12.9`, with its compiler's build behind where that is known.
-    pub cuda_version: String,
-    /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
-    pub relocatable: bool,
 }
 
 /// The newest SDK version that clang 22 fully knows; a later toolkit is treated as this one.

@@ -12,8 +12,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::clang::TranslationUnit;
 use crate::error::Error;
+use crate::unit::TranslationUnit;
 
 /// The header that is included in front of every CUDA source.
 const HEADER: &str = "__regrain_nvcc.h";

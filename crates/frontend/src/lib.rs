@@ -18,7 +18,6 @@ pub mod empty_braces;
 mod error;
 pub mod generated;
 pub mod host;
-mod identity;
 pub mod launch_tokens;
 pub mod launches;
 pub mod linked_registration;
@@ -27,6 +26,8 @@ pub mod private_names;
 pub mod second_look;
 pub mod shared_objects;
 pub mod specialise;
+mod unit;
 
-pub use clang::{Clang, Side, TranslationUnit};
+pub use clang::{Clang, Side};
 pub use error::Error;
+pub use unit::TranslationUnit;

@@ -30,10 +30,10 @@ use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{FunctionValue, GlobalValue};
 use mlir_bridge::llvm;
 
-use crate::clang::TranslationUnit;
 use crate::host;
 use crate::launches::calls;
 use crate::private_names::plain_name;
+use crate::unit::TranslationUnit;
 
 /// How clang says that a kernel is launched by device code on a side that is not relocatable.
 pub const ERROR: &str = "kernel launch from __device__ or __global__ function requires relocatable device code";

@@ -11,8 +11,9 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use crate::clang::{Clang, TranslationUnit};
+use crate::clang::Clang;
 use crate::error::Error;
+use crate::unit::TranslationUnit;
 use crate::{
     asm_escapes, asm_operands, dependent_templates, empty_braces, launch_tokens, linked_registration, shared_objects,
 };

@@ -12,7 +12,7 @@ use crate::affine::{
     plan::{Host, Launch, Plan},
     poly::param_name,
     sets::{Range, Weight},
-    teams::{LANE, MOST_LANES, Part, Team},
+    teams::{LANE, MOST_LANES, Task, Team},
     threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
     waves::{MOST_SIZE, Waves, ends_of, point_of},
 };
@@ -121,8 +121,8 @@ impl Known {
             known.0.insert(name.into(), (0, MOST_LANES.into()));
         }
         self.and(&team.rounds).is_some()
-            && team.parts.iter().all(|part| match part {
-                Part::Each(code) | Part::First(code) | Part::Statement(code, ..) | Part::Loop(code, _) => {
+            && team.tasks.iter().all(|task| match task {
+                Task::Each(code) | Task::First(code) | Task::Statement(code, ..) | Task::Loop(code, _) => {
                     known.code(code)
                 }
             })

@@ -52,7 +52,7 @@ pub const MOST_LANES: u32 = 256;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Team {
     /// What they do, one after the other.
-    pub parts: Vec<Part>,
+    pub tasks: Vec<Task>,
     /// The rounds of the loops that they share.
     pub rounds: Vec<Range>,
     /// The sectors of memory that 32 threads touch in a round: a point for each, and a point for all.
@@ -74,9 +74,9 @@ pub enum Taken {
     Always,
 }
 
-/// A part of what a row does.
+/// Something that a row does, one after the other.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Part {
+pub enum Task {
     /// Each thread does it, for it has a copy of all that is changed.
     Each(Code),
     /// The first thread does it.
@@ -98,7 +98,7 @@ struct Shared {
 struct Making<'m, 't, 'c> {
     threads: &'m Threads<'t, 'c>,
     on_chip: &'m OnChip,
-    parts: Vec<Part>,
+    tasks: Vec<Task>,
     rounds: Vec<Range>,
     shared: Vec<Shared>,
 }
@@ -117,7 +117,7 @@ impl Team {
         if wanted == Superposition::Single {
             return Ok(None);
         }
-        let mut making = Making { threads, on_chip, parts: Vec::new(), rounds: Vec::new(), shared: Vec::new() };
+        let mut making = Making { threads, on_chip, tasks: Vec::new(), rounds: Vec::new(), shared: Vec::new() };
         for piece in pieces(code) {
             if !making.piece(piece)? {
                 return Ok(None);
@@ -133,7 +133,7 @@ impl Team {
             (_, [single, lanes]) if lanes <= 4.0 * single => Taken::Few,
             _ => Taken::Never,
         };
-        Ok(Some(Self { parts: making.parts, rounds: making.rounds, transactions, taken }))
+        Ok(Some(Self { tasks: making.tasks, rounds: making.rounds, transactions, taken }))
     }
 }
 
@@ -202,7 +202,7 @@ impl<'c> Making<'_, '_, 'c> {
             let Some(number) = one_statement(&code) else { return Ok(false) };
             return self.statement(code, number, each);
         }
-        self.parts.push(if each { Part::Each(code) } else { Part::First(code) });
+        self.tasks.push(if each { Task::Each(code) } else { Task::First(code) });
         Ok(true)
     }
 
@@ -235,7 +235,7 @@ impl<'c> Making<'_, '_, 'c> {
         self.shared.push(Shared { statement: number, single, lanes: Growth::from([(variable, Some(1))]) });
         let rounds = self.threads.sets.rounds(self.description(), number)?;
         self.rounds.extend(rounds);
-        self.parts.push(Part::Statement(code, number, each));
+        self.tasks.push(Task::Statement(code, number, each));
         Ok(true)
     }
 
@@ -266,7 +266,7 @@ impl<'c> Making<'_, '_, 'c> {
             let rounds = self.rounds(*number, place)?;
             self.rounds.extend(rounds);
         }
-        self.parts.push(Part::Loop(strided, sums));
+        self.tasks.push(Task::Loop(strided, sums));
         Ok(true)
     }
 

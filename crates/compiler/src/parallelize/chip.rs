@@ -27,9 +27,9 @@ use super::types::type_name;
 /// The names of dimensions of a grid, neighbours last.
 pub const DIMENSIONS: [&[&str]; 4] = [&[], &["x"], &["y", "x"], &["z", "y", "x"]];
 
-/// How a part of a statement is written.
+/// Which portion of a statement with a loop is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Portion {
     All,
     /// What is before the loop, and what the loop starts with.
     Before,
@@ -70,7 +70,7 @@ impl<'c> Writer<'_, 'c> {
         let phases = if what.phases.is_empty() { &alone[..] } else { &what.phases };
         for (number, phase) in phases.iter().enumerate() {
             match phase {
-                Phase::Alone(code) => self.code(lines, code, &Places::default(), Part::All, None)?,
+                Phase::Alone(code) => self.code(lines, code, &Places::default(), Portion::All, None)?,
                 Phase::Pieces(pieces) => self.pieces(lines, number, pieces)?,
             }
         }
@@ -143,7 +143,7 @@ impl<'c> Writer<'_, 'c> {
         lines: &mut Lines,
         what: &Code,
         places: &Places<'c>,
-        part: Part,
+        part: Portion,
         pieces: Option<&Pieces>,
     ) -> Result<(), Reason> {
         let mut places = places.clone();
@@ -160,7 +160,7 @@ impl<'c> Writer<'_, 'c> {
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
-            let written = match pieces.filter(|_| part != Part::All) {
+            let written = match pieces.filter(|_| part != Portion::All) {
                 Some(pieces) => self.part(lines, &mut body, statement, part, pieces),
                 None => body.operations(lines, &statement.ops, |_, _| Some(())),
             };
@@ -175,24 +175,24 @@ impl<'c> Writer<'_, 'c> {
         lines: &mut Lines,
         body: &mut Body<'_, 'c>,
         statement: &Statement<'c>,
-        part: Part,
+        part: Portion,
         pieces: &Pieces,
     ) -> Option<()> {
         let at = statement.ops.iter().position(|op| op.is("scf.for"))?;
         let op = statement.ops[at];
         let results: Vec<String> = (0..op.num_results()).map(|number| result_name(pieces, number)).collect();
         match part {
-            Part::Before => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
+            Portion::Before => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
                 for (name, start) in results.iter().zip(op.operands().split_off(3)) {
                     let start = body.value(lines, start)?;
                     lines.line(&format!("{name} = {start};"));
                 }
                 Some(())
             }),
-            Part::Rounds => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
+            Portion::Rounds => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
                 body.rounds_of_piece(lines, op, &pieces.rounds.name, pieces.piece, &results)
             }),
-            Part::Behind => {
+            Portion::Behind => {
                 let behind = &statement.ops[at + 1..];
                 let mut ops = needed(&statement.ops[..at], behind);
                 ops.extend(behind);
@@ -201,7 +201,7 @@ impl<'c> Writer<'_, 'c> {
                 }
                 body.operations(lines, &ops, |_, _| Some(()))
             }
-            Part::All => None,
+            Portion::All => None,
         }
     }
 
@@ -219,7 +219,7 @@ impl<'c> Writer<'_, 'c> {
                 let ty = type_name(result.ty()).ok_or(Reason::Operation)?;
                 lines.line(&format!("{ty} {} = 0;", result_name(pieces, at)));
             }
-            self.code(lines, &pieces.code, &none, Part::Before, Some(pieces))?;
+            self.code(lines, &pieces.code, &none, Portion::Before, Some(pieces))?;
         }
         lines.open(&format!("if ({})", term(exists)));
         lines.line(&format!("const long last_{name} = {};", term(last)));
@@ -228,13 +228,13 @@ impl<'c> Writer<'_, 'c> {
             self.copy(lines, &tile_name(number, at), tile)?;
         }
         lines.line("__syncthreads();");
-        let part = if pieces.inner.is_some() { Part::Rounds } else { Part::All };
+        let part = if pieces.inner.is_some() { Portion::Rounds } else { Portion::All };
         self.code(lines, &pieces.code, &places, part, Some(pieces))?;
         lines.line("__syncthreads();");
         lines.close();
         lines.close();
         if pieces.inner.is_some() {
-            self.code(lines, &pieces.code, &none, Part::Behind, Some(pieces))?;
+            self.code(lines, &pieces.code, &none, Portion::Behind, Some(pieces))?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::reductions::{Combination, combining};
 use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::statements::Statement;
-use regrain_passes::affine::teams::{LANE, MOST_LANES, Part, Taken, Team};
+use regrain_passes::affine::teams::{LANE, MOST_LANES, Taken, Task, Team};
 
 use super::body::Body;
 use super::chip::Writer;
@@ -135,20 +135,20 @@ impl<'c> Writer<'_, 'c> {
         lines.line(&format!("const long {lane} = threadIdx.x, {lanes} = blockDim.x;"));
         self.load(lines)?;
         let mut slots = 0;
-        for (number, part) in team.parts.iter().enumerate() {
-            let is_last = number + 1 == team.parts.len();
-            match part {
-                Part::Each(what) => self.body(lines, what, &[])?,
-                Part::First(what) => {
+        for (number, task) in team.tasks.iter().enumerate() {
+            let is_last = number + 1 == team.tasks.len();
+            match task {
+                Task::Each(what) => self.body(lines, what, &[])?,
+                Task::First(what) => {
                     lines.line("__syncthreads();");
                     lines.open("if (threadIdx.x == 0)");
                     self.body(lines, what, &[])?;
                     self.end_of_first(lines, is_last);
                 }
-                Part::Statement(what, number, each) => {
+                Task::Statement(what, number, each) => {
                     self.shared_statement(lines, what, *number, *each, (&mut slots, is_last))?;
                 }
-                Part::Loop(what, sums) => self.shared_loop(lines, what, sums, &mut slots)?,
+                Task::Loop(what, sums) => self.shared_loop(lines, what, sums, &mut slots)?,
             }
         }
         if !self.launch.on_chip.registers.is_empty() {

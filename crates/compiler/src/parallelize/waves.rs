@@ -25,7 +25,7 @@ use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::waves::{Waves, ends_of, point_of};
 use regrain_tuning::calibration::{Calibration, Level};
 
-use super::chip::{DIMENSIONS, Part, Writer};
+use super::chip::{DIMENSIONS, Portion, Writer};
 use super::nest::{Nest, product, sum};
 use super::points::{Accesses, MOST_DIMENSIONS, Points};
 use super::terms::{Lines, term};
@@ -74,7 +74,7 @@ impl Nest<'_, '_> {
             self.pieces(&mut lines, dimensions, &format!("low{dimensions}"), &format!("high{dimensions}"));
         }
         let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch, constants: &[] };
-        writer.code(&mut lines, &waves.launch.code, &writer.linear(), Part::All, None)?;
+        writer.code(&mut lines, &waves.launch.code, &writer.linear(), Portion::All, None)?;
         while lines.depth > depth + 1 {
             lines.close();
         }

@@ -1,4 +1,4 @@
-//! What tells a translation unit from the others of its program, and is the same wherever the program is built.
+//! A translation unit, and what tells it from the others of its program, which is the same wherever the program is built.
 //!
 //! With `-fgpu-rdc` what is private to a unit is named by it, so it must not be that of another source of the same name and content:
 //! it is made of the source's place and of the options, in both of which `-ffile-prefix-map=` replaces the place of the build.
@@ -7,12 +7,31 @@
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
-
-use crate::clang::TranslationUnit;
+use std::path::{Path, PathBuf};
 
 /// Options that replace the beginning of paths in what is compiled.
 const MAPS: &[&str] = &["-ffile-prefix-map=", "-fmacro-prefix-map=", "-fdebug-prefix-map="];
+
+/// One source file and how it is to be compiled.
+#[derive(Clone, Debug)]
+pub struct TranslationUnit {
+    /// The source, or `-`.
+    pub input: PathBuf,
+    /// The file that holds the source where it came on standard input.
+    pub stdin: Option<PathBuf>,
+    /// The user's options, as clang takes them.
+    pub options: Vec<OsString>,
+    /// Those for the host side alone.
+    pub host_options: Vec<OsString>,
+    /// Those for the device side alone.
+    pub device_options: Vec<OsString>,
+    /// Root of the CUDA toolkit.
+    pub cuda_path: PathBuf,
+    /// The toolkit's version, as in `12.9`, with its compiler's build behind where that is known.
+    pub cuda_version: String,
+    /// Relocatable device code (`-fgpu-rdc`). clang's host side must not know: it would leave registration to a device linker.
+    pub relocatable: bool,
+}
 
 impl TranslationUnit {
     /// 16 digits that no other unit of a program has.
