@@ -52,7 +52,8 @@ fn say(function: Op<'_>, description: &Description<'_>, schedules: Option<u64>) 
         function.remark(line);
     }
     let Some(steps) = schedules else { return };
-    match plan(&Context::new(steps), description, &Tiling::Never, Superposition::Single, &Patience::default()) {
+    let patience = Patience::default();
+    match plan(&Context::new(steps), description, &Tiling::Never, Superposition::Single, &patience.limits(false)) {
         Ok(plan) => plan.tree.lines().for_each(|line| function.remark(format!("schedule: {line}"))),
         Err(reason) => function.remark(format!("not parallel: {reason}")),
     }

@@ -6,17 +6,28 @@
 use std::cell::Cell;
 
 /// Seconds of a processor that isl may take for a nest.
-pub struct Limits {
+pub struct Limits<'p> {
+    patience: &'p Patience,
     /// For its dependences and its schedule, thousands of times what most take.
     pub schedule: u64,
     /// For mapping it in a way that another one stands in for.
     pub way: u64,
-    /// For the last way, which decides whether anything becomes of it.
-    pub last: u64,
 }
 
-const GENEROUS: Limits = Limits { schedule: 8, way: 2, last: 4 };
-const SPENT: Limits = Limits { schedule: 1, way: 1, last: 1 };
+impl Limits<'_> {
+    /// The nest took so many seconds.
+    pub fn spend(&self, seconds: f64) {
+        let Patience(left) = self.patience;
+        left.set(left.get() - (seconds - USUAL).max(0.0));
+    }
+}
+
+/// For a nest of which nothing becomes otherwise.
+const ALONE: u64 = 8;
+/// Where something else stands in: its parts, or a simpler way.
+const FIRST: u64 = 2;
+/// Where too much was spent.
+const LEAST: u64 = 1;
 
 /// What a nest may take without using up anything, in seconds.
 const USUAL: f64 = 0.5;
@@ -33,14 +44,11 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// What the next nest may take.
-    pub fn limits(&self) -> Limits {
-        if self.0.get() > 0.0 { GENEROUS } else { SPENT }
-    }
-
-    /// A nest took so many seconds.
-    pub fn spend(&self, seconds: f64) {
-        self.0.set(self.0.get() - (seconds - USUAL).max(0.0));
+    /// What the next nest may take; of a row of nests each is tried alone afterwards.
+    pub fn limits(&self, is_row: bool) -> Limits<'_> {
+        let is_spent = self.0.get() <= 0.0;
+        let of = |usual| if is_spent { LEAST } else { usual };
+        Limits { patience: self, schedule: of(if is_row { FIRST } else { ALONE }), way: of(FIRST) }
     }
 }
 
@@ -51,16 +59,16 @@ mod tests {
     #[test]
     fn usual_nests_use_up_nothing() {
         let patience = Patience::default();
-        (0..1000).for_each(|_| patience.spend(USUAL));
-        assert_eq!(patience.limits().schedule, GENEROUS.schedule);
+        (0..1000).for_each(|_| patience.limits(true).spend(USUAL));
+        assert_eq!([true, false].map(|is_row| patience.limits(is_row).schedule), [FIRST, ALONE]);
     }
 
     #[test]
     fn few_nests_may_be_expensive() {
         let patience = Patience::default();
-        patience.spend(ALL);
-        assert_eq!(patience.limits().schedule, GENEROUS.schedule);
-        patience.spend(2.0 * USUAL);
-        assert_eq!(patience.limits().schedule, SPENT.schedule);
+        patience.limits(false).spend(ALL);
+        assert_eq!(patience.limits(false).schedule, ALONE);
+        patience.limits(false).spend(2.0 * USUAL);
+        assert_eq!(patience.limits(false).schedule, LEAST);
     }
 }

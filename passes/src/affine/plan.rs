@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::affine::{
     Description, Reason, fits, neighbours,
-    patience::{Limits, Patience},
+    patience::Limits,
     sets::{Footprint, Range, Sets, Weight, asked, hull, ranges},
     shape::Shape,
     teams::{self, Superposition, Taken, Team},
@@ -159,12 +159,11 @@ pub fn plan(
     description: &Description<'_>,
     tiling: &Tiling,
     wanted: Superposition,
-    patience: &Patience,
+    limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
-    let limits = patience.limits();
-    let planned = || planned(context, description, tiling, wanted, &limits);
+    let planned = || planned(context, description, tiling, wanted, limits);
     let (made, taken) = isl::computed(limits.schedule, || serde_json::to_vec(&planned()).unwrap_or_default());
-    patience.spend(taken);
+    limits.spend(taken);
     timing::add(STEPS, SCHEDULES, taken);
     let Some(made) = made else { return Err(Reason::Budget) };
     // Where it went wrong there it does so here, where it is told of.
@@ -176,7 +175,7 @@ fn planned(
     description: &Description<'_>,
     tiling: &Tiling,
     wanted: Superposition,
-    limits: &Limits,
+    limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
     let scheduled = Scheduled::of(context, description)?;
     let root = scheduled.schedule.root()?;
@@ -255,7 +254,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     }
 
     /// Threads and launches as the schedule has them.
-    fn mapped(&self, root: &Node, wanted: Superposition, limits: &Limits) -> Result<Plan, Reason> {
+    fn mapped(&self, root: &Node, wanted: Superposition, limits: &Limits<'_>) -> Result<Plan, Reason> {
         let mut mapping = Mapping { scheduled: self, bands: Vec::new(), launches: Vec::new(), grids: Vec::new() };
         let mut host = mapping.node(root, &self.sets.domain, &[])?;
         let Mapping { bands, launches, mut grids, .. } = mapping;

@@ -336,7 +336,8 @@ impl Writer<'_> {
         let description = describe(function)?;
         show(dump, "description", &description.lines().join("\n"));
         let context = isl::Context::new(BUDGET);
-        let planned = || plan(&context, &description, &tiling(source), superposition(source), &self.patience);
+        let limits = self.patience.limits(!region.members.is_empty());
+        let planned = || plan(&context, &description, &tiling(source), superposition(source), &limits);
         let plan = measure(STEPS, SCHEDULES, planned)?;
         show(dump, "schedule", &plan.tree);
         if !region.members.is_empty() && plan.host.has_long_thread(&description) {
