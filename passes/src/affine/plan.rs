@@ -150,6 +150,21 @@ impl From<Error> for Reason {
     }
 }
 
+impl Plan {
+    /// Exchanges what threads have together, of each launch that has several.
+    fn exchange(&mut self, shares: &mut [Shares]) {
+        let mut banded = Vec::new();
+        self.host.banded(&mut banded);
+        for ((launch, shares), grid) in banded.into_iter().zip(shares).zip(&mut self.grids) {
+            std::mem::swap(&mut launch.on_chip, &mut shares.on_chip);
+            std::mem::swap(&mut launch.team, &mut shares.team);
+            std::mem::swap(&mut launch.transposed, &mut shares.transposed);
+            std::mem::swap(&mut launch.block, &mut shares.block);
+            grid.1.clone_from(&launch.block);
+        }
+    }
+}
+
 /// Finds what may run in parallel.
 ///
 /// # Errors
@@ -238,7 +253,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
 
     /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
     fn tiled(&self, tiling: &Tiling) -> Result<Option<Plan>, Reason> {
-        let Self { sets, dependences, .. } = self;
+        let Self { description, sets, dependences, .. } = self;
         let context = sets.domain.context();
         context.prefer_tilable(true);
         let schedule = Schedule::compute(&sets.domain, &dependences.all, &dependences.all, &dependences.flow);
@@ -250,29 +265,30 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             return Ok(None);
         }
         let host = Host::Waves(Box::new(waves(sets, &node, *tiling == Tiling::Together)?));
-        self.plan(schedule.tree(), host, Vec::new(), Vec::new()).map(Some)
+        checked(self.plan(schedule.tree(), host, Vec::new(), Vec::new())?, description).map(Some)
     }
 
     /// Threads and launches as the schedule has them.
     fn mapped(&self, root: &Node, wanted: Superposition, limits: &Limits<'_>) -> Result<Plan, Reason> {
         let mut mapping = Mapping { scheduled: self, bands: Vec::new(), launches: Vec::new(), grids: Vec::new() };
         let mut host = mapping.node(root, &self.sets.domain, &[])?;
-        let Mapping { bands, launches, mut grids, .. } = mapping;
+        let Mapping { bands, launches, grids, .. } = mapping;
         let mut banded = Vec::new();
         host.banded(&mut banded);
-        // What is kept on the chip takes isl longer, and is left out where that is too long.
+        // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
         let shares = || {
             let of = |(launch, band): (&&mut Launch, &Band)| band.shares(self, launch, wanted);
             banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
         };
-        if let Some(Ok(all)) = limited(limits.way, shares) {
-            for ((launch, shares), grid) in banded.into_iter().zip(all).zip(&mut grids) {
-                let Shares { on_chip, team, transposed, block } = shares;
-                grid.1.clone_from(&block);
-                (launch.on_chip, launch.team, launch.transposed, launch.block) = (on_chip, team, transposed, block);
+        let shares = limited(limits.way, shares);
+        let mut plan = self.plan(self.schedule.tree(), host, launches, grids)?;
+        if let Some(Ok(mut shares)) = shares {
+            plan.exchange(&mut shares);
+            if !fits::plan(&plan, &self.description.numbers) {
+                plan.exchange(&mut shares);
             }
         }
-        self.plan(self.schedule.tree(), host, launches, grids)
+        checked(plan, self.description)
     }
 
     fn plan(
@@ -285,9 +301,13 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let Self { description, sets, .. } = self;
         let footprints = sets.footprints(description)?;
         let work = sets.work(description)?;
-        let plan = Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids };
-        if fits::plan(&plan, &description.numbers) { Ok(plan) } else { Err(Reason::Numbers) }
+        Ok(Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids })
     }
+}
+
+/// A plan, if all of its numbers are in range.
+fn checked(plan: Plan, description: &Description<'_>) -> Result<Plan, Reason> {
+    if fits::plan(&plan, &description.numbers) { Ok(plan) } else { Err(Reason::Numbers) }
 }
 
 /// The instances of statements with reductions.
