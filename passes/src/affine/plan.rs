@@ -176,13 +176,10 @@ pub fn plan(
     wanted: Superposition,
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
-    let planned = || planned(context, description, tiling, wanted, limits);
-    let (made, taken) = isl::computed(limits.schedule, || serde_json::to_vec(&planned()).unwrap_or_default());
+    let (plan, taken) = limited(limits.schedule, || planned(context, description, tiling, wanted, limits));
     limits.spend(taken);
     timing::add(STEPS, SCHEDULES, taken);
-    let Some(made) = made else { return Err(Reason::Budget) };
-    // Where it went wrong there it does so here, where it is told of.
-    serde_json::from_slice(&made).unwrap_or_else(|_| planned())
+    plan
 }
 
 fn planned(
@@ -199,21 +196,22 @@ fn planned(
     }
     // Tiles take isl longer, and are left out where that is too long.
     if scheduled.is_wave(&root, tiling)?
-        && let Some(Ok(Some(plan))) = limited(limits.way, || scheduled.tiled(tiling))
+        && let (Ok(Some(plan)), _) = limited(limits.way, || scheduled.tiled(tiling))
     {
         return Ok(plan);
     }
     scheduled.mapped(&root, wanted, limits)
 }
 
-/// What `work` gives, if that is within `seconds` of processor time.
+/// What `work` gives, if that is within `seconds` of processor time; and the seconds that it took.
 fn limited<T: Serialize + DeserializeOwned>(
     seconds: u64,
     work: impl Fn() -> Result<T, Reason>,
-) -> Option<Result<T, Reason>> {
-    let (made, _) = isl::computed(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
+) -> (Result<T, Reason>, f64) {
+    let (made, taken) = isl::computed(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
     // Where it went wrong there it does so here, where it is told of.
-    Some(serde_json::from_slice(&made?).unwrap_or_else(|_| work()))
+    let result = made.map_or(Err(Reason::Budget), |made| serde_json::from_slice(&made).unwrap_or_else(|_| work()));
+    (result, taken)
 }
 
 /// A nest with isl's schedule of it.
@@ -280,9 +278,9 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             let of = |(launch, band): (&&mut Launch, &Band)| band.shares(self, launch, wanted);
             banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
         };
-        let shares = limited(limits.way, shares);
+        let (shares, _) = limited(limits.way, shares);
         let mut plan = self.plan(self.schedule.tree(), host, launches, grids)?;
-        if let Some(Ok(mut shares)) = shares {
+        if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);
             if !fits::plan(&plan, &self.description.numbers) {
                 plan.exchange(&mut shares);

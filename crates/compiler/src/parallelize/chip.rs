@@ -143,7 +143,7 @@ impl<'c> Writer<'_, 'c> {
         lines: &mut Lines,
         what: &Code,
         places: &Places<'c>,
-        part: Portion,
+        portion: Portion,
         pieces: Option<&Pieces>,
     ) -> Result<(), Reason> {
         let mut places = places.clone();
@@ -160,8 +160,8 @@ impl<'c> Writer<'_, 'c> {
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
-            let written = match pieces.filter(|_| part != Portion::All) {
-                Some(pieces) => self.part(lines, &mut body, statement, part, pieces),
+            let written = match pieces.filter(|_| portion != Portion::All) {
+                Some(pieces) => self.portion(lines, &mut body, statement, portion, pieces),
                 None => body.operations(lines, &statement.ops, |_, _| Some(())),
             };
             lines.close();
@@ -169,19 +169,19 @@ impl<'c> Writer<'_, 'c> {
         })
     }
 
-    /// A part of a statement whose first loop goes by pieces; what the loop hands on is in variables of the thread.
-    fn part(
+    /// A portion of a statement whose first loop goes by pieces; what the loop hands on is in variables of the thread.
+    fn portion(
         &self,
         lines: &mut Lines,
         body: &mut Body<'_, 'c>,
         statement: &Statement<'c>,
-        part: Portion,
+        portion: Portion,
         pieces: &Pieces,
     ) -> Option<()> {
         let at = statement.ops.iter().position(|op| op.is("scf.for"))?;
         let op = statement.ops[at];
         let results: Vec<String> = (0..op.num_results()).map(|number| result_name(pieces, number)).collect();
-        match part {
+        match portion {
             Portion::Before => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
                 for (name, start) in results.iter().zip(op.operands().split_off(3)) {
                     let start = body.value(lines, start)?;
@@ -228,8 +228,8 @@ impl<'c> Writer<'_, 'c> {
             self.copy(lines, &tile_name(number, at), tile)?;
         }
         lines.line("__syncthreads();");
-        let part = if pieces.inner.is_some() { Portion::Rounds } else { Portion::All };
-        self.code(lines, &pieces.code, &places, part, Some(pieces))?;
+        let portion = if pieces.inner.is_some() { Portion::Rounds } else { Portion::All };
+        self.code(lines, &pieces.code, &places, portion, Some(pieces))?;
         lines.line("__syncthreads();");
         lines.close();
         lines.close();

@@ -200,9 +200,9 @@ impl Made {
         // Nobody outside calls them, but what is private and not called is not read.
         regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::External));
         let bitcode = host.write_bitcode_to_memory();
+        regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::Internal));
         let dump = Dump::new(source.options.dump_ir.as_deref(), &source.stem())?;
         let writer = Writer { source, mlir, bitcode: bitcode.as_slice(), dump, patience: Patience::default() };
-        regions.iter().filter_map(of_region).for_each(|function| function.set_linkage(Linkage::Internal));
         let text = format!(
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
             terms::HELPERS
