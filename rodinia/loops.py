@@ -132,7 +132,7 @@ def kernels(program, side, options, folder):
         # Of a program of C, what checks it is compiled as well.
         if arch == options.arch and (side == "CUDA" or "run_region" in kernel):
             name = mangled[2][:int(mangled[1])] if (mangled := re.match(r"_ZL?(\d+)(.*)", kernel)) else kernel
-            name = re.sub(r"^run_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows|_constant)?)$", r"region \1, kernel \2", name)
+            name = re.sub(r"^run_region(\d+)_[0-9a-f]+_kernel(\d+(?:_rows|_constant|_staged)?)$", r"region \1, kernel \2", name)
             rows[name] = (registers, spilled, shared, counts.get((kernel, True), counts.get((kernel, False))))
     return rows
 
@@ -143,6 +143,7 @@ def resources(options):
              "What the assembler says of the kernels of each program (affine/), as `-fregrain-parallelize` makes them of C and by hand, at their original grain: registers,",
              "bytes that are spilled and of shared memory; and, by the statistics of the compiler, the sectors of 32 bytes that an access of device memory takes for 32",
              f"threads, in the mean of the accesses that are counted, loops of unknown length taken for {ROUNDS} rounds (32 doubles beside one another: 8).",
+             "Shared memory whose size is chosen when the program runs, as by kernels that end in `_staged`, is not counted.",
              f"`-O3{' ' + options.flags if options.flags else ''}`, {' and '.join(sorted(FAST))} with `-ffast-math`. Written by `rodinia/bench.py affine --arch {options.arch}`.", "",
              "| program | side | kernel | registers | spilled | shared | sectors |", "|---|---|---|--:|--:|--:|--:|"]
     failed = []

@@ -14,6 +14,8 @@
 // RUN: %regrain -O2 --offload-arch=sm_80 -w -c %t.sm.cu -o %t.again.o
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=3,40 \
 // RUN:     %s -o %t.sm.tiles && %t.sm.tiles 70
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=5,6,3 \
+// RUN:     %s -o %t.sm.pieces && %t.sm.pieces 101
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=gfx90a -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-parallelize-tiles=300,7 \
 // RUN:     %s -o %t.gfx && %t.gfx 70
 #include "Inputs/programs.h"
@@ -31,20 +33,40 @@ PROGRAM(jacobi, {
 // On a GPU the threads of a block have a tile together.
 // BLOCK-LABEL: void row_in_waves_region0_{{[0-9a-f]+}}_kernel0(
 // BLOCK-NOT: long piece
-// BLOCK: for (long now = low0 + low1; now <= high0 + high1; now++) {
-// BLOCK-NEXT: for (long p0 = low0 + threadIdx.x; p0 <= high0; p0 += blockDim.x) {
+// BLOCK: for (long now = b0 + b1; now <= e0 + e1; now++) {
+// BLOCK-NEXT: for (long p0 = b0 + threadIdx.y * blockDim.x + threadIdx.x; p0 <= e0; p0 += blockDim.x * blockDim.y) {
 // BLOCK-NEXT: const long p1 = now - p0;
-// BLOCK-NEXT: if (low1 <= p1 && p1 <= high1) {
+// BLOCK-NEXT: if (b1 <= p1 && p1 <= e1) {
 // BLOCK: __syncthreads();
 // BLOCK-NEXT: }
-// BLOCK: tile_search_together(&band, &machine);
-// BLOCK: _kernel0<<<(unsigned)(last - first + 1), dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))>>>
+// What a tile accesses is copied to shared memory, and what it stores back.
+// BLOCK-LABEL: void row_in_waves_region0_{{[0-9a-f]+}}_kernel0_staged(
+// BLOCK: if (first_A0 <= at && at < end_A0)
+// BLOCK-NEXT: T0_0[column] = A0[at];
+// BLOCK: __syncthreads();
+// BLOCK-NEXT: for (long now
+// BLOCK: T0_0[(int)({{.*}} - start0)] =
+// BLOCK: __syncthreads();
+// BLOCK: A0[at] = T0_0[column];
+// BLOCK: tile_search_together(&band, &machine, &chip);
+// BLOCK: if (tile.room > 0)
+// BLOCK-NEXT: _kernel0_staged<<<(unsigned)(last - first + 1), dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile)), tile.room>>>
+// BLOCK-NEXT: else
+// BLOCK-NEXT: _kernel0<<<(unsigned)(last - first + 1), dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))>>>
+// Of more dimensions by pieces, and rows of a box as neighbours are in other banks.
+// BLOCK-LABEL: long plane_in_waves_region0_{{[0-9a-f]+}}_boxes(
+// BLOCK: count[1] += (1L) % 2L != 0L && ((1L) * count[1] + (-1L)) % 2L == 0L; // banks
 // BLOCK-LABEL: void plane_in_waves_region0_{{[0-9a-f]+}}_kernel0(
-// BLOCK: for (long p0 = low0 + threadIdx.y; p0 <= high0; p0 += blockDim.y) {
-// BLOCK-NEXT: for (long p1 = low1 + threadIdx.x; p1 <= high1; p1 += blockDim.x) {
+// BLOCK-NOT: long piece
+// BLOCK: for (long p0 = b0 + threadIdx.y; p0 <= e0; p0 += blockDim.y) {
+// BLOCK-NEXT: for (long p1 = b1 + threadIdx.x; p1 <= e1; p1 += blockDim.x) {
 // BLOCK-NEXT: const long p2 = now - p0 - p1;
-// TOGETHER: programs-waves.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 1 kernel
-// TOGETHER-NEXT: waves of tiles: the threads of a block go through a tile together, a wave of points at a time [
+// BLOCK-LABEL: void plane_in_waves_region0_{{[0-9a-f]+}}_kernel0_staged(
+// BLOCK: for (long b2 = lows[0]; b2 <= highs[0]; b2 += piece) {
+// BLOCK: for (int row = threadIdx.y; row < count0; row += blockDim.y) {
+// BLOCK: for (int column = threadIdx.x; column < count1; column += blockDim.x) {
+// TOGETHER: programs-waves.c:[[#@LINE+3]]:{{.*}}loop runs in parallel: launches of 2 kernels
+// TOGETHER-NEXT: waves of tiles: the threads of a block go through a tile together, a wave of points at a time, with an array in shared memory where it has room [
 // CHECK-DAG: programs-waves.c:[[#@LINE+1]]:{{.*}}loop runs in parallel: launches of 1 kernel
 PROGRAM(row_in_waves, { FOR(t, 0, 9) FOR(i, 1, n - 1) a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; })
 // CHECK-DAG: programs-waves.c:[[#@LINE+2]]:{{.*}}loop runs in parallel: launches of 1 kernel

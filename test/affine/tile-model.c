@@ -45,8 +45,8 @@ static struct tile_waves all(const struct tile_band *band, long first_size, long
   return sum;
 }
 
-static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 1000, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}, {0, 0.2, 2, 5}, {1e15, 1e15}, {0, 0}, 64, 7, 500, 50};
-static const struct tile_accesses row = {8, 1, {{1, 1}}, {2}}, cube = {8, 3, {{1, 1, 0, 0}, {1, 0, 1, 0}, {1, 0, 0, 1}}, {2, 2, 2}};
+static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 1000, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}, {0, 0.2, 2, 5}, {1e15, 1e15}, {0, 0}, 64, 7, 500, 150, 60, 5, 5};
+static const struct tile_accesses row = {8, 1, {{1, 1}}, {2}}, plane = {8, 2, {{1, 1, 0}, {1, 0, 1}}, {2, 2}}, cube = {8, 3, {{1, 1, 0, 0}, {1, 0, 1, 0}, {1, 0, 0, 1}}, {2, 2, 2}};
 
 static void counts(const char *name, int (*strip)(const long *, long, long, long *, long *)) {
   int wrong = 0, checked = 0;
@@ -83,6 +83,14 @@ static struct tile_sizes relaxed(struct tile_machine with, long n, long first, l
   const double points = 8.0 * (n - 2) * (n - 2) * (n - 2);
   const struct tile_band band = {0, 7, skewed, numbers, points, 15 * points, 8.0 * n * n * n, 5, 4, 1, &cube, 1};
   return first ? tile_pieces(&band, &with, first, second, piece, piece) : tile_search(&band, &with);
+}
+
+// The box of a plane that is relaxed.
+static long plane_boxes(const long *numbers, const long *sizes, long *count) {
+  double bytes = 8;
+  for (int at = 0; at < 2; at++)
+    bytes *= count[at] = sizes[0] + sizes[at + 1] + 1;
+  return bytes < 1L << 30 ? (long)bytes : 1L << 30;
 }
 
 int main(void) {
@@ -129,12 +137,24 @@ int main(void) {
          relaxed(paged, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
   // Threads of a block together: a block has no more than it may, and more of them where there is more to do.
   // CHECK: together: few rounds 1, threads in range 1, steps decide 1
-  const long steps[] = {8, 150};
-  const struct tile_band blocks = {0, 7, skewed, steps, 8.0 * 148 * 148 * 148, 1e9, 1e7, 5, 4, 1, &cube, 800};
-  const struct tile_sizes block = tile_search_together(&blocks, &machine);
+  const long steps[] = {100, 1000};
+  const struct tile_band blocks = {0, 99, skewed, steps, 100.0 * 998 * 998, 1e9, 8e6, 5, 3, 1, &plane, 100};
+  const struct tile_chip plain = {2048, 2048, 164 << 10, 48 << 10, 0}, chip = {2048, 2048, 164 << 10, 48 << 10, plane_boxes};
+  const struct tile_sizes block = tile_search_together(&blocks, &machine, &plain);
   const unsigned threads = tile_row_threads(&blocks, &block) * tile_block_rows(&blocks, &block);
-  printf("together: few rounds %d, threads in range %d, steps decide %d\n", tile_count(&blocks, block.first, block.second).rounds < 100,
-         threads >= 1 && threads <= TILE_THREADS, tile_together(&blocks, &machine, 1, 1).time > block.time);
+  printf("together: few rounds %d, threads in range %d, steps decide %d\n", tile_count(&blocks, block.first, block.second).rounds < 1000,
+         threads >= 1 && threads <= TILE_THREADS && block.room == 0, tile_together(&blocks, &machine, &plain, 1, 1, 0).time > block.time);
+  // CHECK: shared memory: taken 1, has room 1, less time 1, not where it is small 1, smaller where less is resident 1
+  const struct tile_sizes staged = tile_search_together(&blocks, &machine, &chip);
+  const struct tile_chip small = {2048, 2048, 164 << 10, 1 << 10, plane_boxes}, few_threads = {2048, 256, 164 << 10, 48 << 10, plane_boxes};
+  long count[TILE_BOXES];
+  printf("shared memory: taken %d, has room %d, less time %d, not where it is small %d, smaller where less is resident %d\n", staged.room > 0,
+         staged.room <= chip.most && staged.room == tile_room(&blocks, &chip, &staged, count), staged.time < block.time,
+         tile_search_together(&blocks, &machine, &small).room == 0,
+         tile_resident(&few_threads, &staged) < tile_resident(&chip, &staged) || staged.threads == TILE_THREADS);
+  // CHECK: stated: piece 1, of the device 1
+  const struct tile_sizes stated = tile_together(&blocks, &machine, &chip, 4, 6, 10), large_piece = tile_together(&blocks, &machine, &chip, 4, 6, 1000);
+  printf("stated: piece %d, of the device %d\n", stated.piece == 10 && stated.room > 0, large_piece.piece == 1000 && large_piece.room == 0);
   // Sizes in range for sizes of a problem at the ends of what they may be.
   // CHECK: large: sizes in range 1
   const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30, 2.5);

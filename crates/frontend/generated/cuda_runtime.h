@@ -25,8 +25,9 @@ struct dim3 {
 enum cudaError_t { cudaSuccess = 0 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaDeviceAttr {
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrMaxThreadsPerMultiProcessor = 39,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
   cudaDevAttrPageableMemoryAccess = 88
 };
 typedef struct CUstream_st *cudaStream_t;
@@ -39,6 +40,7 @@ int __cudaPopCallConfiguration(dim3 *grid, dim3 *block, unsigned long *shared, v
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaGetLastError(void);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, unsigned long shared);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaMalloc(void **memory, unsigned long bytes);
 cudaError_t cudaFree(void *memory);

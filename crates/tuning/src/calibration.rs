@@ -1,9 +1,10 @@
 //! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
 //!
 //! ```text
-//! {"format":"regrain-calibration","version":3,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
+//! {"format":"regrain-calibration","version":4,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
 //!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0,"stream":0},..],
-//!  "pages":[{"pages":64,"missed":0.5},..],"followed":{"pages":64,"missed":7},"step":500,"point":50}
+//!  "pages":[{"pages":64,"missed":0.5},..],"followed":{"pages":64,"missed":7},"device":{"step":500,"point":150},
+//!  "chip":{"step":60,"point":5},"copied":5}
 //! ```
 //!
 //! A file of one machine. It is found by the variable [`VARIABLE`], for the compiler and for the tool that writes it; as a tuning database it is
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// Names the file.
 pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
 /// The version of the format that is written here, and the only one that is read.
-pub const FORMAT_VERSION: u64 = 3;
+pub const FORMAT_VERSION: u64 = 4;
 const FORMAT: &str = "regrain-calibration";
 /// The levels of memory at most.
 pub const MOST_LEVELS: usize = 4;
@@ -41,6 +42,16 @@ pub struct Table {
     pub pages: f64,
     /// Nanoseconds of a page that is not, beside those of the table before.
     pub missed: f64,
+}
+
+/// What the threads of a block do together, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Together {
+    /// A step: a store, a barrier and a load.
+    pub step: f64,
+    /// A further point of a thread in a step, beside what it waits for.
+    pub point: f64,
 }
 
 /// The nanoseconds that operations keep one waiting that uses their result.
@@ -87,10 +98,12 @@ pub struct Calibration {
     pub pages: [Table; 2],
     /// Of how many pages lines of far memory are fetched ahead, and what a visit of another takes longer.
     pub followed: Table,
-    /// A step of threads that have a tile together: a store, a barrier and a load.
-    pub step: f64,
-    /// A further point of a thread in a step, beside what it waits for.
-    pub point: f64,
+    /// Threads that have a tile together, in the memory of the device.
+    pub device: Together,
+    /// The same in shared memory.
+    pub chip: Together,
+    /// A line that the threads of a block bring from the one to the other.
+    pub copied: f64,
 }
 
 /// What is taken for a machine that nobody measured: orders of magnitude of server processors, and of GPUs in what blocks do together.
@@ -117,8 +130,9 @@ impl Default for Calibration {
             ],
             pages: [Table { pages: 64.0, missed: 0.5 }, Table { pages: 1_536.0, missed: 6.0 }],
             followed: Table { pages: 32.0, missed: 7.0 },
-            step: 500.0,
-            point: 50.0,
+            device: Together { step: 500.0, point: 150.0 },
+            chip: Together { step: 60.0, point: 5.0 },
+            copied: 5.0,
         }
     }
 }
@@ -194,8 +208,11 @@ impl Calibration {
             ("missed", self.pages[0].missed, 0.0),
             ("missed", self.pages[1].missed, 0.0),
             ("missed", self.followed.missed, 0.0),
-            ("step", self.step, 0.0),
-            ("point", self.point, 0.0),
+            ("step", self.device.step, 0.0),
+            ("point", self.device.point, 0.0),
+            ("step", self.chip.step, 0.0),
+            ("point", self.chip.point, 0.0),
+            ("copied", self.copied, 0.0),
         ];
         if let Some((name, time, least)) = times.into_iter().find(|(_, time, least)| !(*least..=1e9).contains(time)) {
             return Some(format!("expected nanoseconds from {least} to 1e9 in \"{name}\", got {time}"));
@@ -253,7 +270,7 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_place() {
         assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
-        let other = Calibration::default().text().replace("\"version\": 3", "\"version\": 1");
+        let other = Calibration::default().text().replace("\"version\": 4", "\"version\": 1");
         let said = parse(&other).unwrap_err();
         assert!(said.contains("got \"regrain-calibration\" of version 1"), "{said}");
         for (from, to, what) in [

@@ -67,6 +67,15 @@ pub struct Access<'c> {
     pub sums: Vec<Poly>,
 }
 
+impl Access<'_> {
+    /// The element as isl names it, and what its subscripts are: `A0[o0]`, `o0 = i0 + 1`.
+    pub fn place(&self) -> (String, String) {
+        let names: Vec<String> = (0..self.subscripts.len()).map(|at| format!("o{at}")).collect();
+        let equal = names.iter().zip(&self.subscripts).map(|(name, subscript)| format!("{name} = {subscript}"));
+        (format!("A{}[{}]", self.array, names.join(", ")), equal.collect::<Vec<_>>().join(" and "))
+    }
+}
+
 /// An access whose array may have further dimensions.
 pub struct Found<'c> {
     op: Op<'c>,

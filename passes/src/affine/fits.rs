@@ -12,6 +12,7 @@ use crate::affine::{
     plan::{Host, Launch, Plan},
     poly::param_name,
     sets::{Range, Weight},
+    staged::{Staged, place_name, size_name},
     teams::{LANE, MOST_LANES, Task, Team},
     threads::{OnChip, Phase, Pieces, Register, Tile, first_of_block, subscript_name},
     waves::{MOST_SIZE, Waves, ends_of, point_of},
@@ -84,12 +85,24 @@ impl Known {
         for (number, range) in waves.band.iter().enumerate() {
             known.insert_box(number, *known.0.get(&range.name)?);
         }
-        let mut inner = known.and(std::slice::from_ref(&waves.strip))?;
-        if let Some(last) = &waves.last {
-            inner = inner.and(std::slice::from_ref(last))?;
-            inner.insert_box(2, *inner.0.get(&last.name)?);
+        let mut inner = known.and(std::slice::from_ref(&waves.strip))?.and(&waves.inner)?;
+        for (number, range) in waves.inner.iter().enumerate() {
+            inner.insert_box(2 + number, *inner.0.get(&range.name)?);
         }
-        (inner.fits(&waves.launch.exists) && inner.code(&waves.launch.code)).then_some(())
+        let fits = inner.fits(&waves.launch.exists) && inner.code(&waves.launch.code);
+        (fits && waves.staged.iter().all(|staged| inner.staged(staged, waves.dimensions))).then_some(())
+    }
+
+    fn staged(&self, staged: &Staged, dimensions: usize) -> bool {
+        let mut known = self.clone();
+        for dimension in 0..dimensions {
+            known.0.insert(size_name(dimension), (1, MOST_SIZE.into()));
+        }
+        for (at, (first, extent)) in staged.first.iter().zip(&staged.extents).enumerate() {
+            let (Some(first), Some(extent)) = (known.ends(first), known.ends(extent)) else { return false };
+            known.0.insert(place_name(at), (first.0, first.1 + extent.1));
+        }
+        staged.stored.as_ref().is_none_or(|stored| known.fits(stored))
     }
 
     fn insert_box(&mut self, dimension: usize, (low, high): Ends) {

@@ -17,6 +17,7 @@ pub mod poly;
 pub mod reductions;
 pub mod sets;
 pub mod shape;
+pub mod staged;
 pub mod statements;
 pub mod teams;
 pub mod threads;
@@ -106,13 +107,10 @@ impl Description<'_> {
     pub fn element(&self, statement: usize, access: &Access<'_>) -> String {
         let around = self.statements[statement].scope.variables.len();
         let inner: Vec<String> = access.scope.variables[around..].iter().copied().map(poly::variable_name).collect();
-        let condition = access.scope.text();
-        let names: Vec<String> = (0..access.subscripts.len()).map(|at| format!("o{at}")).collect();
-        let equal = names.iter().zip(&access.subscripts).map(|(name, subscript)| format!("{name} = {subscript}"));
-        let equal: Vec<String> = equal.collect();
-        let all = format!("{} and {condition}", equal.join(" and "));
+        let (element, equal) = access.place();
+        let all = format!("{equal} and {}", access.scope.text());
         let all = if inner.is_empty() { all } else { format!("exists {} : {all}", inner.join(", ")) };
-        format!("A{}[{}] : {all}", access.array, names.join(", "))
+        format!("{element} : {all}")
     }
 
     /// All of it, for people.

@@ -16,6 +16,7 @@ use crate::affine::{
     patience::Limits,
     sets::{Footprint, Range, Sets, Weight, asked, hull, ranges},
     shape::Shape,
+    staged::staged,
     teams::{self, Superposition, Taken, Team},
     threads::{OnChip, Threads},
     waves::{Tiling, Waves, is_wave, waves},
@@ -196,7 +197,7 @@ fn planned(
     }
     // Tiles take isl longer, and are left out where that is too long.
     if scheduled.is_wave(&root, tiling)?
-        && let (Ok(Some(plan)), _) = limited(limits.way, || scheduled.tiled(tiling))
+        && let (Ok(Some(plan)), _) = limited(limits.way, || scheduled.tiled(tiling, limits))
     {
         return Ok(plan);
     }
@@ -250,7 +251,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     }
 
     /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
-    fn tiled(&self, tiling: &Tiling) -> Result<Option<Plan>, Reason> {
+    fn tiled(&self, tiling: &Tiling, limits: &Limits<'_>) -> Result<Option<Plan>, Reason> {
         let Self { description, sets, dependences, .. } = self;
         let context = sets.domain.context();
         context.prefer_tilable(true);
@@ -262,8 +263,19 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
             return Ok(None);
         }
-        let host = Host::Waves(Box::new(waves(sets, &node, *tiling == Tiling::Together)?));
-        checked(self.plan(schedule.tree(), host, Vec::new(), Vec::new())?, description).map(Some)
+        let is_together = *tiling == Tiling::Together;
+        let mut waves = waves(sets, &node, is_together)?;
+        // What is in shared memory is left out where it takes isl too long, or where its numbers are too large.
+        if is_together && let (Ok(made), _) = limited(limits.way, || staged(description, sets, &node)) {
+            waves.staged = made;
+        }
+        let mut plan = self.plan(schedule.tree(), Host::Waves(Box::new(waves)), Vec::new(), Vec::new())?;
+        if !fits::plan(&plan, &description.numbers)
+            && let Host::Waves(waves) = &mut plan.host
+        {
+            waves.staged.clear();
+        }
+        checked(plan, description).map(Some)
     }
 
     /// Threads and launches as the schedule has them.

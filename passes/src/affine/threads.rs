@@ -538,7 +538,8 @@ pub fn value_type<'c>(access: &Access<'c>) -> mlir_bridge::ir::Type<'c> {
     if access.writes { access.op.operand(0).ty() } else { access.op.result(0).ty() }
 }
 
-fn words(term: &Term) -> usize {
+/// How long a number is to say.
+pub fn words(term: &Term) -> usize {
     match term {
         Term::Of(_, parts) => 1 + parts.iter().map(words).sum::<usize>(),
         _ => 1,

@@ -13,6 +13,7 @@
 //!
 //! Where a block has several threads they go through a tile together, a wave of points at a time, with a barrier behind each: of points whose places
 //! in the box have the same sum none waits for another. A thread is at the points of a column, which the last dimension of the box runs along.
+//! Such a box has ends in all dimensions, so that what a piece accesses may be in shared memory meanwhile ([`super::staged`]).
 
 use mlir_bridge::isl::{Error, Node, Set, UnionMap, UnionSet, code_of};
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,7 @@ use crate::affine::{
     plan::Launch,
     poly::variable_name,
     sets::{Range, Sets, ranges},
+    staged::Staged,
     threads::OnChip,
 };
 
@@ -49,13 +51,23 @@ pub struct Waves {
     pub band: [Range; 2],
     /// The second where the first is from `b0` to `e0`.
     pub strip: Range,
-    /// The last where there are more, for what is from `b0` to `e0` and `b1` to `e1`. A thread goes through it by pieces, else through the second.
-    pub last: Option<Range>,
+    /// Further ones that a box has ends in, for what is from `b0` to `e0` and `b1` to `e1`: the last, or all where the threads of a block have a tile
+    /// together. They go through these by pieces; a thread alone does so through the second where there is none.
+    pub inner: Vec<Range>,
     /// What a thread does in a piece: what is in the box from `b0` to `e0`, `b1` to `e1`, and `b2` to `e2` where there are more dimensions. Where the
-    /// threads of a block have a tile together: what is at `p0`, `p1`, and `p2`.
+    /// threads of a block have a tile together: what is at `p0`, `p1` and the last one's point, and within the ends of those in between.
     pub launch: Launch,
     /// Whether they have.
     pub together: bool,
+    /// What is in shared memory meanwhile.
+    pub staged: Vec<Staged>,
+}
+
+impl Waves {
+    /// The number of the last dimension of a box.
+    pub fn last(&self) -> usize {
+        1 + self.inner.len()
+    }
 }
 
 /// The ends of a box in a dimension.
@@ -76,19 +88,18 @@ pub fn waves(sets: &Sets, node: &Node, together: bool) -> Result<Waves, Reason> 
     let (members, times, domain) = (node.members()?, node.band_times()?, &sets.domain);
     let all = ranges(&dimensions(sets, &times, domain, members, &[0, 1])?, &sets.known, |at| format!("x{at}"))?;
     let band = <[Range; 2]>::try_from(all).map_err(|_| Reason::Budget)?;
-    let inside = |dimensions: &[usize]| boxed(sets, &times, members, dimensions);
-    let only = |set: Set, known: &Set| ranges(&set, known, |_| "x".into())?.pop().ok_or(Reason::Budget);
-    let (strip, known) = inside(&[0])?;
-    let strip = only(dimensions(sets, &times, &strip, members, &[1])?, &known)?;
-    let (mut last, mut box_dimensions) = (None, vec![0, 1]);
-    if members > 2 {
-        let (tile, known) = inside(&[0, 1])?;
-        last = Some(only(dimensions(sets, &times, &tile, members, &[members - 1])?, &known)?);
-        box_dimensions.push(members - 1);
-    }
-    let (piece, known) =
-        if together { point(sets, &times, members, &box_dimensions)? } else { inside(&box_dimensions)? };
-    let code = code_of(&node.times_below()?.intersect_domain(&piece)?, &known)?;
+    // Of a box that has ends in some dimensions, the ranges of others.
+    let inside = |ends: &[usize], wanted: &[usize]| {
+        let within = Within::boxed(ends);
+        let instances = within.instances(&times, members)?.intersect(domain)?;
+        ranges(&dimensions(sets, &times, &instances, members, wanted)?, &within.known(sets)?, |at| format!("x{at}"))
+    };
+    let strip = inside(&[0], &[1])?.pop().ok_or(Reason::Budget)?;
+    let further: Vec<usize> = (if together { 2 } else { 2.max(members - 1) }..members).collect();
+    let inner = if further.is_empty() { Vec::new() } else { inside(&[0, 1], &further)? };
+    let within = if together { Within::point(members) } else { Within::boxed(&[&[0, 1], &further[..]].concat()) };
+    let piece = within.instances(&times, members)?.intersect(domain)?;
+    let code = code_of(&node.times_below()?.intersect_domain(&piece)?, &within.known(sets)?)?;
     let launch = Launch {
         threads: Vec::new(),
         block: vec![1],
@@ -100,7 +111,7 @@ pub fn waves(sets: &Sets, node: &Node, together: bool) -> Result<Waves, Reason> 
         transposed: None,
         reduces: None,
     };
-    Ok(Waves { dimensions: members, band, strip, last, launch, together })
+    Ok(Waves { dimensions: members, band, strip, inner, launch, together, staged: Vec::new() })
 }
 
 /// Some dimensions of the times of instances.
@@ -111,46 +122,66 @@ fn dimensions(
     members: usize,
     wanted: &[usize],
 ) -> Result<Set, Reason> {
-    let list =
-        |numbers: &mut dyn Iterator<Item = usize>| numbers.map(|at| format!("x{at}")).collect::<Vec<_>>().join(", ");
-    let text = format!("{{ [{}] -> [{}] }}", list(&mut (0..members)), list(&mut wanted.iter().copied()));
+    let wanted: Vec<String> = wanted.iter().map(|at| format!("x{at}")).collect();
+    let text = format!("{{ [{}] -> [{}] }}", all_dimensions(members), wanted.join(", "));
     let some = UnionMap::parse(sets.domain.context(), &text)?;
     Ok(instances.apply(&times.apply_range(&some)?)?.to_set()?.coalesce()?)
 }
 
-/// The instances in a box of some dimensions, and what is known of the parameters and its ends: it is not empty.
-fn boxed(sets: &Sets, times: &UnionMap, members: usize, wanted: &[usize]) -> Result<(UnionSet, Set), Reason> {
-    let (mut names, mut within, mut known) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, at) in wanted.iter().enumerate() {
-        let [first, last] = ends_of(number);
-        within.push(format!("{first} <= x{at} <= {last}"));
-        known.push(format!("{first} <= {last}"));
-        names.extend([first, last]);
+fn all_dimensions(members: usize) -> String {
+    (0..members).map(|at| format!("x{at}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Conditions on the dimensions of a band, by further parameters.
+#[derive(Default)]
+pub(super) struct Within {
+    /// The parameters.
+    names: Vec<String>,
+    conditions: Vec<String>,
+    /// What is known of them.
+    known: Vec<String>,
+}
+
+impl Within {
+    /// A box that is not empty, with ends in some dimensions: `b0` and `e0` are those of the first that is named.
+    pub(super) fn boxed(dimensions: &[usize]) -> Self {
+        let mut within = Self::default();
+        for (number, at) in dimensions.iter().enumerate() {
+            within.between(number, *at);
+        }
+        within
     }
-    let instances = instances(sets, times, members, &names, &within)?;
-    let known = format!("[{}] -> {{ : {} }}", names.join(", "), known.join(" and "));
-    Ok((instances, sets.known.intersect(&Set::parse(sets.domain.context(), &known)?)?))
-}
 
-/// The instances at a point of some dimensions, and what is known of the parameters.
-fn point(sets: &Sets, times: &UnionMap, members: usize, wanted: &[usize]) -> Result<(UnionSet, Set), Reason> {
-    let names: Vec<String> = (0..wanted.len()).map(point_of).collect();
-    let within: Vec<String> = wanted.iter().zip(&names).map(|(at, name)| format!("x{at} = {name}")).collect();
-    Ok((instances(sets, times, members, &names, &within)?, sets.known.clone()))
-}
+    /// A point of the first two dimensions and the last, within the ends of those in between.
+    fn point(members: usize) -> Self {
+        let mut within = Self::default();
+        (2..members - 1).for_each(|at| within.between(at, at));
+        for at in [0, 1].into_iter().chain((members > 2).then_some(members - 1)) {
+            within.conditions.push(format!("x{at} = {}", point_of(at)));
+            within.names.push(point_of(at));
+        }
+        within
+    }
 
-/// The instances whose times are `within`, with further parameters.
-fn instances(
-    sets: &Sets,
-    times: &UnionMap,
-    members: usize,
-    names: &[String],
-    within: &[String],
-) -> Result<UnionSet, Reason> {
-    let all: Vec<String> = (0..members).map(|at| format!("x{at}")).collect();
-    let text = format!("[{}] -> {{ [{}] : {} }}", names.join(", "), all.join(", "), within.join(" and "));
-    let wanted = UnionSet::parse(sets.domain.context(), &text)?;
-    Ok(wanted.apply(&times.reverse()?)?.intersect(&sets.domain)?)
+    fn between(&mut self, number: usize, dimension: usize) {
+        let [first, last] = ends_of(number);
+        self.conditions.push(format!("{first} <= x{dimension} <= {last}"));
+        self.known.push(format!("{first} <= {last}"));
+        self.names.extend([first, last]);
+    }
+
+    /// What is known of all parameters.
+    pub(super) fn known(&self, sets: &Sets) -> Result<Set, Error> {
+        let known = format!("[{}] -> {{ : {} }}", self.names.join(", "), self.known.join(" and "));
+        sets.known.intersect(&Set::parse(sets.domain.context(), &known)?)
+    }
+
+    /// All instances with such times, whether the nest has them or not.
+    pub(super) fn instances(&self, times: &UnionMap, members: usize) -> Result<UnionSet, Error> {
+        let conditions = self.conditions.join(" and ");
+        let text = format!("[{}] -> {{ [{}] : {conditions} }}", self.names.join(", "), all_dimensions(members));
+        UnionSet::parse(times.context(), &text)?.apply(&times.reverse()?)
+    }
 }
 
 /// Whether the first dimension of a band goes through several loops of a statement at a time: a wave of iterations.

@@ -11,8 +11,8 @@
 
 // Tile and row of a piece; operations of an iteration of both kinds as the compiler counts them.
 constexpr long STEPS = 64, WIDTH = 4096, FEW = 7, MANY = 13;
-// Threads of a block that have a tile together.
-constexpr long THREADS = 256;
+// Threads of a block that have a tile together, and their points; numbers of a line.
+constexpr long THREADS = 256, POINTS = 9, LINE = 8;
 constexpr int REPEATS = 5;
 
 static void check(cudaError_t error) {
@@ -129,15 +129,42 @@ static __global__ void touch(double *a, long rows, long stride, long times) {
       a[row * stride] = 0.5 * a[row * stride] + 1;
 }
 
-// Steps of the threads of a block, which read what others of them stored in the one before; so many points of each thread.
-static __global__ void step(double *a, long steps, long points) {
-  for (long at = 0; at < steps; at++) {
-    double *to = a + (at & 1) * THREADS * (points + 1);
-    const double *from = a + (~at & 1) * THREADS * (points + 1);
-    for (long i = threadIdx.x; i < THREADS * points; i += THREADS)
-      to[i] = 0.5 * from[i + 1] + 1;
+// Steps of the threads of a block, which read what others of them stored in the one before; so many points of each thread. In the memory of the device
+// neighbours are in lines of their own, as the points of a wave are.
+template <bool CHIP> static __global__ void step(double *a, long steps, long points) {
+  constexpr long APART = CHIP ? 1 : LINE;
+  __shared__ double rows[CHIP ? 2 * THREADS * (POINTS + 1) : 1];
+  double *memory = a;
+  if constexpr (CHIP) {
+    memory = rows;
+    for (long i = threadIdx.x; i < 2 * THREADS * (points + 1); i += THREADS)
+      rows[i] = a[i];
     __syncthreads();
   }
+  for (long at = 0; at < steps; at++) {
+    double *to = memory + (at & 1) * THREADS * (points + 1) * APART;
+    const double *from = memory + (~at & 1) * THREADS * (points + 1) * APART;
+    for (long i = threadIdx.x; i < THREADS * points; i += THREADS)
+      to[i * APART] = 0.5 * from[(i + 1) * APART] + 1;
+    __syncthreads();
+  }
+  if (CHIP)
+    a[threadIdx.x] = memory[threadIdx.x];
+}
+
+// The threads of a block bring so many numbers to shared memory, part by part.
+static __global__ void bring(double *a, long count) {
+  constexpr long PART = 2 * THREADS * (POINTS + 1);
+  __shared__ double part[PART];
+  double sum = 0;
+  for (long at = 0; at + PART <= count; at += PART) {
+    for (long i = threadIdx.x; i < PART; i += THREADS)
+      part[i] = a[at + i];
+    __syncthreads();
+    sum += part[(threadIdx.x * 7 + at) % PART];
+    __syncthreads();
+  }
+  a[threadIdx.x] = sum;
 }
 
 // Rows of so many iterations.
@@ -194,7 +221,7 @@ static void lines(double *memory, long most) {
 
 // A line of far memory where so many rows, each in pages of its own, are gone through side by side: all memory in each run, so that nothing of it is near.
 static void streams(double *memory, long most) {
-  constexpr long LINE = 8, PAGE = 4096 / 8;
+  constexpr long PAGE = 4096 / 8;
   for (long rows = 8; rows <= 4096 && rows * 2 * PAGE <= most; rows *= 2) {
     // Rows are not apart by a power of two, or they would share places of caches and banks of memory.
     const long length = most / rows * 10 / 13 / LINE * LINE, pieces = length / LINE;
@@ -204,7 +231,7 @@ static void streams(double *memory, long most) {
 
 // What a line of a page of its own takes longer than one of those that are side by side, of so many.
 static void pages(double *memory, long most) {
-  constexpr long PAGE = 4096 / 8, LINE = 8, COUNT = 1L << 17;
+  constexpr long PAGE = 4096 / 8, COUNT = 1L << 17;
   for (long rows = 16; rows * (PAGE + LINE) <= most && rows <= COUNT; rows *= 2) {
     const auto each = [&](long stride) { return least([&] { touch<<<1, 1>>>(memory, rows, stride, COUNT / rows); }) / COUNT; };
     printf("page %ld %g\n", rows, each(PAGE + LINE) - each(LINE));
@@ -212,11 +239,11 @@ static void pages(double *memory, long most) {
 }
 
 // A step of a block's threads, and a further point of each.
-static void steps(double *memory) {
-  constexpr long STEPS_OF_ALL = 2000, POINTS = 9;
-  const auto of = [&](long points) { return least([&] { step<<<1, THREADS>>>(memory, STEPS_OF_ALL, points); }) / STEPS_OF_ALL; };
+template <bool CHIP> static void steps(const char *name, double *memory) {
+  constexpr long STEPS_OF_ALL = 2000;
+  const auto of = [&](long points) { return least([&] { step<CHIP><<<1, THREADS>>>(memory, STEPS_OF_ALL, points); }) / STEPS_OF_ALL; };
   const double one = of(1), point = (of(POINTS) - one) / (POINTS - 1);
-  printf("step %g\npoint %g\n", one - point, point);
+  printf("%s %g %g\n", name, one - point, point);
 }
 
 int main() {
@@ -242,6 +269,8 @@ int main() {
   lines(memory, most);
   pages(memory, most);
   streams(memory, most);
-  steps(memory);
+  steps<false>("device", memory);
+  steps<true>("chip", memory);
+  printf("copied %g\n", once([&] { bring<<<1, THREADS>>>(memory, most); }) / (most / LINE));
   check(cudaFree(memory));
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, Table, VARIABLE, Waits};
+use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, Table, Together, VARIABLE, Waits};
 
 /// How often the micro-benchmarks run: what else a machine does is seldom the same all the time.
 const RUNS: usize = 5;
@@ -136,9 +136,15 @@ fn calibration(said: &str, arch: &str) -> Result<Calibration> {
     made.pages = tables(&table("page", 2)?);
     made.followed = tables::<1>(&table("stream", 2)?)[0];
     // What a point does waits for a product with a sum, which the model has by itself.
-    let point = figure("point")?;
-    made.point = (point - made.waits.multiply).max(0.0);
-    made.step = figure("step")?.max(0.0);
+    let together = |name: &str| {
+        let row = &table(name, 2)?[0];
+        Ok::<Together, anyhow::Error>(Together {
+            step: row[0].max(0.0),
+            point: (row[1] - made.waits.multiply).max(0.0),
+        })
+    };
+    (made.device, made.chip) = (together("device")?, together("chip")?);
+    made.copied = figure("copied")?.max(0.0);
     Ok(made)
 }
 
@@ -264,7 +270,7 @@ mod tests {
             }
         }
         said += "line 1 4 2\nline 2 4 2\nline 4 9 2\nline 8 9 2\nline 16 20 3\nline 32 90 7\nline 64 90 7\n";
-        said + "page 16 0\npage 32 0.02\npage 64 0.8\npage 128 0.8\npage 256 0.1\npage 512 6\npage 1024 6\nstream 32 4\nstream 64 4\nstream 128 11\nstep 300\npoint 12\n"
+        said + "page 16 0\npage 32 0.02\npage 64 0.8\npage 128 0.8\npage 256 0.1\npage 512 6\npage 1024 6\nstream 32 4\nstream 64 4\nstream 128 11\ndevice 300 12\nchip 40 2\ncopied 3\n"
     }
 
     #[test]
@@ -288,7 +294,8 @@ mod tests {
         let pages = made.pages.map(|table| [table.pages, (table.missed * 10.0).round()]);
         assert_eq!(pages, [[32.0, 7.0], [256.0, 52.0]]);
         assert_eq!([made.followed.pages, made.followed.missed.round()], [64.0, 7.0]);
-        assert_eq!((made.step, made.point), (300.0, 10.5));
+        assert_eq!((made.device.step, made.device.point), (300.0, 10.5));
+        assert_eq!((made.chip.step, made.chip.point, made.copied), (40.0, 0.5, 3.0));
         assert!(Calibration::parse(&made.text(), Path::new("c")).is_ok());
     }
 
@@ -308,7 +315,7 @@ mod tests {
             let kept: Vec<&str> = said.lines().filter(|line| !line.starts_with(name)).collect();
             calibration(&kept.join("\n"), "cpu").unwrap_err().to_string()
         };
-        for name in ["start", "launch", "multiply", "row", "line", "page", "stream", "step"] {
+        for name in ["start", "launch", "multiply", "row", "line", "page", "stream", "device", "chip", "copied"] {
             assert_eq!(without(name), format!("the micro-benchmarks said nothing of '{name}'"));
         }
         let wrong = said().replace("launch 900", "launch soon");

@@ -1,9 +1,9 @@
 //! Random loop nests, as `-fregrain-parallelize` compiles them, do what the sequential program does, byte by byte.
 //!
 //! Each program has nests of arrays of `int` or `double` with bounds, steps, conditions, sums and subscripts of chance, which may hand out a number, and
-//! of each a twin that no optimisation touches. Some are between `#pragma scop` and `#pragma endscop`. Numbers that are none count as equal: their sign is not C's, and clang's own optimisation changes it. `REGRAIN_NESTS`
-//! sets how many programs of ten nests are tried, `REGRAIN_NESTS_SEED` the first one's number;
-//! `REGRAIN_NESTS_EMULATE=sm_80` runs what is shipped for that chip, `REGRAIN_NESTS_SCHEDULE=superposed` has threads go by loops of their own
+//! of each a twin that no optimisation touches. Some are between `#pragma scop` and `#pragma endscop`. Numbers that are none count as equal: their sign is
+//! not C's, and clang's own optimisation changes it. Every second program has waves of tiles of small sizes of chance. `REGRAIN_NESTS` sets how many
+//! programs of ten nests are tried, `REGRAIN_NESTS_SEED` the first one's number; `REGRAIN_NESTS_EMULATE=sm_80` runs what is shipped for that chip, `REGRAIN_NESTS_SCHEDULE=superposed` has threads go by loops of their own
 //! wherever they may.
 
 use std::fmt::Write as _;
@@ -259,6 +259,11 @@ fn run(folder: &Path, seed: u64) -> usize {
     }
     if let Ok(kind) = std::env::var("REGRAIN_NESTS_SCHEDULE") {
         command.arg(format!("-fregrain-parallelize-schedule={kind}"));
+    }
+    if seed % 2 == 1 {
+        let mut chance = Chance(seed);
+        let [first, second, piece] = [12, 12, 6].map(|most| chance.below(most) + 1);
+        command.arg(format!("-fregrain-parallelize-tiles={first},{second},{piece}"));
     }
     let output = command.arg(&source).arg("-o").arg(&made).output().expect("the driver");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

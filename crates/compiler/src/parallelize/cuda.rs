@@ -154,7 +154,7 @@ impl<'d, 'c> Nest<'d, 'c> {
                 None => self.launch(&Kernel { launch, parts: Vec::new(), ends: false }, output),
             },
             Host::Waves(waves) => {
-                output.kernels += &self.wave_kernel(waves)?;
+                output.kernels += &self.wave_kernels(waves)?;
                 self.wave_launches(waves, &mut output.launches)
             }
         }

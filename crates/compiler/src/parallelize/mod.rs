@@ -9,6 +9,7 @@
 //!
 //! The nest itself stays as a function of its own: what it does where the launches may not or need not stand for it.
 
+mod block_tiles;
 mod body;
 mod chip;
 mod combine;

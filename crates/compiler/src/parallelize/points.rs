@@ -48,8 +48,8 @@ pub struct Points<'d, 'c> {
 }
 
 impl<'d, 'c> Points<'d, 'c> {
-    /// Those that code goes through.
-    pub fn of(description: &'d Description<'c>, code: &Code, dimensions: usize) -> Self {
+    /// Those that code goes through, in which the dimensions have such names.
+    pub fn of(description: &'d Description<'c>, code: &Code, dimensions: &[String]) -> Self {
         let mut places = HashMap::new();
         collect(code, &mut places);
         let of = |(number, statement): (usize, &'d Statement<'c>)| {
@@ -82,6 +82,12 @@ impl<'d, 'c> Points<'d, 'c> {
             }
         };
         groups.into_iter().map(of).collect()
+    }
+
+    /// How much each subscript of an array grows from a point to the next one of the same wave: one on in a dimension, one back in the last.
+    pub fn across(&self, array: usize, dimension: usize) -> Option<Vec<i64>> {
+        let moved = self.statements.iter().flatten().find(|moved| moved.access.array == array)?;
+        moved.growth.iter().map(|grows| grows[dimension].checked_sub(*grows.last()?)).collect()
     }
 
     /// The nanoseconds that a point waits for the one before it in the last dimension: the longest way from what a statement loads to what it stores
@@ -144,8 +150,8 @@ fn collect(code: &Code, places: &mut HashMap<usize, Vec<Term>>) {
     }
 }
 
-/// The dimensions of a band as code has them.
-fn dimension(number: usize) -> String {
+/// A dimension of a band as loops of code have it.
+pub fn dimension(number: usize) -> String {
     format!("c{number}")
 }
 
@@ -153,19 +159,19 @@ fn moved<'a, 'c>(
     access: &'a Access<'c>,
     statement: &Statement<'c>,
     place: &[Term],
-    dimensions: usize,
+    dimensions: &[String],
 ) -> Option<Moved<'a, 'c>> {
     let mut moved = Moved { access, growth: Vec::new(), constants: Vec::new(), rest: Vec::new() };
     for sum in &access.sums {
-        let (mut grows, mut constant, mut rest) = (vec![0i64; dimensions], 0i64, Poly::default());
+        let (mut grows, mut constant, mut rest) = (vec![0i64; dimensions.len()], 0i64, Poly::default());
         for (product, factor) in sum.terms() {
             let variable = product.variable.and_then(|variable| {
                 statement.scope.variables.iter().position(|other| *other == variable).and_then(|at| place.get(at))
             });
             match variable {
                 Some(term) if product.params.is_empty() => {
-                    for (number, grows) in grows.iter_mut().enumerate() {
-                        *grows = grows.checked_add(growth(term, &dimension(number))?.checked_mul(factor)?)?;
+                    for (name, grows) in dimensions.iter().zip(&mut grows) {
+                        *grows = grows.checked_add(growth(term, name)?.checked_mul(factor)?)?;
                     }
                     constant = constant.checked_add(start(term)?.checked_mul(factor)?)?;
                 }

@@ -52,7 +52,15 @@ pub fn notes(host: &Host) -> Vec<String> {
         Host::Sequence(parts) => parts.iter().flat_map(notes).collect(),
         Host::Loop(_, body) => notes(body),
         Host::Waves(waves) if waves.together => {
-            vec!["waves of tiles: the threads of a block go through a tile together, a wave of points at a time".into()]
+            let mut note =
+                "waves of tiles: the threads of a block go through a tile together, a wave of points at a time"
+                    .to_owned();
+            match &waves.staged[..] {
+                [] => {}
+                [_] => note += ", with an array in shared memory where it has room",
+                all => note += &format!(", with {} arrays in shared memory where they have room", all.len()),
+            }
+            vec![note]
         }
         Host::Waves(_) => Vec::new(),
         Host::Launch(launch) => {

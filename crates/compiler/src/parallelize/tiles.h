@@ -25,7 +25,9 @@ struct tile_machine {
   double level_bytes[4], level_line[4], level_stream[4]; // until a line of a level is there, and one of many; the last level holds everything
   double pages[2], page[2]; // how many pages are in tables of addresses, and one that is not in the first, nor in the second
   double followed, astray;  // of how many pages lines are fetched ahead, and what a visit of another takes longer
-  double step, point;       // of threads that have a tile together: a step, and a point beside what it waits for
+  // Of threads that have a tile together, in the memory of the device and in shared memory: a step, and a point beside what it waits for; and a line that
+  // they bring from the one to the other.
+  double step, point, chip_step, chip_point, copied;
 };
 
 // Accesses that differ by constants: how much each subscript grows with each dimension, and how far they are apart.
@@ -50,6 +52,7 @@ struct tile_band {
 struct tile_sizes {
   long first, second, piece;
   double time;
+  long threads, room; // of a block: its threads, and the bytes of shared memory
 };
 
 struct tile_waves {
@@ -314,47 +317,113 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
   return best;
 }
 
-// Tiles that the threads of a block go through together, a wave of points at a time: a step takes until what was stored in the one before is read behind
-// a barrier, and what the points of a thread wait for. Of more than two dimensions a thread is at a column of the last one.
+// Tiles that the threads of a block go through together, a wave of points at a time (paper 002, section 3, for GPUs): a step takes until what was stored in
+// the one before is read behind a barrier, and what the points of a thread wait for. Of more than two dimensions a thread is at a column of the last one, and
+// what is behind the second goes by pieces where boxes of arrays are in shared memory.
+//
+//   time  = waves * launch + rounds * (block + pieces * (copies + steps * (step + columns of a thread * (point + wait))))
+//   steps = extents of a piece in the first two dimensions and the last, copies = 2 * step + lines of boxes, in and back, * copied
+//
+// A wave takes as many rounds as there are tiles for each block that is resident: what fits into a multiprocessor of threads, registers and shared memory.
 
-// The most threads of a block, and those of a row of several.
-enum { TILE_THREADS = 256, TILE_ROW = 32 };
+// What multiprocessors have for blocks, and what a nest has in shared memory.
+struct tile_chip {
+  long threads, staged_threads; // that a multiprocessor has registers for, where arrays are in the memory of the device, and in shared memory
+  long shared, most;            // bytes of shared memory of a multiprocessor, and of a block at most
+  // The extents of boxes for a piece of so many iterations in each dimension, and the bytes of all; or 0
+  long (*boxes)(const long *numbers, const long *sizes, long *count);
+};
+
+// The most threads of a block, and those of a row; the sizes of pieces that are looked at, and that of a piece that is all; the subscripts of all boxes.
+enum { TILE_THREADS = 256, TILE_ROW = 32, TILE_SHORT = 4, TILE_LONG = 256, TILE_ALL = 1 << 20, TILE_BOXES = 64 };
 
 static inline long tile_least(long a, long b) { return a < b ? a : b; }
 
-// The threads of a block for a tile: of a row, and its rows.
+// The shape of a block for a tile: the threads of a row, and its rows.
 static inline unsigned tile_row_threads(const struct tile_band *band, const struct tile_sizes *tile) {
-  return band->depth > 2 ? tile_least(tile->second, TILE_ROW) : tile_least(tile->first, TILE_THREADS);
+  return tile_least(band->depth > 2 ? tile->second : tile->first, TILE_ROW);
 }
 static inline unsigned tile_block_rows(const struct tile_band *band, const struct tile_sizes *tile) {
-  return band->depth > 2 ? tile_least(tile->first, TILE_THREADS / tile_row_threads(band, tile)) : 1;
+  const long row = tile_row_threads(band, tile), rows = band->depth > 2 ? tile->first : (tile->first + row - 1) / row;
+  const long most = tile->threads / row;
+  return most < 1 ? 1 : tile_least(rows, most);
 }
 
-// What tiles of such sizes take.
-static inline struct tile_sizes tile_together(const struct tile_band *band, const struct tile_machine *machine, long first, long second) {
-  struct tile_sizes tile = {first, second, 1, 0};
-  const struct tile_waves count = tile_count(band, first, second);
-  double whole[TILE_DEPTH], steps = 0, points = 1;
-  if (count.tiles < 1)
-    return tile;
-  tile_extents(band, whole);
-  for (int at = 0; at < band->depth; at++) {
-    const double size = at == 0 ? first : at == 1 ? second : whole[at], extent = size < whole[at] ? size : whole[at];
-    // A wave is of points in the first two dimensions and the last; what is in between is a thread's.
-    steps += at < 2 || at + 1 == band->depth ? extent : 0;
-    points *= extent;
+// The extents and the bytes of boxes for pieces of a tile; none where there are no boxes.
+static inline long tile_room(const struct tile_band *band, const struct tile_chip *chip, const struct tile_sizes *tile, long *count) {
+  long sizes[TILE_DEPTH] = {tile_least(tile->first, band->last - band->first + 1), tile->second};
+  for (int at = 2; at < band->depth; at++)
+    sizes[at] = tile->piece;
+  return chip->boxes ? chip->boxes(band->numbers, sizes, count) : 0;
+}
+
+// How many blocks a multiprocessor has at a time.
+static inline long tile_resident(const struct tile_chip *chip, const struct tile_sizes *tile) {
+  long blocks = (tile->room > 0 ? chip->staged_threads : chip->threads) / tile->threads;
+  if (chip->shared > 0 && tile->room > 0)
+    blocks = tile_least(blocks, chip->shared / tile->room);
+  return blocks < 1 ? 1 : blocks;
+}
+
+// What a tile takes beside being handed out.
+static inline double tile_steps(const struct tile_band *band, const struct tile_machine *machine, const double *whole, const struct tile_sizes *tile) {
+  const double first = tile_smaller(tile->first, whole[0]), second = tile_smaller(tile->second, whole[1]);
+  const double columns = band->depth > 2 ? first * second : first, threads = tile_row_threads(band, tile) * tile_block_rows(band, tile);
+  double steps = first + second - 1, pieces = 1, between = 1;
+  for (int at = 2; at < band->depth; at++) {
+    const double size = tile_smaller(tile->piece, whole[at]);
+    pieces *= (double)(long)((whole[at] + size - 1) / size);
+    if (at + 1 < band->depth)
+      between *= size;
+    else
+      steps += size - 1;
   }
-  const double threads = tile_row_threads(band, &tile) * tile_block_rows(band, &tile), together = tile_larger(points / steps / threads, 1);
-  tile.time = count.waves * machine->launch + count.rounds * (machine->block + steps * (machine->step + together * (machine->point + band->wait)));
-  return tile;
+  const double points = tile_larger(columns / threads, 1) * between, lines = (double)tile->room / TILE_LINE;
+  if (tile->room == 0)
+    return pieces * steps * (machine->step + points * (machine->point + band->wait));
+  return pieces * (2 * machine->step + 2 * lines * machine->copied + steps * (machine->chip_step + points * (machine->chip_point + band->wait)));
 }
 
-// The sizes of least time: powers of two, of more than two dimensions those that have a thread for each column.
-static inline struct tile_sizes tile_search_together(const struct tile_band *band, const struct tile_machine *machine) {
-  struct tile_sizes best = {1, 1, 1, 0};
+// The threads of a block and the size of pieces that take least for tiles of such sizes; the size of pieces may be stated, else it is 0.
+static inline struct tile_sizes tile_together(const struct tile_band *band, const struct tile_machine *machine, const struct tile_chip *chip, long first,
+                                              long second, long piece) {
+  const long most = piece > 0 ? piece : TILE_ALL, least = piece > 0 || band->depth == 2 ? most : TILE_SHORT;
+  struct tile_sizes best = {first, second, most, 0, TILE_ROW, 0};
+  struct tile_band resident = *band;
+  struct tile_waves count = {0, 0, 0, 0};
+  double whole[TILE_DEPTH];
+  tile_extents(band, whole);
+  resident.workers = 0;
+  for (long threads = TILE_ROW; threads <= TILE_THREADS; threads *= 2)
+    for (long size = least; size <= most; size = size < TILE_LONG ? 2 * size : size < TILE_ALL ? TILE_ALL : TILE_ALL + 1) {
+      struct tile_sizes tile = {first, second, size, 0, threads, 0};
+      long count_of_boxes[TILE_BOXES];
+      tile.room = tile_room(band, chip, &tile, count_of_boxes);
+      if (tile.room > chip->most)
+        tile.room = 0;
+      // In the memory of the device nothing is gained by pieces.
+      if (tile.room == 0 && size != most)
+        continue;
+      const long workers = band->workers * tile_resident(chip, &tile);
+      if (workers != resident.workers) {
+        resident.workers = workers;
+        count = tile_count(&resident, first, second);
+      }
+      if (count.tiles < 1)
+        return best;
+      tile.time = count.waves * machine->launch + count.rounds * (machine->block + tile_steps(band, machine, whole, &tile));
+      if (best.time == 0 || tile.time < best.time)
+        best = tile;
+    }
+  return best;
+}
+
+// The sizes of least time: powers of two.
+static inline struct tile_sizes tile_search_together(const struct tile_band *band, const struct tile_machine *machine, const struct tile_chip *chip) {
+  struct tile_sizes best = {1, 1, 1, 0, TILE_ROW, 0};
   for (long first = 4; first <= TILE_THREADS; first *= 2)
-    for (long second = 4; second <= (band->depth > 2 ? TILE_THREADS / first : 1L << 20); second *= 2) {
-      const struct tile_sizes tile = tile_together(band, machine, first, second);
+    for (long second = 4; second <= (band->depth > 2 ? 4 * TILE_THREADS / first : TILE_ALL); second *= 2) {
+      const struct tile_sizes tile = tile_together(band, machine, chip, first, second, 0);
       if (tile.time != 0 && (best.time == 0 || tile.time < best.time))
         best = tile;
     }

@@ -9,25 +9,24 @@
 //!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second, tile.piece);
 //! ```
 //!
-//! Where the threads of a block have a tile together, the kernel's loop is over the waves of points of a tile:
-//!
-//! ```text
-//!     for (long now = low0 + low1; now <= high0 + high1; now++) { a thread for each p0: p1 = now - p0, what is there; __syncthreads(); }
-//! ```
+//! Where the threads of a block have a tile together, the kernel's loop is over the waves of points of a tile ([`super::block_tiles`]).
 //!
 //! The sizes of a problem are known when the program runs, so that is when the sizes of tiles are chosen: by the model of `tiles.h`, with what things
 //! take on the machine (`tuning::calibration`) and what the nest does ([`super::points`]). They are arguments of the kernel, which costs nothing: its
 //! loops have bounds that are computed anyway.
 
+use mlir_bridge::isl::Term;
 use regrain_passes::affine::Reason;
 use regrain_passes::affine::poly::param_name;
 use regrain_passes::affine::sets::{Range, Weight};
+use regrain_passes::affine::transactions::names;
 use regrain_passes::affine::waves::{Waves, ends_of, point_of};
 use regrain_tuning::calibration::{Calibration, Level};
 
-use super::chip::{DIMENSIONS, Portion, Writer};
+use super::block_tiles::boxes_of;
+use super::chip::{Portion, Writer};
 use super::nest::{Nest, product, sum};
-use super::points::{Accesses, MOST_DIMENSIONS, Points};
+use super::points::{Accesses, MOST_DIMENSIONS, Points, dimension};
 use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
@@ -35,91 +34,94 @@ pub const MODEL: &str = include_str!("tiles.h");
 /// What the text of a nest calls of it.
 pub const SEARCH: &str = "struct tile_sizes";
 
-impl Nest<'_, '_> {
-    /// The kernel of a tile, and the function that says where tiles of a strip are.
-    pub(super) fn wave_kernel(&self, waves: &Waves) -> Result<String, Reason> {
+impl<'c> Nest<'_, 'c> {
+    /// The kernels of a tile, and the functions of both sides that they take.
+    pub(super) fn wave_kernels(&self, waves: &Waves) -> Result<String, Reason> {
         let mut lines = Lines::default();
         self.strip(waves, &mut lines);
-        let mut further = self.further();
-        if !waves.together {
-            further.push("piece".into());
-        }
-        let mut parameters: Vec<String> =
-            self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
-        parameters.extend(further.into_iter().map(|name| format!("long {name}")));
-        lines.open(&format!("static __global__ void {}_kernel0({})", self.name, parameters.join(", ")));
-        lines.line("const long strip = first_strip + (long)blockIdx.x;");
-        lines.line("const long b0 = strip * size0, e0 = b0 + size0 - 1L;");
-        lines.line("long low1 = (wave - strip) * size1, high1 = low1 + size1 - 1L;");
-        lines.line(&format!("const long numbers[] = {{{}}};", self.list_of_numbers()));
-        lines.line("long first1, last1;");
-        lines.line(&format!("if (!{}_strip(numbers, b0, e0, &first1, &last1))", self.name));
-        lines.line("  return;");
-        lines.line("low1 = most(low1, first1);");
-        lines.line("high1 = least(high1, last1);");
-        let dimensions = match &waves.last {
-            None => 1,
-            Some(Range { first, last, exists, .. }) => {
-                lines.line("const long b1 = low1, e1 = high1;");
-                lines.line(&format!("if (b1 > e1 || !{})", term(exists)));
-                lines.line("  return;");
-                lines.line(&format!("const long low2 = {}, high2 = {};", term(first), term(last)));
-                2
-            }
-        };
-        let depth = lines.depth;
         if waves.together {
-            self.points(&mut lines, waves, dimensions);
-        } else {
-            self.pieces(&mut lines, dimensions, &format!("low{dimensions}"), &format!("high{dimensions}"));
+            self.inner(waves, &mut lines);
+            self.boxes(waves, &mut lines);
         }
-        let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch, constants: &[] };
-        writer.code(&mut lines, &waves.launch.code, &writer.linear(), Portion::All, None)?;
-        while lines.depth > depth + 1 {
-            lines.close();
+        self.wave_kernel(waves, false, &mut lines)?;
+        if !waves.staged.is_empty() {
+            self.wave_kernel(waves, true, &mut lines)?;
         }
-        if waves.together {
-            lines.line("__syncthreads();");
-        }
-        lines.close();
-        lines.close();
-        Ok(lines.text + "\n")
+        Ok(lines.text)
     }
 
-    /// Opens the loop over the waves of a tile, and those over the points of a wave that a thread is at.
-    fn points(&self, lines: &mut Lines, waves: &Waves, last: usize) {
-        let [Range { first, last: end, .. }, _] = &waves.band;
-        lines.line(&format!("const long low0 = most(b0, {}), high0 = least(e0, {});", term(first), term(end)));
-        let sum = |end: &str| (0..=last).map(|at| format!("{end}{at}")).collect::<Vec<_>>().join(" + ");
-        lines.open(&format!("for (long now = {}; now <= {}; now++)", sum("low"), sum("high")));
-        let mut place = "now".to_owned();
-        for (at, dimension) in DIMENSIONS[last].iter().enumerate() {
-            let point = point_of(at);
-            lines.open(&format!(
-                "for (long {point} = low{at} + threadIdx.{dimension}; {point} <= high{at}; {point} += blockDim.{dimension})"
-            ));
-            place += &format!(" - {point}");
+    fn wave_kernel(&self, waves: &Waves, staged: bool, lines: &mut Lines) -> Result<(), Reason> {
+        let mut parameters: Vec<String> =
+            self.parameters("A")?.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
+        parameters.extend(self.further(waves, staged).into_iter().map(|(name, _)| format!("long {name}")));
+        lines.open(&format!("static __global__ void {}({})", self.wave_name(staged), parameters.join(", ")));
+        let [steps, _] = &waves.band;
+        lines.line("const long strip = first_strip + (long)blockIdx.x;");
+        lines.line(&format!(
+            "const long b0 = most(strip * size0, {}), e0 = least(strip * size0 + size0 - 1L, {});",
+            term(&steps.first),
+            term(&steps.last)
+        ));
+        lines.line(&format!("const long numbers[] = {{{}}};", self.list_of_numbers()));
+        lines.line("long low1, high1;");
+        lines.line(&format!("if (!{}_strip(numbers, b0, e0, &low1, &high1))", self.name));
+        lines.line("  return;");
+        lines.line("low1 = most(low1, (wave - strip) * size1);");
+        lines.line("high1 = least(high1, (wave - strip) * size1 + size1 - 1L);");
+        match waves.together {
+            true => self.block_tile(waves, staged, lines)?,
+            false => self.thread_tile(waves, lines)?,
         }
-        let point = point_of(last);
-        lines.line(&format!("const long {point} = {place};"));
-        lines.open(&format!("if (low{last} <= {point} && {point} <= high{last})"));
+        lines.close();
+        lines.text.push('\n');
+        Ok(())
+    }
+
+    /// What a kernel is called.
+    pub(super) fn wave_name(&self, staged: bool) -> String {
+        format!("{}_kernel0{}", self.name, if staged { "_staged" } else { "" })
+    }
+
+    /// What a thread does that has a tile alone.
+    fn thread_tile(&self, waves: &Waves, lines: &mut Lines) -> Result<(), Reason> {
+        for Range { first, last, exists, .. } in &waves.inner {
+            lines.line("const long b1 = low1, e1 = high1;");
+            lines.line(&format!("if (b1 > e1 || !{})", term(exists)));
+            lines.line("  return;");
+            lines.line(&format!("const long low2 = {}, high2 = {};", term(first), term(last)));
+        }
+        let last = waves.last();
+        self.pieces(lines, last, &format!("low{last}"), &format!("high{last}"));
+        let writer = Writer { description: self.description, fuses: self.fuses, launch: &waves.launch, constants: &[] };
+        writer.code(lines, &waves.launch.code, &writer.linear(), Portion::All, None)?;
+        lines.close();
+        Ok(())
     }
 
     /// Opens the loop over the pieces of a dimension.
-    fn pieces(&self, lines: &mut Lines, dimension: usize, low: &str, high: &str) {
+    pub(super) fn pieces(&self, lines: &mut Lines, dimension: usize, low: &str, high: &str) {
         let [first, last] = ends_of(dimension);
         lines.open(&format!("for (long {first} = {low}; {first} <= {high}; {first} += piece)"));
         lines.line(&format!("const long {last} = least({first} + piece - 1L, {high});"));
     }
 
-    /// The further arguments of the kernel.
-    fn further(&self) -> Vec<String> {
-        let params = (0..self.description.numbers.params.len()).map(param_name);
-        params.chain(["wave", "first_strip", "size0", "size1"].map(str::to_owned)).collect()
+    /// The further parameters of a kernel, and what the host has for them.
+    fn further(&self, waves: &Waves, staged: bool) -> Vec<(String, String)> {
+        let same = |name: String| (name.clone(), name);
+        let mut further: Vec<_> = (0..self.description.numbers.params.len()).map(param_name).map(same).collect();
+        let tile = [("wave", "wave"), ("first_strip", "first"), ("size0", "tile.first"), ("size1", "tile.second")];
+        further.extend(tile.map(|(name, of)| (name.to_owned(), of.to_owned())));
+        if !waves.together || (staged && !waves.inner.is_empty()) {
+            further.push(("piece".into(), "tile.piece".into()));
+        }
+        if staged {
+            further.extend(boxes_of(waves));
+        }
+        further
     }
 
     /// The parameters in a list, which is not empty.
-    fn list_of_numbers(&self) -> String {
+    pub(super) fn list_of_numbers(&self) -> String {
         let numbers: Vec<String> = (0..self.description.numbers.params.len()).map(param_name).collect();
         if numbers.is_empty() { "0L".into() } else { numbers.join(", ") }
     }
@@ -131,9 +133,7 @@ impl Nest<'_, '_> {
             "static __host__ __device__ int {}_strip(const long *numbers, long b0, long e0, long *first, long *last)",
             self.name
         ));
-        for number in 0..self.description.numbers.params.len() {
-            lines.line(&format!("const long {} = numbers[{number}];", param_name(number)));
-        }
+        self.take_numbers(lines, &[first, last, exists]);
         lines.line(&format!("if (!{})", term(exists)));
         lines.line("  return 0;");
         lines.line(&format!("*first = {};", term(first)));
@@ -141,6 +141,16 @@ impl Nest<'_, '_> {
         lines.line("return 1;");
         lines.close();
         lines.text.push('\n');
+    }
+
+    /// The parameters that are wanted out of their list.
+    pub(super) fn take_numbers(&self, lines: &mut Lines, wanted: &[&Term]) {
+        for number in 0..self.description.numbers.params.len() {
+            let name = param_name(number);
+            if wanted.iter().any(|term| names(term, &name)) {
+                lines.line(&format!("const long {name} = numbers[{number}];"));
+            }
+        }
     }
 
     /// Leaves the function of the host where there is nothing to do, or less than one launch takes.
@@ -167,21 +177,9 @@ impl Nest<'_, '_> {
         let once = |weight: &Weight| product(&Weight { ranges: weight.ranges.clone(), cost: 1 });
         let most = self.plan.work.iter().map(once).reduce(|most, other| format!("tile_larger({most}, {other})"));
         lines.line(&format!("const double points = {};", most.unwrap_or_else(|| "0.0".into())));
-        if waves.together {
-            lines.line("int threads = 1;");
-            lines.line(
-                "if (cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device) != cudaSuccess)",
-            );
-            lines.line("  return 0;");
-            lines.line("workers *= most(threads / TILE_THREADS, 1L);");
-        }
         self.band(waves, lines);
         match self.tiles {
-            Some(([first, second], _)) if waves.together => lines
-                .line(&format!("const struct tile_sizes tile = tile_together(&band, &machine, {first}L, {second}L);")),
-            None if waves.together => {
-                lines.line("const struct tile_sizes tile = tile_search_together(&band, &machine);");
-            }
+            stated if waves.together => self.block_sizes(waves, stated, lines),
             Some(([first, second], piece)) => {
                 let [least, most] = piece.map_or(["TILE_LEAST".into(), "TILE_MOST".into()], |piece| {
                     [format!("{piece}L"), format!("{piece}L")]
@@ -208,7 +206,7 @@ impl Nest<'_, '_> {
     fn band(&self, waves: &Waves, lines: &mut Lines) {
         let [steps, _] = &waves.band;
         let dimensions = waves.dimensions.min(MOST_DIMENSIONS);
-        let points = Points::of(self.description, &waves.launch.code, dimensions);
+        let points = self.points(waves);
         let list = |numbers: &[i64]| {
             let numbers: Vec<String> = numbers.iter().map(|number| format!("{number}.0")).collect();
             format!("{{{}}}", numbers.join(", "))
@@ -230,6 +228,17 @@ impl Nest<'_, '_> {
         ));
     }
 
+    /// The points of the band.
+    pub(super) fn points(&self, waves: &Waves) -> Points<'_, 'c> {
+        let last = waves.last();
+        let name = |number| match waves.together && (number < 2 || number == last) {
+            true => point_of(number),
+            false => dimension(number),
+        };
+        let names: Vec<String> = (0..waves.dimensions.min(MOST_DIMENSIONS)).map(name).collect();
+        Points::of(self.description, &waves.launch.code, &names)
+    }
+
     /// The parameters of the machine, as `tiles.h` has them.
     fn machine(&self) -> String {
         let machine = &self.calibration;
@@ -238,16 +247,16 @@ impl Nest<'_, '_> {
             let known = (0..4).filter_map(|at| machine.levels.get(at).or(machine.levels.last()));
             list(&known.map(of).collect::<Vec<f64>>())
         };
-        let &Calibration { start, launch, block, row, operation, window, step, point, .. } = machine;
+        let &Calibration { start, launch, block, row, operation, window, .. } = machine;
+        let together =
+            list(&[machine.device.step, machine.device.point, machine.chip.step, machine.chip.point, machine.copied]);
         let times = list(&[start, launch, block, row, operation, window]);
         let (bytes, line, stream) =
             (levels(|level| level.bytes), levels(|level| level.line), levels(|level| level.stream));
         let followed = list(&[machine.followed.pages, machine.followed.missed]);
         let (pages, page) =
             (list(&machine.pages.map(|table| table.pages)), list(&machine.pages.map(|table| table.missed)));
-        format!(
-            "{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {{{pages}}}, {{{page}}}, {followed}, {step:?}, {point:?}}}"
-        )
+        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {{{pages}}}, {{{page}}}, {followed}, {together}}}")
     }
 
     /// The loop over the waves.
@@ -269,17 +278,20 @@ impl Nest<'_, '_> {
         }
         lines.line("if (first > last)");
         lines.line("  continue;");
-        let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
-        arguments.extend((0..self.description.numbers.params.len()).map(param_name));
-        arguments.extend(["wave", "first", "tile.first", "tile.second"].map(str::to_owned));
-        let block = if waves.together {
-            "dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))"
-        } else {
-            arguments.push("tile.piece".into());
-            "1"
+        let launched = |staged: bool, block: &str| {
+            let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
+            arguments.extend(self.further(waves, staged).into_iter().map(|(_, of)| of));
+            let name = self.wave_name(staged);
+            Ok::<_, Reason>(format!("{name}<<<(unsigned)(last - first + 1), {block}>>>({});", arguments.join(", ")))
         };
-        let arguments = arguments.join(", ");
-        lines.line(&format!("{}_kernel0<<<(unsigned)(last - first + 1), {block}>>>({arguments});", self.name));
+        let block = "dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile))";
+        if !waves.staged.is_empty() {
+            lines.line("if (tile.room > 0)");
+            lines.line(&format!("  {}", launched(true, &format!("{block}, tile.room"))?));
+            lines.line("else");
+        }
+        let indent = if waves.staged.is_empty() { "" } else { "  " };
+        lines.line(&format!("{indent}{}", launched(false, if waves.together { block } else { "1" })?));
         lines.line("fine = cudaGetLastError() == cudaSuccess;");
         lines.line("started = started || fine;");
         lines.close();

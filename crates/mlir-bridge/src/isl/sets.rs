@@ -257,6 +257,8 @@ operations! { UnionMap:
     range() -> UnionSet = isl_union_map_range;
     /// Where it starts.
     domain() -> UnionSet = isl_union_map_domain;
+    /// How far each pair is apart.
+    deltas() -> UnionSet = isl_union_map_deltas;
     /// From points to those that the other relation, likewise to times, puts later.
     earlier_than(other: UnionMap) -> UnionMap = isl_union_map_lex_lt_union_map;
     /// Said in fewer words.
