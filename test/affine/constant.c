@@ -34,7 +34,7 @@
 // CODE: C1[at_A1 + (long)v{{[0-9]+}}]
 // CODE-LABEL: void charges_region0_{{[0-9a-f]+}}_kernel0(
 // CODE-NOT: at_A
-// CODE-LABEL: int regrain_charges_region0_{{[0-9a-f]+}}(
+// CODE-LABEL: int charges_region0_{{[0-9a-f]+}}_launches(
 // CODE: const bool constant = fine && end_A0 - first_A0 <= 32768L && end_A1 - first_A1 <= 32768L && {{.*}} <= 32768UL &&
 // CODE-NEXT: !__atomic_exchange_n(&constant_memory_taken, 1, __ATOMIC_ACQUIRE);
 // CODE: cudaMemcpyToSymbol(constant_memory, host_A0 + first_A0, bytes_A0, place_A0, cudaMemcpyHostToDevice)
@@ -61,7 +61,7 @@ TWINS(fir, (int n, float *restrict a, float *restrict b), { FOR(i, 0, n) {
 } })
 
 // What the launch before has written.
-// WRITTEN-LABEL: int regrain_weights_group0_
+// WRITTEN-LABEL: int weights_group0_{{[0-9a-f]+}}_launches(
 // WRITTEN: _kernel0<<<
 // WRITTEN: cudaMemcpyToSymbol(constant_memory, A2 + first_A2, bytes_A2, place_A2, shares ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice)
 // WRITTEN: _kernel1_constant<<<

@@ -3,6 +3,8 @@
 // RUN: %regrain -O2 --offload-arch=cpu,sm_80 -fregrain-parallelize -Rpass=regrain -Rpass-analysis=regrain -c %s -o %t.o 2>&1 | FileCheck %s --implicit-check-not=launches.cu
 // RUN: %regrain -O2 -g --offload-arch=cpu -fregrain-parallelize -c %s -o %t.g.o && llvm-dwarfdump --debug-line %t.g.o | FileCheck %s --check-prefix=LINES --implicit-check-not=launches.cu
 // LINES: places.c
+// RUN: %regrain -O2 -g --offload-arch=cpu -fregrain-parallelize -Rpass=regrain-parallelize -c %s -o %t.g.o 2>&1 | FileCheck %s --check-prefix=DEBUG
+// DEBUG-COUNT-2: loop runs in parallel
 
 void scale(float *restrict a, const float *restrict b, int n) {
   // CHECK-DAG: {{^}}{{.*}}places.c:[[@LINE+4]]:1: remark: loop runs in parallel: launches of 1 kernel stand for it

@@ -151,11 +151,13 @@ void regrainKnowArguments(LLVMModuleRef module, MlirStringRef callee);
 
 /* Makes functions of the nests that may run in parallel, those alone that stand in `scops` of the source at `path` if there are any
  * (`FIRST LAST` for each, lines). The sink gets a line for each, its fields divided by tabs: `region`, name, file, line, for each
- * parameter a number of its object or 0, `NAME=NUMBER` for variables, nothing; `group`, the same of a function that calls several,
+ * parameter a number of its object or 0, `NAME=NUMBER` for variables, `repeated` if it may be called again, nothing; `group`, the same of a function that calls several,
  * their names at the end; or `not` (a loop), `scop`, file, line, reason. */
 void regrainOutlineRegions(LLVMModuleRef module, MlirStringRef path, MlirStringRef scops, RegrainSink sink, void *user);
 /* Puts the bodies of private functions that a function calls in place of the calls. */
 void regrainInlineMembers(LLVMValueRef function);
+/* Calls `begin` before loops of the host that call functions of `names`, a line each, and access no memory beside, and `end` behind them; how many. */
+unsigned regrainMarkResident(LLVMModuleRef module, MlirStringRef names, LLVMValueRef begin, LLVMValueRef end);
 /* Takes all debug information from a module. */
 void regrainStripDebugInfo(LLVMModuleRef module);
 

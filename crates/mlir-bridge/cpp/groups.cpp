@@ -17,6 +17,7 @@
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -95,7 +96,9 @@ std::string regrain_bridge::describe(const CallInst &call, const std::string &pl
   for (auto &[object, index] : objects)
     if (isa<GlobalVariable>(object))
       globals += (object->getName() + "=" + std::to_string(index) + ",").str();
-  return (call.getCalledFunction()->getName() + "\t" + place + "\t" + parts + "\t" + globals).str();
+  const Function &function = *call.getFunction();
+  bool isRepeated = !function.use_empty() || isPotentiallyReachable(call.getParent()->getTerminator(), &call);
+  return (call.getCalledFunction()->getName() + "\t" + place + "\t" + parts + "\t" + globals + "\t" + (isRepeated ? "repeated" : "")).str();
 }
 
 // Whether one instruction alone, a call of what stores to it, does anything but load from a cell.

@@ -53,7 +53,7 @@ void handOut(llvm::Instruction &value, llvm::Instruction &inside, llvm::Instruct
 /// Makes a function of blocks; a call of it stands there. Null if that is not possible.
 llvm::CallInst *outline(llvm::Function &function, llvm::ArrayRef<llvm::BasicBlock *> blocks, const llvm::Twine &name);
 
-/// Says which function a call is of: "NAME FILE LINE OBJECTS GLOBALS", an object's number for each parameter and
+/// Says which function a call is of: "NAME FILE LINE OBJECTS GLOBALS REPEATED", an object's number for each parameter and
 /// `NAME=NUMBER` for each variable that has one.
 std::string describe(const llvm::CallInst &call, const std::string &place);
 

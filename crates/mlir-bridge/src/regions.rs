@@ -16,6 +16,8 @@ pub struct Region {
     pub objects: Vec<Option<u32>>,
     /// The same of variables.
     pub globals: Vec<(String, u32)>,
+    /// Whether it stands in a loop, or in a function that the module calls.
+    pub is_repeated: bool,
     /// The functions of a row, in its order; of one nest, none.
     pub members: Vec<String>,
 }
@@ -52,11 +54,12 @@ pub fn outline(module: &Module<'_>, path: &str, scops: &[(usize, usize)]) -> (Ve
     let (mut regions, mut kept) = (Vec::new(), Vec::new());
     for line in String::from_utf8_lossy(&said).lines() {
         match line.split('\t').collect::<Vec<_>>()[..] {
-            ["region" | "group", name, file, line, objects, globals, members] => regions.push(Region {
+            ["region" | "group", name, file, line, objects, globals, repeated, members] => regions.push(Region {
                 function: name.to_owned(),
                 place: place(file, line),
                 objects: list(objects).map(|number| number.parse().ok().filter(|number| *number > 0)).collect(),
                 globals: list(globals).filter_map(global).collect(),
+                is_repeated: repeated == "repeated",
                 members: list(members).map(str::to_owned).collect(),
             }),
             [kind @ ("not" | "scop"), file, line, reason] => {
@@ -72,6 +75,15 @@ pub fn outline(module: &Module<'_>, path: &str, scops: &[(usize, usize)]) -> (Ve
 pub fn inline_members(function: FunctionValue<'_>) {
     // SAFETY: a live function with a body.
     unsafe { ffi::regrainInlineMembers(function.as_value_ref()) }
+}
+
+/// Has `begin` called before loops that call some functions, and access no memory beside, and `end` behind them; how many.
+pub fn mark_resident(module: &Module<'_>, functions: &[&str], begin: FunctionValue<'_>, end: FunctionValue<'_>) -> u32 {
+    let names = functions.join("\n");
+    // SAFETY: a live module, and functions of it; the text is read during the call.
+    unsafe {
+        ffi::regrainMarkResident(module.as_mut_ptr(), ffi::string(&names), begin.as_value_ref(), end.as_value_ref())
+    }
 }
 
 fn place(file: &str, line: &str) -> Place {

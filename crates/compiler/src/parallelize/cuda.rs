@@ -301,8 +301,12 @@ impl<'d, 'c> Nest<'d, 'c> {
     fn function(&self, output: &Output<'c>) -> Result<String, Reason> {
         let mut lines = Lines::default();
         let parameters = self.parameters("host_A")?.into_iter().map(|(ty, name)| format!("{ty} {name}"));
-        let parameters: Vec<String> = parameters.collect();
-        lines.open(&format!("extern \"C\" int regrain_{}({})", self.name, parameters.join(", ")));
+        let parameters = parameters.collect::<Vec<String>>().join(", ");
+        if self.may_stay {
+            lines.open(&format!("static int {}_launches({parameters})", self.name));
+        } else {
+            lines.open(&format!("extern \"C\" int regrain_{}({parameters})", self.name));
+        }
         for (number, value) in self.description.numbers.params.iter().enumerate() {
             let text = Body::of(self.description, false).value(&mut lines, *value).ok_or(Reason::Operation)?;
             lines.line(&format!("const long {} = (long){text};", param_name(number)));
@@ -332,6 +336,7 @@ impl<'d, 'c> Nest<'d, 'c> {
             lines.line("if (!shares)");
             lines.line("  return 0;");
         }
+        self.expect(&mut lines);
         lines.line("bool fine = true, started = false, copied = false;");
         for (number, array) in self.description.arrays.iter().enumerate() {
             let ty = type_name(array.element).ok_or(Reason::Element)?;
@@ -360,10 +365,21 @@ impl<'d, 'c> Nest<'d, 'c> {
         if !output.slots.is_empty() {
             lines.line("cudaFree(memory_R);");
         }
-        lines.line("if (!fine && (shares ? started : copied))");
+        let copied = if self.may_stay { "copied || (started && resident.loops > 0)" } else { "copied" };
+        lines.line(&format!("if (!fine && (shares ? started : {copied}))"));
         lines.line("  abort(); // Part of it is done: neither way leads to what the program means.");
         lines.line("return fine;");
         lines.close();
+        if self.may_stay {
+            let arguments: Vec<String> = self.parameters("host_A")?.into_iter().map(|(_, name)| name).collect();
+            lines.text.push('\n');
+            lines.open(&format!("extern \"C\" int regrain_{}({parameters})", self.name));
+            lines.line(&format!("if ({}_launches({}))", self.name, arguments.join(", ")));
+            lines.line("  return 1;");
+            lines.line("resident_leave(); // The host goes on alone.");
+            lines.line("return 0;");
+            lines.close();
+        }
         Ok(lines.text + "\n")
     }
 
@@ -449,11 +465,23 @@ impl<'d, 'c> Nest<'d, 'c> {
         lines.line(&format!("void *memory_A{number} = 0;"));
         lines.open(&format!("if (fine && !shares && first_A{number} < end_A{number})"));
         lines.line(&format!("const unsigned long bytes = (end_A{number} - first_A{number}) * sizeof *A{number};"));
+        if self.may_stay {
+            let writes = self.plan.footprints[number].writes;
+            lines.line(&format!(
+                "char *stays = resident_at((char *)(host_A{number} + first_A{number}), bytes, {writes});"
+            ));
+            lines.line("if (stays)");
+            lines.line(&format!("  A{number} = ({ty} *)stays - first_A{number};"));
+            lines.open("else");
+        }
         lines.line(&format!("fine = cudaMalloc(&memory_A{number}, bytes) == cudaSuccess &&"));
         lines.line(&format!(
             "    cudaMemcpy(memory_A{number}, host_A{number} + first_A{number}, bytes, cudaMemcpyHostToDevice) == cudaSuccess;"
         ));
         lines.line(&format!("A{number} = ({ty} *)memory_A{number} - first_A{number};"));
+        if self.may_stay {
+            lines.close();
+        }
         lines.close();
     }
 }

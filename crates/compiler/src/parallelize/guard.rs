@@ -31,13 +31,20 @@ pub struct Function {
     pub arguments: Vec<Argument>,
 }
 
-/// Joins the module that launches to the host's.
+/// Takes the module that launches into the host's.
 ///
 /// # Errors
 /// The modules do not fit: a defect of ours.
-pub fn join<'ctx>(host: &Module<'ctx>, launches: Module<'ctx>, functions: &[Function]) -> Result<()> {
+pub fn link<'ctx>(host: &Module<'ctx>, launches: Module<'ctx>) -> Result<()> {
+    host.link_in_module(launches).map_err(|error| Error::internal(error.to_string()))
+}
+
+/// Has nests ask what stands for them, in a module that has both.
+///
+/// # Errors
+/// It has not: a defect of ours.
+pub fn join(host: &Module<'_>, functions: &[Function]) -> Result<()> {
     let of = |name: &str| Error::internal(format!("no function '{name}'"));
-    host.link_in_module(launches).map_err(|error| Error::internal(error.to_string()))?;
     for function in functions {
         let nest = host.get_function(&function.name).ok_or_else(|| of(&function.name))?;
         let launches = host.get_function(&function.launches).ok_or_else(|| of(&function.launches))?;

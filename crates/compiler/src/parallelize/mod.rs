@@ -20,6 +20,7 @@ mod nest;
 mod parts;
 mod places;
 mod points;
+mod resident;
 mod scops;
 mod teams;
 mod terms;
@@ -61,6 +62,7 @@ use crate::error::{Error, Result};
 use crate::source::{Source, read_bitcode};
 use crate::words::Words;
 use constant::Constants;
+use resident::Bounds;
 
 /// Compiles a sequential source, with launches in place of what may run in parallel.
 ///
@@ -108,7 +110,13 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         source,
         &context,
         |chips| unit.sides(chips),
-        |launches| guard::join(&host, launches, &made.functions).map(|()| host),
+        |launches| {
+            guard::link(&host, launches)?;
+            if let Some(bounds) = &made.bounds {
+                bounds.mark(&host, &made.functions)?;
+            }
+            guard::join(&host, &made.functions).map(|()| host)
+        },
     )
 }
 
@@ -174,6 +182,8 @@ struct Made {
     parts: Vec<(Option<Place>, String)>,
     /// The functions of nests, with the variables that what stands for them is given beside their own arguments.
     functions: Vec<guard::Function>,
+    /// What stands around loops in which arrays stay on the device.
+    bounds: Option<Bounds>,
 }
 
 impl Made {
@@ -208,7 +218,7 @@ impl Made {
             "// Made by regrain of '{name}'.\n#include <cuda_runtime.h>\n#include <math.h>\n#include <stdlib.h>\n\n{}\n",
             terms::HELPERS
         );
-        let mut made = Self { parts: vec![(None, text)], functions: Vec::new() };
+        let mut made = Self { parts: vec![(None, text)], functions: Vec::new(), bounds: None };
         let mut taken: Vec<&String> = Vec::new();
         // Rows first: what is part of one that runs in parallel is nothing of its own.
         let (rows, nests): (Vec<&Region>, Vec<&Region>) = regions.iter().partition(|region| !region.members.is_empty());
@@ -227,7 +237,7 @@ impl Made {
                     say(&region.place, what, "");
                     nest.notes.iter().for_each(|note| say(&region.place, note.clone(), ""));
                     taken.extend(&region.members);
-                    made.add(region, unique, nest);
+                    made.add(source, region, unique, nest);
                 }
                 Ok(Err(reason)) if others > 0 => {
                     say(&region.place, format!("loop is apart from {others} behind it: {reason}"), "-missed");
@@ -239,7 +249,12 @@ impl Made {
         Ok(made)
     }
 
-    fn add(&mut self, region: &Region, unique: String, nest: Written) {
+    fn add(&mut self, source: &Source<'_>, region: &Region, unique: String, nest: Written) {
+        if nest.text.contains(resident::NAME) {
+            let bounds = Bounds::of(&format!("{:08x}", unit_hash(source)));
+            self.add_once(&bounds.text());
+            self.bounds = Some(bounds);
+        }
         if nest.text.contains(waves::SEARCH) {
             self.add_once(waves::MODEL);
         }
@@ -287,11 +302,16 @@ impl Made {
 
 /// A name for what stands for a region, another one in each source.
 fn unique(source: &Source<'_>, region: &Region) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    format!("{}_{:08x}", region.function.chars().map(plain).collect::<String>(), unit_hash(source))
+}
+
+/// A number that no other source has.
+fn unit_hash(source: &Source<'_>) -> u32 {
     let mut hasher = DefaultHasher::new();
     source.unit.id().hash(&mut hasher);
     std::path::absolute(&source.unit.input).ok().hash(&mut hasher);
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
-    format!("{}_{:08x}", region.function.chars().map(plain).collect::<String>(), hasher.finish() as u32)
+    hasher.finish() as u32
 }
 
 /// A nest as CUDA C++.
@@ -317,8 +337,8 @@ impl Writer<'_> {
     /// Writes a region; the reason if it stays sequential.
     fn nest(&self, region: &Region, unique: &str) -> std::result::Result<std::result::Result<Written, Reason>, String> {
         let mut alone = mlir_bridge::llvm::extract_kernel(self.bitcode, &region.function)?;
-        if !region.members.is_empty() {
-            alone = whole(&alone, region)?;
+        if !region.members.is_empty() || self.source.options.lines {
+            alone = prepared(&alone, region)?;
         }
         let module =
             mlir_bridge::import_llvm(self.mlir, &alone, &region.function).map_err(|error| error.to_string())?;
@@ -358,6 +378,7 @@ impl Writer<'_> {
             calibration: source.options.calibration.clone(),
             tiles: stated_tiles(source),
             constants,
+            may_stay: region.is_repeated && !is_processor(source),
         };
         let text = cuda::write(&nest)?;
         let kernels = text.matches("__global__").count();
@@ -366,14 +387,15 @@ impl Writer<'_> {
     }
 }
 
-/// A row of nests, with the bodies of its members in it.
-fn whole(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String> {
+/// A nest without what debuggers want to know, a row of nests with the bodies of its members in it.
+fn prepared(bitcode: &[u8], region: &Region) -> std::result::Result<Vec<u8>, String> {
     let context = Context::create();
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, &region.function);
     let module = Module::parse_bitcode_from_buffer(&buffer, &context).map_err(|error| error.to_string())?;
     if let Some(function) = module.get_function(&region.function) {
         inline_members(function);
     }
+    strip_debug_info(&module);
     Ok(module.write_bitcode_to_memory().as_slice().to_vec())
 }
 
@@ -450,6 +472,12 @@ fn generated(source: &Source<'_>, text: &str) -> Result<TranslationUnit> {
         std::fs::write(file, text).map_err(Error::io("write", file))?;
     }
     let mut options: Vec<OsString> = vec!["-nocudainc".into(), "-isystem".into(), folder.into_os_string()];
+    // Debuggers are not told of a file that is gone.
+    let mut same = OsString::from("-fdebug-prefix-map=");
+    same.push(&path);
+    same.push("=");
+    same.push(std::path::absolute(&source.unit.input).unwrap_or_else(|_| source.unit.input.clone()));
+    options.push(same);
     options.extend(
         ["-std=c++17", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-gno-column-info"].map(OsString::from),
     );
