@@ -2,7 +2,7 @@
 # tools/bootstrap.sh [TARGET...]: installs what a bare Debian 12 machine lacks to build and test Regrain, then makes the targets.
 # Idempotent; when everything is there it only looks and returns (well under a second).
 #
-#   apt     clang, LLVM and MLIR 22, lld, the C++ compiler, AMD's device libraries
+#   apt     clang, LLVM, MLIR and lld 22, the C++ compiler, AMD's device libraries
 #   wheels  a CUDA toolkit (headers, NVTX's among them, ptxas, libdevice, cudart) in .toolchain/cuda, unless
 #           CUDA_PATH or /usr/local/cuda already holds one
 #           nvcc 13 in .toolchain/nvcc13, which regrain-nvcc is compared with (100 MB, 270 MB unpacked)
@@ -37,7 +37,7 @@ download() {
 }
 
 packages() {
-  local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 libclang-22-dev
+  local wanted=(clang-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools lld-22 liblld-22-dev libclang-22-dev
     libclang-rt-22-dev libomp-22-dev libpolly-22-dev libzstd-dev libxml2-dev zlib1g-dev libz3-dev g++ make python3 python3-pip
     rocm-device-libs libisl-dev cmake ninja-build meson pkg-config ccache clangd-22 gdb)
   local missing=() have p

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use regrain_frontend::clang::death;
 use regrain_frontend::crash::without_crash;
+use regrain_frontend::own_tools;
 
 use crate::error::{Error, Result};
 
@@ -66,6 +67,10 @@ impl Commands {
     }
 }
 
+fn is_clang(command: &Command) -> bool {
+    own_tools::is_clang(command) || command.get_program().to_string_lossy().contains("clang")
+}
+
 /// A command that runs. Whoever loses interest in it ends it.
 pub(crate) struct Running {
     program: OsString,
@@ -76,7 +81,7 @@ pub(crate) struct Running {
 impl Running {
     fn start(command: &mut Command) -> Result<Self> {
         let program = command.get_program().to_owned();
-        if std::io::stderr().is_terminal() && program.to_string_lossy().contains("clang") {
+        if std::io::stderr().is_terminal() && is_clang(command) {
             command.arg("-fcolor-diagnostics");
         }
         // Only standard error is ours to look at.

@@ -201,7 +201,7 @@ impl Source<'_> {
     /// clang on the host's IR with the user's own options. Device code is in its object or is joined to it, as no LTO object could
     /// hold it: with `-flto` too it is machine code.
     pub(crate) fn host_code_command(&self) -> Command {
-        let mut command = Command::new(self.toolchain.clang.path());
+        let mut command = self.toolchain.clang.compiler();
         let own = self.unit.options.iter().chain(&self.unit.host_options);
         let is_lto = |option: &OsString| {
             let text = option.to_string_lossy();
@@ -226,8 +226,9 @@ impl Source<'_> {
     /// The linker fails.
     pub fn merge(&self, objects: &[PathBuf]) -> Result<PathBuf> {
         let merged = self.scratch("merged.o");
-        let mut command = Command::new(self.toolchain.clang.sibling("ld.lld"));
-        command.arg("-r").args(objects).arg("-o").arg(&merged);
+        let mut command = self.toolchain.clang.linker();
+        // For so little it takes longer to start threads.
+        command.args(["-r", "--threads=1"]).args(objects).arg("-o").arg(&merged);
         // Not shown: CMake takes the first line with a linker for the program's link.
         Commands::default().run(&mut command)?;
         Ok(merged)

@@ -25,7 +25,7 @@ pub fn file(options: &[OsString]) -> Option<PathBuf> {
 pub fn write(session: &Session, unit: &TranslationUnit, object: &Path, to: &Path) -> Result<()> {
     let folder = std::env::current_dir().context("cannot find the working directory")?;
     let command = session.clang.cuda_command(unit)?;
-    let mut words = vec![command.get_program().to_string_lossy().into_owned()];
+    let mut words = vec![session.clang.path().to_string_lossy().into_owned()];
     words.extend(command.get_args().map(|word| word.to_string_lossy().into_owned()));
     words.push(format!("--offload-arch={}", compile::lowest_chip(&session.archs)));
     let (source, object) = (unit.input.to_string_lossy(), object.to_string_lossy());

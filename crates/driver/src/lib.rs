@@ -33,6 +33,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Error, Result};
+use regrain_frontend::own_tools;
 use regrain_targets::toolkit::Toolkit;
 
 pub use crate::args::Driver;
@@ -45,6 +46,9 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// All of a driver.
 pub fn main(driver: Driver) -> ExitCode {
+    if let Some(code) = own_tools::play() {
+        return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
+    }
     regrain_targets::jobs::join_make();
     init_tracing();
     interrupt::watch();

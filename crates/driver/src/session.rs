@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail};
 use regrain_compiler::unfinished::Unfinished;
 use regrain_compiler::{Commands, Side, Toolchain, compile, note};
-use regrain_frontend::{Clang, TranslationUnit, dialect};
+use regrain_frontend::{Clang, TranslationUnit, dialect, own_tools};
 use regrain_targets::target::Code;
 use regrain_targets::toolkit::Toolkit;
 use regrain_targets::{Arch, find};
@@ -36,10 +36,20 @@ pub struct Session {
     _unfinished: Unfinished,
 }
 
+/// clang, for which we stand ourselves where nobody looks at what is run.
+fn found_clang(args: &Args) -> Result<Clang> {
+    let clang = Clang::find()?;
+    let options = [&args.clang, &args.compile, &args.compile_host, &args.compile_device];
+    if args.verbose || args.dry_run || !options.into_iter().all(|options| own_tools::takes(options)) {
+        return Ok(clang);
+    }
+    Ok(std::env::current_exe().map_or_else(|_| clang.clone(), |own| clang.clone().with_own(own)))
+}
+
 impl Session {
     /// Sets an invocation up: finds the tools it needs, refuses what cannot be done.
     pub fn new(mut args: Args) -> Result<Self> {
-        let clang = Clang::find()?;
+        let clang = found_clang(&args)?;
         let as_nvcc = args.driver == Driver::Nvcc;
         let commands = Commands { verbose: args.verbose, dry_run: args.dry_run, as_nvcc };
         let compiles_cuda = args.inputs.iter().any(|i| i.cuda);

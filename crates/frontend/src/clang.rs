@@ -11,6 +11,7 @@ use std::process::{Command, ExitStatus};
 use crate::crash::without_crash;
 use crate::dialect;
 use crate::error::Error;
+use crate::own_tools::Tool;
 use crate::unit::TranslationUnit;
 
 /// A clang 22 on this machine.
@@ -18,7 +19,12 @@ use crate::unit::TranslationUnit;
 pub struct Clang {
     /// `clang`, not `clang++`: what the language is follows from the input.
     path: PathBuf,
+    /// Our own executable, where it stands for clang.
+    own: Option<PathBuf>,
 }
+
+/// Where LLVM 22's packages have it.
+const USUAL: &str = "/usr/lib/llvm-22/bin/clang";
 
 /// Which half of a CUDA source to compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +45,13 @@ impl Clang {
     /// `$REGRAIN_CLANG`, LLVM 22's own directory, or `clang-22` on the path.
     pub fn find() -> Result<Self, Error> {
         if let Some(path) = std::env::var_os("REGRAIN_CLANG") {
-            return Ok(Self { path: path.into() });
+            return Ok(Self { path: path.into(), own: None });
         }
-        let usual = Path::new("/usr/lib/llvm-22/bin/clang");
+        let usual = Path::new(USUAL);
         if usual.exists() {
-            return Ok(Self { path: usual.into() });
+            return Ok(Self { path: usual.into(), own: None });
         }
-        which::which("clang-22").map(|path| Self { path }).map_err(|_| {
+        which::which("clang-22").map(|path| Self { path, own: None }).map_err(|_| {
             Error::User("cannot find clang 22 (looked for /usr/lib/llvm-22/bin/clang and clang-22 on PATH)".into())
         })
     }
@@ -60,6 +66,27 @@ impl Clang {
         let real = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         let beside = real.with_file_name(name);
         if beside.exists() { beside } else { PathBuf::from(name) }
+    }
+
+    /// Lets our own executable stand for the usual clang where that compiles, and for its linker.
+    #[must_use]
+    pub fn with_own(self, executable: PathBuf) -> Self {
+        let is_usual = self.path == Path::new(USUAL);
+        Self { own: is_usual.then_some(executable), ..self }
+    }
+
+    /// The command of the compiler.
+    pub fn compiler(&self) -> Command {
+        self.tool(Tool::Clang, self.path.clone())
+    }
+
+    /// The command of the linker of the same LLVM.
+    pub fn linker(&self) -> Command {
+        self.tool(Tool::Lld, self.sibling("ld.lld"))
+    }
+
+    fn tool(&self, tool: Tool, path: PathBuf) -> Command {
+        self.own.as_ref().map_or_else(|| Command::new(&path), |own| tool.command(own, &path))
     }
 
     /// The command that compiles one side of `unit` to bitcode at `output`.
@@ -129,7 +156,7 @@ impl Clang {
 
     /// The same, with options that the user's may override.
     fn command_with(&self, defaults: &[&str], unit: &TranslationUnit) -> Result<Command, Error> {
-        let mut command = Command::new(&self.path);
+        let mut command = self.compiler();
         if let Some(source) = unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
             command.stdin(source);
         }

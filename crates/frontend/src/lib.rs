@@ -22,6 +22,7 @@ pub mod launch_tokens;
 pub mod launches;
 pub mod linked_registration;
 pub mod managed;
+pub mod own_tools;
 pub mod private_names;
 pub mod second_look;
 pub mod shared_objects;

@@ -396,6 +396,15 @@ bool regrainIsIntegerEmpty(size_t variables, const int64_t *inequalities, size_t
 /* The main function of mlir-opt over everything that is registered; gives the process's exit code. */
 int regrainOptMain(int argc, char **argv, const char *tool);
 
+/*===----------------------------------------------------------------------------===*
+ * clang.cpp: LLVM's tools, for programs that link clang and lld (the others never refer to these)
+ *===----------------------------------------------------------------------------===*/
+
+/* The main function of clang, whose path is the first argument; gives the process's exit code. */
+int regrainClang(int count, const char **arguments);
+/* The same of ld.lld. */
+int regrainLld(int count, const char **arguments);
+
 #ifdef __cplusplus
 }
 #endif

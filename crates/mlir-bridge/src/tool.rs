@@ -1,7 +1,8 @@
-//! The bodies of `regrain-opt` and of the plugin.
+//! The bodies of `regrain-opt` and of the plugin, and LLVM's tools as parts of the drivers.
 
 use crate::ffi;
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStringExt;
 
 /// Runs MLIR's `mlir-opt` main over everything registered; gives the exit code.
 pub fn opt_main(tool: &str, arguments: &[String]) -> i32 {
@@ -12,6 +13,30 @@ pub fn opt_main(tool: &str, arguments: &[String]) -> i32 {
     let tool = CString::new(tool).unwrap_or_default();
     // SAFETY: argv is a null-terminated array of strings that outlive the call, which only reads.
     unsafe { ffi::regrainOptMain(owned.len() as c_int, argv.as_mut_ptr(), tool.as_ptr()) }
+}
+
+/// Runs clang's main, whose path is the first of `arguments`; gives the exit code. The process is to end then.
+pub fn clang_main(arguments: Vec<OsString>) -> i32 {
+    with_arguments(arguments, |count, arguments| {
+        // SAFETY: as many strings, which outlive the call.
+        unsafe { ffi::regrainClang(count, arguments) }
+    })
+}
+
+/// The same of `ld.lld`.
+pub fn lld_main(arguments: Vec<OsString>) -> i32 {
+    with_arguments(arguments, |count, arguments| {
+        // SAFETY: as many strings, which outlive the call.
+        unsafe { ffi::regrainLld(count, arguments) }
+    })
+}
+
+fn with_arguments(arguments: Vec<OsString>, call: impl FnOnce(c_int, *mut *const c_char) -> c_int) -> i32 {
+    let owned: Vec<CString> =
+        arguments.into_iter().map(|argument| CString::new(argument.into_vec()).unwrap_or_default()).collect();
+    let mut lent: Vec<*const c_char> = owned.iter().map(|text| text.as_ptr()).collect();
+    lent.push(std::ptr::null());
+    call(owned.len() as c_int, lent.as_mut_ptr())
 }
 
 /// What `mlirGetPassPluginInfo` returns.

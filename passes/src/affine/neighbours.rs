@@ -45,6 +45,9 @@ pub fn scores(
             let element = format!("{} -> {}", description.instance(number), description.element(number, access));
             let element = UnionMap::parse(context, &format!("{}{{ {element} }}", description.params()))?;
             let elements = instances.apply_range(&element)?;
+            if elements.is_empty()? {
+                continue; // Of a statement that the launch has nothing of.
+            }
             let beside = elements.apply_range(&UnionMap::parse(context, &neighbour(access))?)?;
             for (score, next) in scores.iter_mut().zip(&next) {
                 let moves = !next.apply_range(&elements)?.intersect(&beside)?.is_empty()?;

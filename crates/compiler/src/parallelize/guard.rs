@@ -8,6 +8,7 @@
 //! ```
 
 use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
 
@@ -29,6 +30,23 @@ pub struct Function {
     pub launches: String,
     /// What that is given.
     pub arguments: Vec<Argument>,
+}
+
+/// Has what launches compiled as fast as can be: it runs once for a nest, and is most of a short source.
+pub fn compile_cheaply(launches: &Module<'_>) {
+    let context = launches.get_context();
+    let kind = Attribute::get_named_enum_kind_id;
+    let is_ours = |function: &FunctionValue<'_>| {
+        let has = |name| function.get_enum_attribute(AttributeLoc::Function, kind(name)).is_some();
+        function.count_basic_blocks() != 0
+            && function.get_linkage() != Linkage::LinkOnceODR
+            && !["alwaysinline", "optsize", "minsize"].into_iter().any(has)
+    };
+    for function in launches.get_functions().filter(is_ours) {
+        for name in ["noinline", "optnone"] {
+            function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind(name), 0));
+        }
+    }
 }
 
 /// Takes the module that launches into the host's.

@@ -30,7 +30,6 @@ mod waves;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
-use std::process::Command;
 
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -103,7 +102,9 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         let object = source.host_object(&host)?;
         return source.deliver(&object);
     }
-    let generated = generated(source, &made.placed(&source.unit.input))?;
+    // The runtime is there where code for the processor is.
+    let text = if is_processor(source) { waves::LINKED } else { "" }.to_owned() + &made.placed(&source.unit.input);
+    let generated = generated(source, &text)?;
     let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
     // What is looked at on the host's side is what launches.
     compile_sides(
@@ -111,6 +112,7 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         &context,
         |chips| unit.sides(chips),
         |launches| {
+            guard::compile_cheaply(&launches);
             guard::link(&host, launches)?;
             if let Some(bounds) = &made.bounds {
                 bounds.mark(&host, &made.functions)?;
@@ -137,7 +139,7 @@ const SEQUENTIAL: &str = "sequential.bc";
 fn host_bitcode(source: &Source<'_>, language: &str) -> Result<Running> {
     let path = source.scratch(SEQUENTIAL);
     let commands = &source.toolchain.commands;
-    let mut command = Command::new(source.toolchain.clang.path());
+    let mut command = source.toolchain.clang.compiler();
     if let Some(file) = source.unit.stdin.as_ref().and_then(|path| std::fs::File::open(path).ok()) {
         command.stdin(file);
     }

@@ -72,6 +72,24 @@ static inline int tile_strip(const struct tile_band *band, long strip, long size
   return 1;
 }
 
+// The sizes of pieces that are looked at.
+enum { TILE_LEAST = 4, TILE_MOST = 1024 };
+
+#ifdef TILE_LINKED
+// A processor's runtime has the rest (`tiles.c`).
+extern "C" {
+struct tile_waves __regrain_tile_count(const struct tile_band *band, long first_size, long second_size);
+struct tile_sizes __regrain_tile_pieces(const struct tile_band *band, const struct tile_machine *machine, long first, long second,
+                                        long least, long most);
+int __regrain_tile_pays(const struct tile_band *band, const struct tile_machine *machine, const struct tile_sizes *tile);
+struct tile_sizes __regrain_tile_search(const struct tile_band *band, const struct tile_machine *machine);
+}
+#define tile_count __regrain_tile_count
+#define tile_pieces __regrain_tile_pieces
+#define tile_pays __regrain_tile_pays
+#define tile_search __regrain_tile_search
+#else
+
 // How many strips are looked at.
 enum { TILE_STRIPS = 64 };
 
@@ -245,8 +263,7 @@ static inline double tile_total(const struct tile_band *band, const struct tile_
          (count->rounds - together) * (machine->block + most * share);
 }
 
-// The sizes of pieces that are looked at, and the next one.
-enum { TILE_LEAST = 4, TILE_MOST = 1024 };
+// The next size of pieces that is looked at, and the one before.
 static inline long tile_longer(long piece) { return piece + (piece % 3 == 0 ? piece / 3 : (piece + 1) / 2); }
 static inline long tile_shorter(long piece) { return piece % 3 == 0 ? piece - piece / 3 : piece - piece / 4; }
 
@@ -429,3 +446,4 @@ static inline struct tile_sizes tile_search_together(const struct tile_band *ban
     }
   return best;
 }
+#endif

@@ -31,6 +31,8 @@ use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
 pub const MODEL: &str = include_str!("tiles.h");
+/// In front of it where the runtime has the search: that is long and takes clang longer than all else of a host's function.
+pub const LINKED: &str = "#define TILE_LINKED\n";
 /// What the text of a nest calls of it.
 pub const SEARCH: &str = "struct tile_sizes";
 
