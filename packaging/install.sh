@@ -20,9 +20,11 @@ filled() { sed "s/@VERSION@/$version/g" "$root/packaging/$1"; }
 
 install -d "$to"/bin "$to"/lib/{regrain/include,regrain/gdb,cmake/Regrain,pkgconfig} "$to"/share/man/man1 \
   "$to"/share/bash-completion/completions "$to"/share/zsh/site-functions "$to"/share/fish/vendor_completions.d
-for tool in regrain regrain-nvcc regrain-images regrain-opt regrain-tune; do
-  install -m 755 "$built/$tool" "$to/bin/"
+for tool in regrain regrain-images regrain-opt regrain-tune; do
+  install -m 755 -s "$built/$tool" "$to/bin/"
 done
+# Each driver has all of LLVM in itself: one file that goes by the name it is called by.
+ln -sf regrain "$to/bin/regrain-nvcc"
 ln -sf regrain-nvcc "$to/bin/nvcc.exe"
 filled regrain-config.in > "$to/bin/regrain-config"
 chmod 755 "$to/bin/regrain-config"

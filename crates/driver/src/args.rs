@@ -158,6 +158,14 @@ pub enum Driver {
     Nvcc,
 }
 
+impl Driver {
+    /// The one that an executable of such a name is: both are one file where they are installed.
+    pub fn named(program: Option<&OsStr>) -> Self {
+        let name = program.and_then(|path| Path::new(path).file_stem());
+        if name.is_some_and(|name| name == "regrain-nvcc" || name == "nvcc") { Self::Nvcc } else { Self::Regrain }
+    }
+}
+
 /// What the options say of architectures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gpu {

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    regrain_driver::main(regrain_driver::Driver::Regrain)
+    regrain_driver::main(regrain_driver::Driver::named(std::env::args_os().next().as_deref()))
 }
