@@ -111,9 +111,23 @@ fn build(context: &Context, known: &Set) -> Result<Held<raw::isl_ast_build>> {
 pub fn code_of(times: &UnionMap, known: &Set) -> Result<Code> {
     let context = times.context();
     let build = build(context, known)?;
-    // SAFETY: a live build and a relation of the same context, of which isl takes a reference.
+    let options = unshifted(times)?;
+    // SAFETY: a live build and relations of the same context; isl takes a reference of each but of the build that it makes code with.
+    let build = unsafe { raw::isl_ast_build_set_options(raw::isl_ast_build_copy(build.0), options.raw_copy()) };
+    let build = hold(context, build, raw::isl_ast_build_free)?;
+    // SAFETY: the same.
     let node = unsafe { raw::isl_ast_build_node_from_schedule_map(build.0, times.raw_copy()) };
     code(context, &hold_node(context, node)?)
+}
+
+/// Keeps isl from moving statements within a loop so that their strides begin together: it takes how far two are apart from a third one, for which it is another
+/// number where parameters are other ones, and then has them in a wrong order (isl 0.25 to 0.27, `generate_component`). It does so in no dimension that an
+/// option asks for the values of; it knows none of this name, so the option does nothing else.
+fn unshifted(times: &UnionMap) -> Result<UnionMap> {
+    let names: Vec<String> = (0..times.range()?.to_set()?.dimensions()?).map(|at| format!("x{at}")).collect();
+    let asked: Vec<String> = names.iter().map(|name| format!("{name} >= 0")).collect();
+    let asked = if asked.is_empty() { "true".into() } else { asked.join(" and ") };
+    UnionMap::parse(times.context(), &format!("{{ [{}] -> unshifted[x] : {asked} and x = 0 }}", names.join(", ")))
 }
 
 /// A condition of parameters in `known` that says that they are in `set`.
