@@ -20,6 +20,13 @@ static int triangle(const long *n, long b0, long e0, long *first, long *last) {
   return low <= high && low < n[1];
 }
 
+// All of n0 rows: 0 <= i < n0, 0 <= j < n1.
+static int rectangle(const long *n, long b0, long e0, long *first, long *last) {
+  *first = 0;
+  *last = n[1] - 1;
+  return b0 < n[0] && e0 >= 0;
+}
+
 static int same(double one, double other) { return one - other < 1e-6 && other - one < 1e-6; }
 
 // Tiles that have an iteration, waves that have a tile, and rounds, by going through all iterations.
@@ -98,6 +105,12 @@ int main(void) {
   counts("skewed", skewed);
   // CHECK: triangle: 0 of many are wrong, tiles of many strips within 5 percent
   counts("triangle", triangle);
+  // Strips of one tile each, more than are looked at, follow one another.
+  // CHECK: one tile at a time: as many rounds as tiles 1
+  const long square[] = {3000, 3000};
+  const struct tile_band rows = {0, 2999, rectangle, square, 9e6, 63e6, 72e6, 2.5, 2, 1, &row, 2};
+  const struct tile_waves one = tile_count(&rows, 22, 4096);
+  printf("one tile at a time: as many rounds as tiles %d\n", one.rounds > 0.9 * one.tiles);
   struct tile_machine slow = machine, fast = machine, empty = machine, narrow = machine, flat = machine;
   slow.launch *= 50;
   fast.launch /= 50;

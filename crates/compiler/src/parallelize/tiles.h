@@ -94,12 +94,13 @@ struct tile_sizes __regrain_tile_search(const struct tile_band *band, const stru
 enum { TILE_STRIPS = 64 };
 
 // Counts tiles, waves with any, and rounds of the workers. Strips begin and end one after the other: those that do so before one that is before them
-// are taken to do so with it.
+// are taken to do so with it. One that is looked at stands for several, which begin evenly up to the next one: a wave has tiles of so many of them.
 static inline struct tile_waves tile_count(const struct tile_band *band, long first_size, long second_size) {
   const long low = tile_below(band->first, first_size), count = tile_below(band->last, first_size) - low + 1;
   const long some = count < TILE_STRIPS ? count : TILE_STRIPS;
   const double weight = (double)count / some;
   long begins[TILE_STRIPS], ends[TILE_STRIPS], strips = 0;
+  double shares[TILE_STRIPS], apart = 0, active = 0;
   struct tile_waves sum = {0, 0, 0, 0};
   for (long at = 0; at < some; at++) {
     long first, last;
@@ -113,19 +114,28 @@ static inline struct tile_waves tile_count(const struct tile_band *band, long fi
     ends[strips++] = last;
     sum.tiles += weight * (last - first + 1);
   }
+  for (long at = 0; at < strips; at++) {
+    if (at + 1 < strips)
+      apart = (double)(begins[at + 1] - begins[at]) / weight;
+    const double waves = ends[at] - begins[at] + 1, all = waves + (weight - 1) * apart;
+    shares[at] = weight * waves / all;
+    ends[at] += (long)(all - waves + 0.5);
+    if (at > 0 && ends[at] < ends[at - 1])
+      ends[at] = ends[at - 1];
+  }
   long begun = 0, ended = 0, wave = strips != 0 ? begins[0] : 0;
   while (ended < strips) {
     while (begun < strips && begins[begun] <= wave)
-      begun++;
+      active += shares[begun++];
     while (ended < strips && ends[ended] < wave)
-      ended++;
+      active -= shares[ended++];
     if (ended == strips)
       break;
     long next = ends[ended] + 1;
     if (begun < strips && begins[begun] < next)
       next = begins[begun];
     if (begun > ended) {
-      const long tiles = (long)((begun - ended) * weight + 0.5), rounds = (tiles + band->workers - 1) / band->workers;
+      const long tiles = active < 1 ? 1 : (long)(active + 0.5), rounds = (tiles + band->workers - 1) / band->workers;
       sum.waves += next - wave;
       sum.alone += tiles > 1 && band->workers > 1 ? 0 : next - wave;
       sum.rounds += (double)(next - wave) * rounds;
