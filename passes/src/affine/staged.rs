@@ -128,12 +128,11 @@ impl Piece<'_, '_> {
     /// The first element that `instances` access, and how many there are at most in each subscript.
     fn boxed(&self, array: usize, instances: &UnionSet, bounds: Bounds) -> Result<(Vec<Term>, Vec<Term>), Reason> {
         let (context, count) = (instances.context(), self.description.arrays[array].strides.len());
-        let elements = self.elements(array, |_| true, bounds)?.intersect_domain(instances)?;
         let mut elements_of = self.elements(array, |_| true, bounds)?;
         if bounds == Bounds::All {
             elements_of = elements_of.intersect_domain(&self.sets.domain)?;
         }
-        let accessed = elements.range()?.to_set()?.coalesce()?;
+        let accessed = instances.apply(&elements_of)?.to_set()?.coalesce()?;
         let list = |name: fn(usize) -> String| (0..self.members).map(name).collect::<Vec<_>>();
         let sizes = list(size_name);
         let ends: Vec<String> = (0..self.members).flat_map(ends_of).collect();
