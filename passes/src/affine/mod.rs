@@ -105,10 +105,20 @@ impl Description<'_> {
 
     /// Which elements an access of a statement is to: `A0[i0] : exists (i1 : 0 <= i1 < n0)`.
     pub fn element(&self, statement: usize, access: &Access<'_>) -> String {
+        self.element_where(statement, access, 0)
+    }
+
+    /// The same of what is known to be an instance of the statement: `A0[o0] : o0 = i0`.
+    pub fn element_of_instance(&self, statement: usize, access: &Access<'_>) -> String {
+        self.element_where(statement, access, self.statements[statement].scope.constraints.len())
+    }
+
+    /// The same without the first constraints of the access.
+    fn element_where(&self, statement: usize, access: &Access<'_>, known: usize) -> String {
         let around = self.statements[statement].scope.variables.len();
         let inner: Vec<String> = access.scope.variables[around..].iter().copied().map(poly::variable_name).collect();
         let (element, equal) = access.place();
-        let all = format!("{equal} and {}", access.scope.text());
+        let all = [&[equal], &access.scope.constraints[known..]].concat().join(" and ");
         let all = if inner.is_empty() { all } else { format!("exists {} : {all}", inner.join(", ")) };
         format!("{element} : {all}")
     }

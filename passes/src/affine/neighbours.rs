@@ -6,7 +6,7 @@
 
 use mlir_bridge::isl::{Error, UnionMap, UnionSet};
 
-use crate::affine::{Description, accesses::Access};
+use crate::affine::{Description, accesses::Access, sets::Sets};
 
 /// More accesses than this are not asked about.
 const MOST: usize = 32;
@@ -17,6 +17,7 @@ const MOST: usize = 32;
 /// isl's budget is spent.
 pub fn scores(
     description: &Description<'_>,
+    sets: &Sets,
     domain: &UnionSet,
     times: &UnionMap,
     count: usize,
@@ -35,24 +36,15 @@ pub fn scores(
         .collect::<Result<_, _>>()?;
     let instances = times.intersect_domain(domain)?.reverse()?;
     let mut scores = vec![0; count];
-    let mut asked = 0;
-    for (number, statement) in description.statements.iter().enumerate() {
-        for access in &description.accesses[statement.accesses.clone()] {
-            asked += 1;
-            if asked > MOST {
-                return Ok(scores);
-            }
-            let element = format!("{} -> {}", description.instance(number), description.element(number, access));
-            let element = UnionMap::parse(context, &format!("{}{{ {element} }}", description.params()))?;
-            let elements = instances.apply_range(&element)?;
-            if elements.is_empty()? {
-                continue; // Of a statement that the launch has nothing of.
-            }
-            let beside = elements.apply_range(&UnionMap::parse(context, &neighbour(access))?)?;
-            for (score, next) in scores.iter_mut().zip(&next) {
-                let moves = !next.apply_range(&elements)?.intersect(&beside)?.is_empty()?;
-                *score += usize::from(moves) * if access.writes { 2 } else { 1 };
-            }
+    for (access, element) in description.accesses.iter().zip(&sets.accesses).take(MOST) {
+        let elements = instances.apply_range(element)?;
+        if elements.is_empty()? {
+            continue; // Of a statement that the launch has nothing of.
+        }
+        let beside = elements.apply_range(&UnionMap::parse(context, &neighbour(access))?)?;
+        for (score, next) in scores.iter_mut().zip(&next) {
+            let moves = !next.apply_range(&elements)?.intersect(&beside)?.is_empty()?;
+            *score += usize::from(moves) * if access.writes { 2 } else { 1 };
         }
     }
     Ok(scores)

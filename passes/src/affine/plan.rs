@@ -497,7 +497,7 @@ impl Mapping<'_, '_, '_> {
             mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
             block = Shape::usual(threads.len()).block;
             if threads.len() > 1 {
-                let scores = neighbours::scores(description, domain, times, threads.len())?;
+                let scores = neighbours::scores(description, sets, domain, times, threads.len())?;
                 for list in [&mut threads, &mut all] {
                     last_is_best(list, &scores);
                 }

@@ -55,6 +55,8 @@ pub struct Sets {
     pub reads: UnionMap,
     /// What they write.
     pub writes: UnionMap,
+    /// Each of the description's accesses, of all instances that can be named: isl takes long to read text.
+    pub accesses: Vec<UnionMap>,
     /// Their order.
     pub times: UnionMap,
 }
@@ -74,7 +76,8 @@ impl Sets {
         }
         let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
         let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
-        let (mut domain, mut reads, mut writes, mut times) = (vec![], vec![], vec![], vec![]);
+        let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
+        let (mut domain, mut times, mut accesses) = (vec![], vec![], vec![]);
         let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
         for (number, statement) in description.statements.iter().enumerate() {
             let instance = description.instance(number);
@@ -83,16 +86,20 @@ impl Sets {
             time.resize(longest, "0".into());
             times.push(format!("{instance} -> [{}]", time.join(", ")));
             for access in &description.accesses[statement.accesses.clone()] {
-                let list = if access.writes { &mut writes } else { &mut reads };
-                list.push(format!("{instance} -> {}", description.element(number, access)));
+                let access_of = format!("{instance} -> {}", description.element_of_instance(number, access));
+                accesses.push(UnionMap::parse(context, &text(vec![access_of]))?);
             }
         }
-        let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
         // Without the ranges of types: isl would take their ends for coefficients of schedules.
         let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&right)?;
-        let within = |list: Vec<String>| UnionMap::parse(context, &text(list))?.intersect_domain(&domain);
-        let (reads, writes, times) = (within(reads)?, within(writes)?, within(times)?);
-        Ok(Self { known, holds, reads, writes, times, domain })
+        let times = UnionMap::parse(context, &text(times))?.intersect_domain(&domain)?;
+        let none = UnionMap::parse(context, &text(vec![]))?;
+        let which = |writes: bool| {
+            let mut pairs = description.accesses.iter().zip(&accesses).filter(|(access, _)| access.writes == writes);
+            let all = pairs.try_fold(none.clone(), |all, (_, access)| all.union(access))?;
+            all.intersect_domain(&domain)
+        };
+        Ok(Self { known, holds, reads: which(false)?, writes: which(true)?, accesses, times, domain })
     }
 
     /// The elements of each array.
