@@ -190,18 +190,13 @@ fn planned(
     wanted: Superposition,
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
-    let scheduled = Scheduled::of(context, description)?;
-    let root = scheduled.schedule.root()?;
-    if !scheduled.is_worth(&root, &scheduled.sets.domain)? {
-        return Err(Reason::Sequential);
-    }
-    // Tiles take isl longer, and are left out where that is too long.
-    if scheduled.is_wave(&root, tiling)?
-        && let (Ok(Some(plan)), _) = limited(limits.way, || scheduled.tiled(tiling, limits))
-    {
-        return Ok(plan);
-    }
-    scheduled.mapped(&root, wanted, limits)
+    let sets = Sets::of(context, description)?;
+    // Neither depends on the schedule.
+    let totals = || Ok((sets.footprints(description)?, sets.work(description)?));
+    let schedule = || Scheduled::of(description, &sets)?.planned(tiling, wanted, limits);
+    let ((totals, _), plan) = beside(limits.way, totals, schedule);
+    let (plan, (footprints, work)) = (plan?, totals?);
+    checked(Plan { footprints, work, ..plan }, description)
 }
 
 /// What `work` gives, if that is within `seconds` of processor time; and the seconds that it took.
@@ -209,16 +204,27 @@ fn limited<T: Serialize + DeserializeOwned>(
     seconds: u64,
     work: impl Fn() -> Result<T, Reason>,
 ) -> (Result<T, Reason>, f64) {
-    let (made, taken) = isl::computed(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
+    beside(seconds, work, || ()).0
+}
+
+/// The same while `own` is done here.
+pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
+    seconds: u64,
+    work: impl Fn() -> Result<T, Reason>,
+    own: impl FnOnce() -> U,
+) -> ((Result<T, Reason>, f64), U) {
+    let computing = isl::begin(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
+    let own = own();
+    let (made, taken) = computing.finish();
     // Where it went wrong there it does so here, where it is told of.
     let result = made.map_or(Err(Reason::Budget), |made| serde_json::from_slice(&made).unwrap_or_else(|_| work()));
-    (result, taken)
+    ((result, taken), own)
 }
 
 /// A nest with isl's schedule of it.
 struct Scheduled<'d, 'c> {
     description: &'d Description<'c>,
-    sets: Sets,
+    sets: &'d Sets,
     dependences: Dependences,
     schedule: Schedule,
     /// The instances of statements with reductions.
@@ -226,13 +232,27 @@ struct Scheduled<'d, 'c> {
 }
 
 impl<'d, 'c> Scheduled<'d, 'c> {
-    fn of(context: &Context, description: &'d Description<'c>) -> Result<Self, Reason> {
-        let sets = Sets::of(context, description)?;
-        let Sets { domain, reads, writes, times, .. } = &sets;
+    fn of(description: &'d Description<'c>, sets: &'d Sets) -> Result<Self, Reason> {
+        let Sets { domain, reads, writes, times, .. } = sets;
         let dependences = Dependences::between(reads, writes, times)?;
         let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
-        let reducible = reducible(context, description)?;
+        let reducible = reducible(domain.context(), description)?;
         Ok(Self { description, sets, dependences, schedule, reducible })
+    }
+
+    /// A plan, with nothing of the nest as a whole yet.
+    fn planned(&self, tiling: &Tiling, wanted: Superposition, limits: &Limits<'_>) -> Result<Plan, Reason> {
+        let root = self.schedule.root()?;
+        if !self.is_worth(&root, &self.sets.domain)? {
+            return Err(Reason::Sequential);
+        }
+        // Tiles take isl longer, and are left out where that is too long.
+        if self.is_wave(&root, tiling)?
+            && let (Ok(Some(plan)), _) = limited(limits.way, || self.tiled(tiling, limits))
+        {
+            return Ok(plan);
+        }
+        self.mapped(&root, wanted, limits)
     }
 
     /// Whether something in `domain` that reaches a node may be done by several threads.
@@ -264,12 +284,12 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             return Ok(None);
         }
         let is_together = *tiling == Tiling::Together;
-        let mut waves = waves(sets, &node, is_together)?;
+        let mut waves = waves(sets, &node, is_together, limits.way)?;
         // What is in shared memory is left out where it takes isl too long, or where its numbers are too large.
         if is_together && let (Ok(made), _) = limited(limits.way, || staged(description, sets, &node)) {
             waves.staged = made;
         }
-        let mut plan = self.plan(schedule.tree(), Host::Waves(Box::new(waves)), Vec::new(), Vec::new())?;
+        let mut plan = self.plan(schedule.tree(), Host::Waves(Box::new(waves)));
         if !fits::plan(&plan, &description.numbers)
             && let Host::Waves(waves) = &mut plan.host
         {
@@ -291,7 +311,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
         };
         let (shares, _) = limited(limits.way, shares);
-        let mut plan = self.plan(self.schedule.tree(), host, launches, grids)?;
+        let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
         if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);
             if !fits::plan(&plan, &self.description.numbers) {
@@ -301,17 +321,11 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         checked(plan, self.description)
     }
 
-    fn plan(
-        &self,
-        tree: String,
-        host: Host,
-        launches: Vec<Weight>,
-        grids: Vec<(Weight, Vec<u32>)>,
-    ) -> Result<Plan, Reason> {
-        let Self { description, sets, .. } = self;
-        let footprints = sets.footprints(description)?;
-        let work = sets.work(description)?;
-        Ok(Plan { tree, holds: sets.holds.clone(), host, footprints, work, launches, grids })
+    /// A plan of nothing yet but this.
+    fn plan(&self, tree: String, host: Host) -> Plan {
+        let holds = self.sets.holds.clone();
+        let (footprints, work, launches, grids) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Plan { tree, holds, host, footprints, work, launches, grids }
     }
 }
 

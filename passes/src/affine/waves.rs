@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::affine::{
     Description, Reason,
-    plan::Launch,
+    plan::{Launch, beside},
     poly::variable_name,
     sets::{Range, Sets, ranges},
     staged::Staged,
@@ -80,26 +80,34 @@ pub fn point_of(dimension: usize) -> String {
     format!("p{dimension}")
 }
 
-/// The waves of tiles of a band of at least two dimensions that may be tiled.
+/// The waves of tiles of a band of at least two dimensions that may be tiled. A tile's code may take so many seconds.
 ///
 /// # Errors
-/// isl fails.
-pub fn waves(sets: &Sets, node: &Node, together: bool) -> Result<Waves, Reason> {
+/// isl fails, or takes longer.
+pub fn waves(sets: &Sets, node: &Node, together: bool, seconds: u64) -> Result<Waves, Reason> {
     let (members, times, domain) = (node.members()?, node.band_times()?, &sets.domain);
-    let all = ranges(&dimensions(sets, &times, domain, members, &[0, 1])?, &sets.known, |at| format!("x{at}"))?;
-    let band = <[Range; 2]>::try_from(all).map_err(|_| Reason::Budget)?;
-    // Of a box that has ends in some dimensions, the ranges of others.
-    let inside = |ends: &[usize], wanted: &[usize]| {
-        let within = Within::boxed(ends);
-        let instances = within.instances(&times, members)?.intersect(domain)?;
-        ranges(&dimensions(sets, &times, &instances, members, wanted)?, &within.known(sets)?, |at| format!("x{at}"))
-    };
-    let strip = inside(&[0], &[1])?.pop().ok_or(Reason::Budget)?;
     let further: Vec<usize> = (if together { 2 } else { 2.max(members - 1) }..members).collect();
-    let inner = if further.is_empty() { Vec::new() } else { inside(&[0, 1], &further)? };
-    let within = if together { Within::point(members) } else { Within::boxed(&[&[0, 1], &further[..]].concat()) };
-    let piece = within.instances(&times, members)?.intersect(domain)?;
-    let code = code_of(&node.times_below()?.intersect_domain(&piece)?, &within.known(sets)?)?;
+    let tile = || {
+        let within = if together { Within::point(members) } else { Within::boxed(&[&[0, 1], &further[..]].concat()) };
+        let piece = within.instances(&times, members)?.intersect(domain)?;
+        Ok(code_of(&node.times_below()?.intersect_domain(&piece)?, &within.known(sets)?)?)
+    };
+    let boxes = || {
+        let all = ranges(&dimensions(sets, &times, domain, members, &[0, 1])?, &sets.known, |at| format!("x{at}"))?;
+        let band = <[Range; 2]>::try_from(all).map_err(|_| Reason::Budget)?;
+        // Of a box that has ends in some dimensions, the ranges of others.
+        let inside = |ends: &[usize], wanted: &[usize]| {
+            let within = Within::boxed(ends);
+            let instances = within.instances(&times, members)?.intersect(domain)?;
+            let all = dimensions(sets, &times, &instances, members, wanted)?;
+            ranges(&all, &within.known(sets)?, |at| format!("x{at}"))
+        };
+        let strip = inside(&[0], &[1])?.pop().ok_or(Reason::Budget)?;
+        let inner = if further.is_empty() { Vec::new() } else { inside(&[0, 1], &further)? };
+        Ok::<_, Reason>((band, strip, inner))
+    };
+    let ((code, _), boxes) = beside(seconds, tile, boxes);
+    let (code, (band, strip, inner)) = (code?, boxes?);
     let launch = Launch {
         threads: Vec::new(),
         block: vec![1],

@@ -9,7 +9,7 @@ mod schedule;
 mod sets;
 
 pub use code::{Code, Kind, Term, code_of, condition, term};
-pub use probe::computed;
+pub use probe::{Computing, begin};
 pub use schedule::{Dependences, Node, Schedule, Step};
 pub use sets::{Set, UnionMap, UnionSet};
 

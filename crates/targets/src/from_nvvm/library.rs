@@ -4,8 +4,6 @@
 //! names, a PTX instruction is `__regrain_ptx_*`. Definitions are `linkonce_odr` and free of `target-cpu` and
 //! `target-features`.
 
-use std::sync::OnceLock;
-
 use inkwell::context::Context;
 use inkwell::module::Module;
 use mlir_bridge::llvm;
@@ -22,7 +20,7 @@ pub struct DeviceLibrary {
     bitcode: &'static [u8],
     runtime: &'static [&'static str],
     vectors: &'static [(u32, &'static [u8])],
-    signatures: OnceLock<Result<Library, String>>,
+    signatures: Library,
 }
 
 impl DeviceLibrary {
@@ -33,7 +31,7 @@ impl DeviceLibrary {
         runtime: &'static [&'static str],
         vectors: &'static [(u32, &'static [u8])],
     ) -> Self {
-        Self { bitcode, runtime, vectors, signatures: OnceLock::new() }
+        Self { bitcode, runtime, vectors, signatures: Library::new(parse, bitcode, runtime) }
     }
 
     /// The library as a module of `context`, with bodies that are read when they are linked.
@@ -69,14 +67,9 @@ impl DeviceLibrary {
         self.runtime.contains(&symbol)
     }
 
-    /// What inline PTX may call; read once.
-    pub(super) fn signatures(&self) -> Result<&Library, Error> {
-        let read = || {
-            let context = Context::create();
-            let module = self.load(&context).map_err(|e| e.to_string())?;
-            Ok(Library::of(&module, self.runtime))
-        };
-        self.signatures.get_or_init(read).as_ref().map_err(|e| Error::internal("reading the device library", e))
+    /// What inline PTX may call.
+    pub(super) fn signatures(&self) -> &Library {
+        &self.signatures
     }
 }
 

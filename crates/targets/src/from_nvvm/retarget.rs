@@ -31,7 +31,7 @@ use crate::{Error, machines};
 
 /// Makes `module` IR of the destination, over its device library, which is not linked yet. Symbols keep their names.
 pub fn retarget<'ctx>(module: &Module<'ctx>, destination: &dyn Destination) -> Result<(), Error> {
-    let library = destination.library().signatures()?;
+    let library = destination.library().signatures();
     inline_ptx::lower_inline_ptx(module, library).map_err(|all| match all.into_iter().next() {
         Some(first) => Error::Unsupported(first),
         None => Error::internal("lowering inline PTX", "no reason given"),

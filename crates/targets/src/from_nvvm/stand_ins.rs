@@ -54,7 +54,7 @@ pub(crate) fn stand_in<'ctx>(
         found.push(Unsupported { function: caller, location, what });
         Ok::<(), Error>(())
     };
-    let library = library.signatures()?;
+    let library = library.signatures();
     for (call, name, what) in unsupported_statements(module, library) {
         put(call, &name, what)?;
     }
@@ -64,9 +64,11 @@ pub(crate) fn stand_in<'ctx>(
             continue;
         }
         let symbol = intrinsic_symbol(&name);
+        let Some(what) = lack(&symbol) else { continue };
         let has = library.has(&symbol) || library.has(&struct_intrinsic_symbol(&name));
-        let has = has || is_lowered_matrix(intrinsic, library);
-        let Some(what) = lack(&symbol).filter(|_| !has) else { continue };
+        if has || is_lowered_matrix(intrinsic, library) {
+            continue;
+        }
         for call in llvm::users(intrinsic.as_global_value()) {
             put(call, &format!("{symbol}.lacks"), format!("{target} has no {what} ('{name}')"))?;
         }

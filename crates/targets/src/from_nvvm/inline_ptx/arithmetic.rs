@@ -42,7 +42,7 @@ pub(crate) fn open<'ctx>(
     library: &DeviceLibrary,
     cuda_arch: u32,
 ) -> Result<(), Error> {
-    let signatures = library.signatures()?;
+    let signatures = library.signatures();
     let mut statements: Vec<_> = collect(module).into_iter().filter(may_compute).collect();
     statements.extend(matrix_intrinsics(module));
     let mut functions = BTreeMap::new();

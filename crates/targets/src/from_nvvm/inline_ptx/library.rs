@@ -1,8 +1,13 @@
 //! What the device library offers: the signature of each of its functions.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
+use inkwell::context::Context;
 use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+
+use crate::Error;
 
 /// A function's type in textual IR.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,31 +23,58 @@ impl Signature {
     }
 }
 
-/// The functions of a device library by name.
-pub(in crate::from_nvvm) struct Library(HashMap<String, Signature>);
+/// The functions of a device library by name, which are read when the first one is asked for: few modules ask for any.
+pub(in crate::from_nvvm) struct Library {
+    /// Reads the library as a module.
+    read: for<'ctx> fn(&'static [u8], &'ctx Context) -> Result<Module<'ctx>, Error>,
+    bitcode: &'static [u8],
+    runtime: &'static [&'static str],
+    functions: OnceLock<HashMap<String, Signature>>,
+}
 
 impl Library {
-    /// What `module` defines, and the functions `runtime`, which have neither parameters nor a result.
-    pub(in crate::from_nvvm) fn of(module: &Module<'_>, runtime: &[&str]) -> Self {
-        let signatures = module.get_functions().filter(|f| !f.as_global_value().is_declaration()).map(|function| {
-            let ty = function.get_type();
-            let result = ty.get_return_type().map_or("void".to_string(), |ty| text(&ty.print_to_string().to_string()));
-            let parameters = ty.get_param_types().iter().map(|p| text(&p.print_to_string().to_string())).collect();
-            (function.get_name().to_string_lossy().into_owned(), Signature { result, parameters })
-        });
-        let plain = || Signature { result: "void".into(), parameters: Vec::new() };
-        Self(signatures.chain(runtime.iter().map(|name| (name.to_string(), plain()))).collect())
+    /// What the module that `read` makes of `bitcode` defines, and the functions `runtime`, which have neither parameters nor a result.
+    pub(in crate::from_nvvm) const fn new(
+        read: for<'ctx> fn(&'static [u8], &'ctx Context) -> Result<Module<'ctx>, Error>,
+        bitcode: &'static [u8],
+        runtime: &'static [&'static str],
+    ) -> Self {
+        Self { read, bitcode, runtime, functions: OnceLock::new() }
+    }
+
+    fn functions(&self) -> &HashMap<String, Signature> {
+        self.functions.get_or_init(|| {
+            let context = Context::create();
+            let plain = || Signature { result: "void".into(), parameters: Vec::new() };
+            let mut found: HashMap<_, _> = self.runtime.iter().map(|name| (name.to_string(), plain())).collect();
+            // What cannot be read has nothing, and is told of where it is linked.
+            if let Ok(module) = (self.read)(self.bitcode, &context) {
+                found.extend(defined(&module));
+            }
+            found
+        })
     }
 
     /// Whether the library, or the runtime, has a function.
     pub(in crate::from_nvvm) fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.functions().contains_key(name)
     }
 
     /// The signature of a function that the library defines.
     pub(super) fn get(&self, name: &str) -> Option<&Signature> {
-        self.0.get(name)
+        self.functions().get(name)
     }
+}
+
+/// The signatures of what a module defines.
+fn defined(module: &Module<'_>) -> HashMap<String, Signature> {
+    let signature = |function: FunctionValue<'_>| {
+        let ty = function.get_type();
+        let result = ty.get_return_type().map_or("void".to_string(), |ty| text(&ty.print_to_string().to_string()));
+        let parameters = ty.get_param_types().iter().map(|p| text(&p.print_to_string().to_string())).collect();
+        (function.get_name().to_string_lossy().into_owned(), Signature { result, parameters })
+    };
+    module.get_functions().filter(|function| !function.as_global_value().is_declaration()).map(signature).collect()
 }
 
 /// inkwell prints a type with quotes around it.
