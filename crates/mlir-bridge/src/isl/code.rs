@@ -98,10 +98,13 @@ fn hold_node(context: &Context, raw: *mut raw::isl_ast_node) -> Result<Held<raw:
     hold(context, raw, raw::isl_ast_node_free)
 }
 
-fn build(context: &Context, known: &Set) -> Result<Held<raw::isl_ast_build>> {
+/// What makes code for parameters in `known`. It has all parameters of `space`, which it takes: isl leaves out of remainders what is none of its own (0.25 to
+/// 0.27), and `(-n0 - t0 + 34) % 5` is another number without t0.
+fn build(context: &Context, known: &Set, space: *mut raw::isl_space) -> Result<Held<raw::isl_ast_build>> {
     context.same(known.context());
-    // SAFETY: a live set of parameters, of which isl takes a reference.
-    hold(context, unsafe { raw::isl_ast_build_from_context(known.raw_copy()) }, raw::isl_ast_build_free)
+    // SAFETY: a live set of parameters, of which isl takes a reference, and a space of the same context.
+    let build = unsafe { raw::isl_ast_build_from_context(raw::isl_set_align_params(known.raw_copy(), space)) };
+    hold(context, build, raw::isl_ast_build_free)
 }
 
 /// Code for the instances that `times` orders, for parameters in `known`.
@@ -110,7 +113,7 @@ fn build(context: &Context, known: &Set) -> Result<Held<raw::isl_ast_build>> {
 /// The budget is spent.
 pub fn code_of(times: &UnionMap, known: &Set) -> Result<Code> {
     let context = times.context();
-    let build = build(context, known)?;
+    let build = build(context, known, times.raw_space())?;
     let options = unshifted(times)?;
     // SAFETY: a live build and relations of the same context; isl takes a reference of each but of the build that it makes code with.
     let build = unsafe { raw::isl_ast_build_set_options(raw::isl_ast_build_copy(build.0), options.raw_copy()) };
@@ -136,7 +139,7 @@ fn unshifted(times: &UnionMap) -> Result<UnionMap> {
 /// The budget is spent.
 pub fn condition(set: &Set, known: &Set) -> Result<Term> {
     let context = set.context();
-    let build = build(context, known)?;
+    let build = build(context, known, set.raw_space())?;
     // SAFETY: a live build and a set of the same context, of which isl takes a reference.
     let expression = unsafe { raw::isl_ast_build_expr_from_set(build.0, set.raw_copy()) };
     expr(context, &hold_expr(context, expression)?)
@@ -149,7 +152,7 @@ pub fn condition(set: &Set, known: &Set) -> Result<Term> {
 pub fn term(set: &Set, dimension: usize, greatest: bool, known: &Set) -> Result<Term> {
     let context = set.context();
     let params = known.intersect(&set.params()?)?;
-    let build = build(context, &params)?;
+    let build = build(context, &params, set.raw_space())?;
     // SAFETY: live objects of one context; isl takes references of set and function.
     let expression = unsafe {
         let end = if greatest { raw::isl_set_dim_max } else { raw::isl_set_dim_min };

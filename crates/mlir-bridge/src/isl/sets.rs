@@ -107,6 +107,12 @@ impl Set {
         }
     }
 
+    /// Its space, which is whoever's that asks.
+    pub(super) fn raw_space(&self) -> *mut raw::isl_space {
+        // SAFETY: a live set.
+        unsafe { raw::isl_set_get_space(self.raw) }
+    }
+
     pub(super) fn raw_copy(&self) -> *mut raw::isl_set {
         self.give()
     }
@@ -223,6 +229,12 @@ impl UnionMap {
 
     pub(super) fn from_raw(context: &Context, raw: *mut raw::isl_union_map) -> Result<Self> {
         Self::take(context, raw)
+    }
+
+    /// The parameters that it may have, which are whoever's that asks.
+    pub(super) fn raw_space(&self) -> *mut raw::isl_space {
+        // SAFETY: a live relation.
+        unsafe { raw::isl_union_map_get_space(self.raw) }
     }
 
     pub(super) fn raw_copy(&self) -> *mut raw::isl_union_map {
