@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::failure;
 use super::grid_barrier::GridBarrier;
 use super::kernel::Kernel;
+use super::parts::Parts;
 use super::shuffle::Shuffle;
 use crate::abi::{Dim3, Entry};
 use crate::error::CudaError;
@@ -49,6 +50,8 @@ pub struct Job {
     /// When others were called to it.
     pub called: OnceLock<Instant>,
     pub next: AtomicU64,
+    /// The rest of its blocks, divided among OS threads that were called to it.
+    pub parts: OnceLock<&'static Parts>,
     /// Blocks that were taken and not begun, and how many tasks of them there are.
     pub returned: Mutex<Vec<Range<u64>>>,
     pub returns: AtomicU32,
@@ -72,6 +75,7 @@ impl Job {
     pub fn restart(&mut self) {
         self.grid_id = next_grid();
         *self.next.get_mut() = self.total;
+        self.parts = OnceLock::new();
         *self.returns.get_mut() = 0;
         self.returned.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         *self.has_failed.get_mut() = false;
@@ -120,13 +124,20 @@ impl Job {
         blocks.next_multiple_of(u64::from(self.kernel.together.load(Ordering::Relaxed)).max(1))
     }
 
-    /// The next task for a worker.
-    pub fn next_chunk(&self) -> Option<Range<u64>> {
-        self.take(self.chunk)
+    /// Divides the blocks that nobody has taken among OS threads, before any is called to the grid. Blocks may run before earlier ones then.
+    pub fn divide(&self, parts: &'static Parts) {
+        let rest = self.next.swap(self.total, Ordering::Relaxed).min(self.total)..self.total;
+        parts.divide(rest, self.whole(1));
+        let _ = self.parts.set(parts);
     }
 
-    /// The next blocks for a worker, up to `count`: in increasing order, so that a block may wait for an earlier one.
-    pub fn take(&self, count: u64) -> Option<Range<u64>> {
+    /// The next task for a worker of that number in the pool.
+    pub fn next_chunk(&self, member: usize) -> Option<Range<u64>> {
+        self.take(member, self.chunk)
+    }
+
+    /// The next blocks for a worker, up to `count`: in increasing order where they are not divided, so that a block may wait for an earlier one.
+    fn take(&self, member: usize, count: u64) -> Option<Range<u64>> {
         if self.failed() {
             return None;
         }
@@ -136,7 +147,11 @@ impl Job {
             return Some(block..block + 1);
         }
         // What waits for the block before it must not wait for a whole task.
-        let count = if self.kernel.waits.load(Ordering::Relaxed) { 1 } else { count };
+        let waits = self.kernel.waits.load(Ordering::Relaxed);
+        let count = if waits { 1 } else { count };
+        if let Some(parts) = self.parts.get() {
+            return if waits { parts.first(count) } else { parts.take(member, count) };
+        }
         if self.next.load(Ordering::Relaxed) >= self.total {
             return None;
         }
@@ -147,7 +162,7 @@ impl Job {
     /// [`Job::take`] while nobody but this OS thread takes any: without what orders those who do.
     pub fn take_alone(&self, count: u64) -> Option<Range<u64>> {
         if self.kernel.waits.load(Ordering::Relaxed) {
-            return self.take(count);
+            return self.take(0, count);
         }
         let start = self.next.load(Ordering::Relaxed);
         let end = start.saturating_add(count).min(self.total);
@@ -180,7 +195,8 @@ impl Job {
 
     /// Whether there are blocks that nobody has begun or is about to.
     pub fn has_blocks(&self) -> bool {
-        self.returns.load(Ordering::Acquire) != 0 || self.next.load(Ordering::Relaxed) < self.total
+        let is_divided = || self.parts.get().is_some_and(|parts| parts.has_blocks());
+        self.returns.load(Ordering::Acquire) != 0 || self.next.load(Ordering::Relaxed) < self.total || is_divided()
     }
 
     pub fn failed(&self) -> bool {

@@ -9,6 +9,7 @@ use super::gate::Gate;
 use super::job::Job;
 use super::kernel::Kernel;
 use super::pace::Price;
+use super::parts::Parts;
 
 /// Of how many parts the launching thread runs one before it looks whether the guess of its time was right.
 pub const PARTS: u64 = 4;
@@ -67,13 +68,22 @@ impl Watch {
     }
 }
 
+/// The OS threads of the pool besides the launching one.
+#[derive(Clone, Copy)]
+pub struct Others<'a> {
+    pub gate: &'a Gate,
+    pub delays: &'a Delays,
+    pub count: u32,
+    /// Where blocks are divided among all.
+    pub parts: &'static Parts,
+}
+
 /// The launching thread at work at a grid that others may be called to.
 pub struct Lead<'a> {
     job: &'a Job,
-    gate: &'a Gate,
-    delays: &'a Delays,
-    /// OS threads of the pool besides this one.
-    others: u32,
+    others: Others<'a>,
+    /// Blocks are known not to wait for earlier ones: each OS thread may begin with those of its own part.
+    divides: bool,
     /// When the first block began.
     start: Option<Instant>,
     /// What the grid was to take by launches before, in nanoseconds.
@@ -89,19 +99,14 @@ pub struct Lead<'a> {
 
 impl<'a> Lead<'a> {
     /// Before the first block; calls others at once unless launches before say that it does not pay.
-    pub fn new(
-        job: &'a Job,
-        gate: &'a Gate,
-        delays: &'a Delays,
-        credit: &mut Credit,
-        others: u32,
-        forecast: Forecast,
-    ) -> Self {
-        let mut lead = Self { guess: forecast.guess, ..Self::idle(job, gate, delays, others) };
+    pub fn new(job: &'a Job, others: Others<'a>, credit: &mut Credit, forecast: Forecast) -> Self {
+        let mut lead = Self { guess: forecast.guess, ..Self::idle(job, others) };
         let Some(time) = forecast.time else {
             lead.call(u64::MAX);
             return lead;
         };
+        let delays = others.delays;
+        lead.divides = true;
         lead.alone = forecast.pauses && lead.is_small(time);
         if !forecast.pauses && delays.pays(time, lead.all_asleep()) {
             lead.call(time);
@@ -114,18 +119,17 @@ impl<'a> Lead<'a> {
     }
 
     /// At a grid that takes longer than foreseen: calls others.
-    pub fn late(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
-        let mut lead = Self::idle(job, gate, delays, others);
+    pub fn late(job: &'a Job, others: Others<'a>) -> Self {
+        let mut lead = Self::idle(job, others);
         lead.call(u64::MAX);
         lead
     }
 
-    fn idle(job: &'a Job, gate: &'a Gate, delays: &'a Delays, others: u32) -> Self {
+    fn idle(job: &'a Job, others: Others<'a>) -> Self {
         Self {
             job,
-            gate,
-            delays,
             others,
+            divides: false,
             start: None,
             guess: None,
             taken: 0,
@@ -136,27 +140,30 @@ impl<'a> Lead<'a> {
     }
 
     fn all_asleep(&self) -> bool {
-        self.gate.asleep() >= self.others
+        self.others.gate.asleep() >= self.others.count
     }
 
     fn nobody_comes(&self) -> bool {
-        self.all_asleep() && !self.gate.is_somebody_coming()
+        self.all_asleep() && !self.others.gate.is_somebody_coming()
     }
 
     /// Whether work of so many nanoseconds is not enough to wake somebody for.
     fn is_small(&self, time: u64) -> bool {
-        !self.delays.pays(time, true)
+        !self.others.delays.pays(time, true)
     }
 
     /// Lets others in, for work of so many nanoseconds: as many as have enough of it.
     fn call(&mut self, time: u64) {
         self.called = true;
         let tasks = self.job.total.div_ceil(self.job.chunk);
-        let enough = (time / self.delays.asleep().max(1)).min(tasks);
-        let wake = enough.saturating_sub(1).clamp(1, u64::from(self.others));
+        let enough = (time / self.others.delays.asleep().max(1)).min(tasks);
+        let wake = enough.saturating_sub(1).clamp(1, u64::from(self.others.count));
+        if self.divides {
+            self.job.divide(self.others.parts);
+        }
         let now = *self.job.called.get_or_init(Instant::now);
-        if self.gate.open(self.job, wake as u32) {
-            self.delays.learn_waking(now.elapsed());
+        if self.others.gate.open(self.job, wake as u32) {
+            self.others.delays.learn_waking(now.elapsed());
         }
     }
 
@@ -164,7 +171,7 @@ impl<'a> Lead<'a> {
     /// as long as a call.
     fn first_part(&self, time: u64) -> u64 {
         let part = self.job.total / PARTS;
-        let much = self.job.total.saturating_mul(self.delays.asleep()) / time.max(1);
+        let much = self.job.total.saturating_mul(self.others.delays.asleep()) / time.max(1);
         if self.is_small(time) { part.max(1) } else { much.clamp(1, part.max(1)) }
     }
 
@@ -175,7 +182,7 @@ impl<'a> Lead<'a> {
             self.judge(start);
         }
         let blocks = match self.guess {
-            _ if self.called => self.job.next_chunk(),
+            _ if self.called => self.job.next_chunk(0),
             Some(time) if self.taken == 0 => self.job.take_alone(self.job.whole(self.first_part(time))),
             Some(_) => self.job.take_alone(self.job.total),
             None => self.job.take_alone(self.job.whole(self.taken.max(1))),
@@ -190,7 +197,7 @@ impl<'a> Lead<'a> {
         self.job.kernel.pace.learn(time, self.taken, self.job.threads());
         let all = (time / self.taken.max(1)).saturating_mul(total);
         let rest = all / total.max(1) * (total - self.taken);
-        if self.delays.pays(rest, self.all_asleep()) && !(self.alone && self.is_small(rest)) {
+        if self.others.delays.pays(rest, self.all_asleep()) && !(self.alone && self.is_small(rest)) {
             self.call(rest);
             self.says_nothing = true;
         } else if self.guess.is_some_and(|guess| all / 2 > guess) {
@@ -208,12 +215,12 @@ impl<'a> Lead<'a> {
         if self.taken != 0 {
             job.kernel.pace.learn_beside(nanoseconds(start.elapsed()), self.taken, job.threads());
         }
-        self.gate.shut(LONGEST_LOOK);
+        self.others.gate.shut(LONGEST_LOOK);
         if let (Some(guess), Some(called), false) = (self.guess, job.called.get(), self.says_nothing) {
             // A gain that waking somebody would eat up must be a clear one.
             let least = if self.is_small(guess) { guess / 4 * 3 } else { guess };
             let paid = nanoseconds(start.min(*called).elapsed()) < least;
-            job.kernel.help.learn(paid, Price { call: self.delays.asleep(), time: guess });
+            job.kernel.help.learn(paid, Price { call: self.others.delays.asleep(), time: guess });
         }
     }
 }

@@ -50,6 +50,7 @@ mod mipmaps;
 mod output;
 mod pace;
 mod pages;
+mod parts;
 mod pool;
 mod pools;
 mod processors;

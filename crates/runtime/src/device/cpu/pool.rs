@@ -12,7 +12,8 @@ use super::calling::{Credit, Delays, LONGEST_LOOK, Patience, nanoseconds};
 use super::fault;
 use super::gate::Gate;
 use super::job::Job;
-use super::lead::{self, Forecast, Lead, Watch};
+use super::lead::{self, Forecast, Lead, Others, Watch};
+use super::parts::Parts;
 use super::processors::threads;
 use super::relief;
 use super::run::{self, run};
@@ -29,6 +30,7 @@ struct Pool {
     is_held: AtomicBool,
     gate: Gate,
     delays: Delays,
+    parts: Parts,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -45,10 +47,11 @@ fn pool() -> &'static Pool {
             is_held: AtomicBool::new(false),
             gate: Gate::new(),
             delays: Delays::default(),
+            parts: Parts::new(threads()),
         }));
-        for _ in 1..threads() {
+        for member in 1..threads() {
             // A pool with fewer threads than wished for is slower, not wrong.
-            let made = std::thread::Builder::new().name("regrain-worker".into()).spawn(move || serve(pool));
+            let made = std::thread::Builder::new().name("regrain-worker".into()).spawn(move || serve(pool, member));
             pool.others.fetch_add(u32::from(made.is_ok()), Ordering::Relaxed);
         }
         pool
@@ -81,10 +84,10 @@ pub fn help(job: &Job) {
     fault::prepare_thread();
     let mut worker = Worker::new();
     // SAFETY: a worker of this OS thread's own; the launch waits for this thread before the job goes.
-    unsafe { run(&raw mut *worker, job, &mut || job.next_chunk()) };
+    unsafe { run(&raw mut *worker, job, &mut || job.next_chunk(0)) };
 }
 
-fn serve(pool: &'static Pool) {
+fn serve(pool: &'static Pool, member: usize) {
     let mut seen = 0;
     let mut patience = Patience::default();
     loop {
@@ -101,7 +104,7 @@ fn serve(pool: &'static Pool) {
         patience.learn(visit.waited, pool.delays.asleep());
         seen = visit.number;
         pool.gate.settle();
-        take_part(job, &mut || job.next_chunk());
+        take_part(job, &mut || job.next_chunk(member));
         pool.gate.leave();
     }
 }
@@ -118,20 +121,20 @@ pub enum Way {
 }
 
 /// Holds the pool for one grid.
-struct Held<'a> {
-    pool: &'a Pool,
-    credit: MutexGuard<'a, Credit>,
+struct Held {
+    pool: &'static Pool,
+    credit: MutexGuard<'static, Credit>,
 }
 
-impl<'a> Held<'a> {
-    fn new(pool: &'a Pool, credit: MutexGuard<'a, Credit>, legacy: bool) -> Self {
+impl Held {
+    fn new(pool: &'static Pool, credit: MutexGuard<'static, Credit>, legacy: bool) -> Self {
         pool.legacy.store(legacy, Ordering::Relaxed);
         pool.is_held.store(true, Ordering::Relaxed);
         Self { pool, credit }
     }
 
     /// The pool, unless another grid has it that may run beside this one.
-    fn take(pool: &'a Pool, way: Way) -> Option<Self> {
+    fn take(pool: &'static Pool, way: Way) -> Option<Self> {
         let legacy = way != Way::Beside { legacy: false };
         match pool.launch.try_lock() {
             Ok(credit) => Some(Self::new(pool, credit, legacy)),
@@ -144,7 +147,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for Held {
     fn drop(&mut self) {
         self.pool.legacy.store(false, Ordering::Relaxed);
         self.pool.is_held.store(false, Ordering::Release);
@@ -189,15 +192,15 @@ fn run_timed(job: &Job, way: Way) {
 }
 
 /// Runs a grid on this OS thread that is known to be small; calls others if a part of it took long after all.
-fn run_at_a_glance(pool: &Pool, job: &Job, others: u32) {
+fn run_at_a_glance(job: &Job, others: Others<'_>) {
     let (watch, first) = (Watch::new(job.kernel), job.whole((job.total / lead::PARTS).max(1)));
     let mut late: Option<Lead> = None;
     take_part(job, &mut || match &mut late {
         Some(lead) => lead.next(),
         None => match job.next.load(Ordering::Relaxed) {
             0 => job.take_alone(first),
-            taken if taken < job.total && watch.is_late(job, taken, &pool.delays) => {
-                late.insert(Lead::late(job, &pool.gate, &pool.delays, others)).next()
+            taken if taken < job.total && watch.is_late(job, taken, others.delays) => {
+                late.insert(Lead::late(job, others)).next()
             }
             _ => job.take_alone(job.total),
         },
@@ -219,11 +222,12 @@ fn run_held(held: &mut Held, job: &mut Job, way: Way) {
         run_timed(job, way);
     } else {
         let forecast = Forecast::new(job, &pool.delays);
+        let others = Others { gate: &pool.gate, delays: &pool.delays, count: others, parts: &pool.parts };
         if forecast.is_sure {
-            return run_at_a_glance(pool, job, others);
+            return run_at_a_glance(job, others);
         }
-        job.fit_chunk(pool.delays.awake(), u64::from(others) + 1);
-        let mut lead = Lead::new(job, &pool.gate, &pool.delays, &mut held.credit, others, forecast);
+        job.fit_chunk(pool.delays.awake(), u64::from(others.count) + 1);
+        let mut lead = Lead::new(job, others, &mut held.credit, forecast);
         take_part(job, &mut || lead.next());
         lead.finish();
     }
@@ -252,7 +256,7 @@ fn run_beside(pool: &Pool, job: &mut Job) {
                 pool.gate.open(job, others);
             }
         }
-        job.next_chunk()
+        job.next_chunk(0)
     });
     if held.is_some() {
         pool.gate.shut(LONGEST_LOOK);
@@ -266,7 +270,7 @@ fn run_in_turns(pool: &Pool, job: &mut Job, others: u32) {
     if calls {
         pool.gate.open(job, others);
     }
-    take_part(job, &mut || job.next_chunk());
+    take_part(job, &mut || job.next_chunk(0));
     if calls {
         pool.gate.shut(LONGEST_LOOK);
     }

@@ -137,7 +137,7 @@ pub unsafe fn run_row<'a>(worker: *mut Worker, jobs: impl Iterator<Item = &'a mu
                 let job = &*job;
                 (*worker).prepare(job);
                 (*worker).chunk = 0..job.total;
-                run_blocks(worker, job, &mut || job.next_chunk());
+                run_blocks(worker, job, &mut || job.next_chunk(0));
                 if job.kernel.waits.load(Ordering::Relaxed) {
                     relief::join(job);
                 }

@@ -68,7 +68,7 @@ pub unsafe fn run(worker: *mut Worker, job: &Job, barrier: &GridBarrier) {
     // SAFETY: exclusive access by contract, no coroutine is alive between shares.
     unsafe {
         (*worker).turn_stacks.resize(STACK);
-        while let Some(share) = job.next_chunk() {
+        while let Some(share) = job.next_chunk(0) {
             let mut blocks = begin(worker, job, share);
             while !job.failed() && !blocks.is_empty() {
                 if take_turns(worker, job, barrier, &mut blocks) {
