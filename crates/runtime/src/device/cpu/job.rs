@@ -124,8 +124,11 @@ impl Job {
         blocks.next_multiple_of(u64::from(self.kernel.together.load(Ordering::Relaxed)).max(1))
     }
 
-    /// Divides the blocks that nobody has taken among OS threads, before any is called to the grid. Blocks may run before earlier ones then.
+    /// Divides the blocks that nobody has taken among OS threads, before any is called to the grid, where no block may wait for an earlier one.
     pub fn divide(&self, parts: &'static Parts) {
+        if self.block_entry.is_none() || self.kernel.blocks_may_wait {
+            return;
+        }
         let rest = self.next.swap(self.total, Ordering::Relaxed).min(self.total)..self.total;
         parts.divide(rest, self.whole(1));
         let _ = self.parts.set(parts);
@@ -146,12 +149,11 @@ impl Job {
         {
             return Some(block..block + 1);
         }
-        // What waits for the block before it must not wait for a whole task.
-        let waits = self.kernel.waits.load(Ordering::Relaxed);
-        let count = if waits { 1 } else { count };
         if let Some(parts) = self.parts.get() {
-            return if waits { parts.first(count) } else { parts.take(member, count) };
+            return parts.take(member, count);
         }
+        // What waits for the block before it must not wait for a whole task.
+        let count = if self.kernel.waits.load(Ordering::Relaxed) { 1 } else { count };
         if self.next.load(Ordering::Relaxed) >= self.total {
             return None;
         }

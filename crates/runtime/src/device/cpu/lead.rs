@@ -82,8 +82,6 @@ pub struct Others<'a> {
 pub struct Lead<'a> {
     job: &'a Job,
     others: Others<'a>,
-    /// Blocks are known not to wait for earlier ones: each OS thread may begin with those of its own part.
-    divides: bool,
     /// When the first block began.
     start: Option<Instant>,
     /// What the grid was to take by launches before, in nanoseconds.
@@ -106,7 +104,6 @@ impl<'a> Lead<'a> {
             return lead;
         };
         let delays = others.delays;
-        lead.divides = true;
         lead.alone = forecast.pauses && lead.is_small(time);
         if !forecast.pauses && delays.pays(time, lead.all_asleep()) {
             lead.call(time);
@@ -129,7 +126,6 @@ impl<'a> Lead<'a> {
         Self {
             job,
             others,
-            divides: false,
             start: None,
             guess: None,
             taken: 0,
@@ -158,9 +154,7 @@ impl<'a> Lead<'a> {
         let tasks = self.job.total.div_ceil(self.job.chunk);
         let enough = (time / self.others.delays.asleep().max(1)).min(tasks);
         let wake = enough.saturating_sub(1).clamp(1, u64::from(self.others.count));
-        if self.divides {
-            self.job.divide(self.others.parts);
-        }
+        self.job.divide(self.others.parts);
         let now = *self.job.called.get_or_init(Instant::now);
         if self.others.gate.open(self.job, wake as u32) {
             self.others.delays.learn_waking(now.elapsed());

@@ -38,12 +38,8 @@ impl Parts {
 
     /// The next blocks for an OS thread, up to `count`: of its own part, or of the first one that has any.
     pub fn take(&self, member: usize, count: u64) -> Option<Range<u64>> {
-        self.0.get(member).and_then(|own| own.take(count)).or_else(|| self.first(count))
-    }
-
-    /// The first blocks that nobody has taken, up to `count`.
-    pub fn first(&self, count: u64) -> Option<Range<u64>> {
-        self.0.iter().find_map(|part| part.take(count))
+        let own = self.0.get(member).and_then(|own| own.take(count));
+        own.or_else(|| self.0.iter().find_map(|part| part.take(count)))
     }
 
     /// Whether there are blocks that nobody has taken.
@@ -78,7 +74,6 @@ mod tests {
             assert_eq!(parts.take(1, 8), Some(36..44));
             assert_eq!(parts.take(2, 100), Some(68..100));
             assert_eq!(parts.take(2, 8), Some(4..12), "what others have left");
-            assert_eq!(parts.first(1), Some(12..13));
         }
     }
 
