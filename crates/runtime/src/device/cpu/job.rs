@@ -130,7 +130,7 @@ impl Job {
             return;
         }
         let rest = self.next.swap(self.total, Ordering::Relaxed).min(self.total)..self.total;
-        parts.divide(rest, self.whole(1));
+        parts.divide(rest, if self.chunk_is_asked { self.chunk } else { self.whole(1) });
         let _ = self.parts.set(parts);
     }
 

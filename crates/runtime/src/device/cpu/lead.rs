@@ -123,16 +123,7 @@ impl<'a> Lead<'a> {
     }
 
     fn idle(job: &'a Job, others: Others<'a>) -> Self {
-        Self {
-            job,
-            others,
-            start: None,
-            guess: None,
-            taken: 0,
-            called: false,
-            alone: false,
-            says_nothing: false,
-        }
+        Self { job, others, start: None, guess: None, taken: 0, called: false, alone: false, says_nothing: false }
     }
 
     fn all_asleep(&self) -> bool {
