@@ -70,7 +70,7 @@ impl<'c> Writer<'_, 'c> {
         let phases = if what.phases.is_empty() { &alone[..] } else { &what.phases };
         for (number, phase) in phases.iter().enumerate() {
             match phase {
-                Phase::Alone(code) => self.code(lines, code, &Places::default(), Portion::All, None)?,
+                Phase::Alone(code) => self.code(lines, code, &self.linear(), Portion::All, None)?,
                 Phase::Pieces(pieces) => self.pieces(lines, number, pieces)?,
             }
         }
@@ -107,7 +107,10 @@ impl<'c> Writer<'_, 'c> {
             let place = linear(self.description, access.array, &subscripts?)?;
             (value.ty() == array.element).then(|| (access.op, format!("A{}[{place}]", access.array)))
         };
-        Places { linear: self.description.accesses.iter().filter_map(of).collect(), ..Places::default() }
+        let is_elsewhere =
+            |array| self.constants.contains(&array) || self.registers().registers.contains(&array);
+        let accesses = self.description.accesses.iter().filter(|access| !is_elsewhere(access.array));
+        Places { linear: accesses.filter_map(of).collect(), ..Places::default() }
     }
 
     /// The arrays that are in registers.
@@ -155,7 +158,7 @@ impl<'c> Writer<'_, 'c> {
             lines.open("");
             for (variable, place) in statement.scope.variables.iter().zip(place) {
                 let ty = self.description.numbers.variables[*variable].ty();
-                // A thread that goes through a tile has neighbours before it: these are found in registers where no number is cut off.
+                // Where no number is cut off, what neighbours have is found beside one another, and what a thread had before in registers.
                 let ty = if places.linear.is_empty() { type_name(ty).ok_or(Reason::Operation)? } else { "long" };
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
