@@ -3,6 +3,8 @@
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -Rpass=regrain-parallelize \
 // RUN:     -Rpass-missed=regrain-parallelize %s -o %t 2> %t.said && %t
 // RUN: FileCheck %s < %t.said
+// RUN: %regrain -O2 --offload-arch=cpu -march=x86-64-v4 -fregrain-parallelize -fregrain-parallelize-from=0 -Rpass-analysis=regrain-vectorize-threads \
+// RUN:     -w -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 #include "Inputs/twins.h"
 
@@ -112,6 +114,27 @@ TWINS(gemver, (int n, double alpha, double A[n][n], double *u, double *v, double
       A[i][j] = A[i][j] + u[i] * v[j] + alpha * x[i] * y[j];
 })
 
+// Lines of a cube from their end on: the end of a row is found where the address has the beginning of the next row less something.
+// CHECK-DAG: linear-algebra.c:[[#@LINE+2]]:{{.*}}loop runs in parallel
+TWINS(backward, (int n, int m, const double *restrict l, double *restrict r), {
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < m; j++) {
+      r[(k * m + m - 2) * m + j] -= l[(k * m + m - 2) * m + j] * r[(k * m + m - 1) * m + j];
+      for (int i = m - 3; i >= 0; i--)
+        r[(k * m + i) * m + j] -= l[(k * m + i) * m + j] * r[(k * m + i + 1) * m + j] + r[(k * m + i + 2) * m + j] * 0.25;
+    }
+})
+// Columns of a matrix: rows of threads go down several at a time.
+// CHECK-DAG: linear-algebra.c:[[#@LINE+3]]:{{.*}}loop runs in parallel
+// ROWS: kernel 'columns_region0_{{.*}}threads go in rows of {{[0-9]+}}: 1 access uniform, 2 contiguous
+TWINS(columns, (int n, const double *restrict a, const double *restrict x, double *restrict y), {
+  for (int j = 0; j < n; j++) {
+    y[j] = 0;
+    for (int i = 0; i < n; i++)
+      y[j] += a[i * n + j] * x[i];
+  }
+})
+
 int main(void) {
   EACH(n) {
     const size_t row = n * sizeof(double), square = n * row;
@@ -147,6 +170,13 @@ int main(void) {
     fresh(5, square, row, row, row, row);
     gemver(n, 0.5, mine(0), mine(1), mine(2), mine(3), mine(4)), gemver_twin(n, 0.5, twin(0), twin(1), twin(2), twin(3), twin(4));
     same("gemver", n);
+    const size_t cube = 3 * (n + 3) * (n + 3) * sizeof(double);
+    fresh(2, cube, cube);
+    backward(3, n + 3, mine(0), mine(1)), backward_twin(3, n + 3, twin(0), twin(1));
+    same("backward", n);
+    fresh(3, square, row, row);
+    columns(n, mine(0), mine(1), mine(2)), columns_twin(n, twin(0), twin(1), twin(2));
+    same("columns", n);
   }
   return failures != 0;
 }

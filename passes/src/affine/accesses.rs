@@ -231,7 +231,7 @@ fn without(all: &[usize], some: &[usize]) -> Option<Vec<usize>> {
 
 fn subscripts(array: &Array<'_>, access: &Found<'_>) -> Result<Vec<Poly>, Reason> {
     let mut made = vec![Poly::default(); array.strides.len()];
-    let mut add = |at: usize, product: Product, factor: i64| {
+    let add = |made: &mut [Poly], at: usize, product: Product, factor: i64| {
         made[at] = made[at].plus(&Poly::of(product, factor)).ok_or(Reason::NotAffine)?;
         Ok::<(), Reason>(())
     };
@@ -243,7 +243,7 @@ fn subscripts(array: &Array<'_>, access: &Found<'_>) -> Result<Vec<Poly>, Reason
         let elements = array.strides.iter().position(|stride| stride.params.is_empty() && stride.bytes == *bytes);
         for (product, factor) in index.terms() {
             if let Some(at) = elements.filter(|_| is_inner && product.params.len() == 1) {
-                add(at, product.clone(), factor)?;
+                add(&mut made, at, product.clone(), factor)?;
                 continue;
             }
             let fits = |stride: &Stride| {
@@ -254,15 +254,30 @@ fn subscripts(array: &Array<'_>, access: &Found<'_>) -> Result<Vec<Poly>, Reason
             // The strides of most parameters stand first.
             let place = array.strides.iter().enumerate().find_map(|(at, stride)| Some((at, fits(stride)?)));
             let (at, params) = place.ok_or(Reason::NotAffine)?;
-            add(at, Product { params, variable: product.variable }, factor)?;
+            add(&mut made, at, Product { params, variable: product.variable }, factor)?;
         }
     }
     let mut bytes = access.bytes;
     for (at, stride) in array.strides.iter().enumerate().filter(|(_, stride)| stride.params.is_empty()) {
-        add(at, Product::default(), bytes / stride.bytes)?;
+        add(&mut made, at, Product::default(), bytes / stride.bytes)?;
         bytes %= stride.bytes;
     }
+    // A size that was taken for a row is the end of the row before it, as of `a[i][m - 1]`.
+    for at in (1..made.len()).rev() {
+        if !is_negative(&made[at]) {
+            continue;
+        }
+        let (count, param) = extent(&array.strides[at - 1], &array.strides[at]).ok_or(Reason::Shape)?;
+        add(&mut made, at, Product { params: param.into_iter().collect(), variable: None }, count)?;
+        add(&mut made, at - 1, Product::default(), -1)?;
+    }
     if bytes == 0 { Ok(made) } else { Err(Reason::Shape) }
+}
+
+/// Whether a subscript is before all elements of its row, where no variable is less than 0.
+fn is_negative(subscript: &Poly) -> bool {
+    subscript.terms().all(|(product, factor)| product.params.is_empty() && factor < 0)
+        && subscript.terms().any(|(product, _)| product.variable.is_none())
 }
 
 /// Asks that each subscript but the first is within its dimension: two that differ are different elements then.
