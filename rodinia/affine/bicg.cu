@@ -2,34 +2,20 @@
 #define TOLERANCE 1e-9
 #define HAS_RUN
 #include "affine.h"
+#include "sums.cuh"
 
-// A warp for each row.
 static __global__ void rows(int n, const double *a, const double *x, double *y) {
   int i = blockIdx.x * blockDim.y + threadIdx.y;
-  double sum = 0;
-  for (int j = threadIdx.x; i < n && j < n; j += 32)
-    sum += a[i * n + j] * x[j];
-  for (int step = 16; step > 0; step /= 2)
-    sum += __shfl_down_sync(~0u, sum, step);
+  double sum = row_sum(n, a, x, i);
   if (i < n && threadIdx.x == 0)
     y[i] = sum;
 }
 
-// A block for 32 columns; what its rows of threads have is added as a tree.
 static __global__ void columns(int n, const double *a, const double *x, double *y) {
-  __shared__ double part[16][32];
-  int j = blockIdx.x * 32 + threadIdx.x, row = threadIdx.y;
-  double sum = 0;
-  for (int i = row; i < n && j < n; i += 16)
-    sum += a[i * n + j] * x[i];
-  part[row][threadIdx.x] = sum;
-  for (int step = 8; step > 0; step /= 2) {
-    __syncthreads();
-    if (row < step)
-      part[row][threadIdx.x] += part[row + step][threadIdx.x];
-  }
-  if (j < n && row == 0)
-    y[j] = part[0][threadIdx.x];
+  int j = blockIdx.x * 32 + threadIdx.x;
+  double sum = column_sum(n, a, x, j);
+  if (j < n && threadIdx.y == 0)
+    y[j] = sum;
 }
 
 static void run(int n, const double *a, const double *p, const double *r, double *q, double *s) {

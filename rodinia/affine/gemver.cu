@@ -2,6 +2,7 @@
 #define TOLERANCE 1e-9
 #define HAS_RUN
 #include "affine.h"
+#include "sums.cuh"
 
 static __global__ void outer(int n, double *a, const double *u, const double *v, const double *p, const double *q) {
   int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
@@ -9,31 +10,16 @@ static __global__ void outer(int n, double *a, const double *u, const double *v,
     a[i * n + j] += u[i] * v[j] + p[i] * q[j];
 }
 
-// A block for 32 columns; what its rows of threads have is added as a tree.
 static __global__ void columns(int n, double beta, const double *a, const double *y, const double *z, double *x) {
-  __shared__ double part[16][32];
-  int j = blockIdx.x * 32 + threadIdx.x, row = threadIdx.y;
-  double sum = 0;
-  for (int i = row; i < n && j < n; i += 16)
-    sum += a[i * n + j] * y[i];
-  part[row][threadIdx.x] = sum;
-  for (int step = 8; step > 0; step /= 2) {
-    __syncthreads();
-    if (row < step)
-      part[row][threadIdx.x] += part[row + step][threadIdx.x];
-  }
-  if (j < n && row == 0)
-    x[j] += beta * part[0][threadIdx.x] + z[j];
+  int j = blockIdx.x * 32 + threadIdx.x;
+  double sum = column_sum(n, a, y, j);
+  if (j < n && threadIdx.y == 0)
+    x[j] += beta * sum + z[j];
 }
 
-// A warp for each row.
 static __global__ void rows(int n, double alpha, const double *a, const double *x, double *w) {
   int i = blockIdx.x * blockDim.y + threadIdx.y;
-  double sum = 0;
-  for (int j = threadIdx.x; i < n && j < n; j += 32)
-    sum += a[i * n + j] * x[j];
-  for (int step = 16; step > 0; step /= 2)
-    sum += __shfl_down_sync(~0u, sum, step);
+  double sum = row_sum(n, a, x, i);
   if (i < n && threadIdx.x == 0)
     w[i] += alpha * sum;
 }

@@ -2,20 +2,11 @@
 #define TOLERANCE 1e-12
 #define HAS_RUN
 #include "affine.h"
+#include "products.cuh"
 
-enum { TILE = 16 };
 static __global__ void tiles(int n, const double *a, const double *b, double *c) {
-  __shared__ double ta[TILE][TILE], tb[TILE][TILE];
-  int x = threadIdx.x, y = threadIdx.y, j = blockIdx.x * TILE + x, i = blockIdx.y * TILE + y;
-  double sum = 0;
-  for (int k = 0; k < n; k += TILE) {
-    ta[y][x] = i < n && k + x < n ? a[i * n + k + x] : 0;
-    tb[y][x] = k + y < n && j < n ? b[(k + y) * n + j] : 0;
-    __syncthreads();
-    for (int l = 0; l < TILE; l++)
-      sum += ta[y][l] * tb[l][x];
-    __syncthreads();
-  }
+  int j = blockIdx.x * TILE + threadIdx.x, i = blockIdx.y * TILE + threadIdx.y;
+  double sum = product(n, a, b, i, j);
   if (i < n && j < n)
     c[i * n + j] = sum;
 }
