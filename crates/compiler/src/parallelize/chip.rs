@@ -107,7 +107,8 @@ impl<'c> Writer<'_, 'c> {
             let place = linear(self.description, access.array, &subscripts?)?;
             (value.ty() == array.element).then(|| (access.op, format!("A{}[{place}]", access.array)))
         };
-        let is_elsewhere = |array| self.constants.contains(&array) || self.registers().registers.contains(&array);
+        let registers = self.registers().registers;
+        let is_elsewhere = |array| self.constants.contains(&array) || registers.contains(&array);
         let accesses = self.description.accesses.iter().filter(|access| !is_elsewhere(access.array));
         Places { linear: accesses.filter_map(of).collect(), ..Places::default() }
     }

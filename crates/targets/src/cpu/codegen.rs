@@ -44,12 +44,13 @@ pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
         let made = target.create_target_machine_from_options(&triple, settings);
         made.ok_or_else(|| Error::User(format!("unknown target CPU '{cpu}'")))
     };
-    let keeps_clock = match &options.cpu {
-        Some(_) => has_feature(&make("")?, KEEPS_CLOCK),
-        None => features.split(',').any(|feature| feature.strip_prefix('+') == Some(KEEPS_CLOCK)),
-    };
-    if !keeps_clock {
-        return make(&features);
+    // Of the host it is known without a machine.
+    let is_known = options.cpu.is_none() && features.split(',').any(|one| one.strip_prefix('+') == Some(KEEPS_CLOCK));
+    if !is_known {
+        let made = make(&features)?;
+        if !has_feature(&made, KEEPS_CLOCK) {
+            return Ok(made);
+        }
     }
     let more = [features.as_str(), WHOLE_REGISTERS].into_iter().filter(|some| !some.is_empty());
     make(&more.collect::<Vec<_>>().join(","))
