@@ -151,7 +151,8 @@ impl Known {
             }
             inner.fits(&tile.holds)
         };
-        known.code(&pieces.code) && pieces.tiles.iter().all(tile)
+        let inner = pieces.inner.iter().all(|inner| known.code(&inner.code));
+        known.code(&pieces.code) && inner && pieces.tiles.iter().all(tile)
     }
 
     fn code(&self, code: &Code) -> bool {

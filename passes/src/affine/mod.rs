@@ -23,6 +23,7 @@ pub mod teams;
 pub mod threads;
 pub mod together;
 pub mod transactions;
+pub mod unguarded;
 pub mod waves;
 
 use mlir_bridge::ir::Op;

@@ -5,7 +5,7 @@
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
 use mlir_bridge::isl::{
-    self, Code, Context, Dependences, Error, Node, Schedule, Step, Term, UnionMap, UnionSet, code_of,
+    self, Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of,
 };
 use mlir_bridge::timing::{self, SCHEDULES, STEPS};
 
@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::affine::{
     Description, Reason, fits, neighbours,
     patience::Limits,
-    sets::{Footprint, Range, Sets, Weight, asked, hull, ranges},
+    sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, ranges},
     shape::Shape,
     staged::staged,
     teams::{self, Superposition, Taken, Team},
-    threads::{OnChip, Threads},
+    threads::{OnChip, Threads, first_of_block},
     waves::{Tiling, Waves, is_wave, waves},
 };
 
@@ -389,6 +389,8 @@ struct Band {
     /// The instances of one thread.
     mine: UnionSet,
     below: Node,
+    /// What is known of parameters and threads.
+    known: Set,
 }
 
 /// What the threads of a launch have together, and the shape of their blocks then.
@@ -402,8 +404,9 @@ struct Shares {
 
 impl Band {
     fn shares(&self, scheduled: &Scheduled<'_, '_>, launch: &Launch, wanted: Superposition) -> Result<Shares, Reason> {
-        let Self { domain, times, mine, below } = self;
+        let Self { domain, times, mine, below, known } = self;
         let Scheduled { sets, description, .. } = scheduled;
+        let sets = &Sets { known: known.clone(), ..Sets::clone(sets) };
         let Launch { threads, code, .. } = launch;
         let usual = Shape::usual(threads.len());
         let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
@@ -499,10 +502,13 @@ impl Mapping<'_, '_, '_> {
         let Scheduled { sets, description, .. } = self.scheduled;
         let exists = asked(&domain.params()?, &sets.known)?;
         let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
+        let mut known = sets.known.clone();
         if let Some((times, everywhere, below)) = times {
             let name = |at: usize| format!("t{at}");
             // Threads beside the points do nothing.
-            threads = hull(&domain.apply(times)?.to_set()?, &sets.known, name)?;
+            let points = domain.apply(times)?.to_set()?;
+            threads = hull(&points, &sets.known, name)?;
+            known = known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
             let all = everywhere.apply(times)?.to_set()?;
             let mut all = hull(&all, &sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();
@@ -518,9 +524,9 @@ impl Mapping<'_, '_, '_> {
             }
             self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
             let (domain, times, mine, below) = (domain.clone(), times.clone(), mine.clone(), below.clone());
-            self.bands.push(Band { domain, times, mine, below });
+            self.bands.push(Band { domain, times, mine, below, known: known.clone() });
         }
-        let code = code_of(&below.intersect_domain(&mine)?, &sets.known)?;
+        let code = code_of(&below.intersect_domain(&mine)?, &known)?;
         let reduces = if times.is_none() { self.reduces(&code)? } else { None };
         // One for the parts and one for the whole of each loop, the last of which is the statement.
         let parts = reduces.as_ref().map_or(0, |some| description.statements[some.statement].reductions.len());

@@ -44,6 +44,7 @@ pub struct Weight {
 }
 
 /// A description as isl has it.
+#[derive(Clone)]
 pub struct Sets {
     /// What is known of the parameters where the plan is right.
     pub known: Set,
@@ -206,6 +207,25 @@ pub fn asked(set: &Set, known: &Set) -> Result<Term, Error> {
 /// A dimension has none, or isl's budget is spent.
 pub fn hull(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Vec<Range>, Reason> {
     ranges(&set.remove_divs()?, known, &name).or_else(|_| ranges(set, known, name))
+}
+
+/// What holds of numbers that are not below the least one of a dimension: of those that `names` has for it. It is said in one conjunction, so there may
+/// be more to say.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn not_below(set: &Set, names: impl Fn(usize) -> Vec<String>) -> Result<Set, Error> {
+    let (context, points) = (set.context(), set.remove_divs()?.simple_hull()?);
+    let dimensions: Vec<String> = (0..points.dimensions()?).map(|at| format!("p{at}")).collect();
+    let (all, points) = (dimensions.join(", "), points.to_union()?);
+    let mut known = Set::parse(context, "{ : }")?;
+    for (at, dimension) in dimensions.iter().enumerate() {
+        for name in names(at) {
+            let above = format!("[{name}] -> {{ [{all}] -> [{name}] : {dimension} <= {name} }}");
+            known = known.intersect(&points.apply(&UnionMap::parse(context, &above)?)?.params()?)?;
+        }
+    }
+    Ok(known)
 }
 
 /// The range of each dimension of a set, over all of its points.

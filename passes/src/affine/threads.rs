@@ -17,7 +17,7 @@
 
 use std::collections::HashMap;
 
-use mlir_bridge::isl::{Code, Node, Set, Step, Term, UnionMap, UnionSet, code_of, term};
+use mlir_bridge::isl::{Code, Node, Set, Step, Term, UnionMap, UnionSet, term};
 use serde::{Deserialize, Serialize};
 
 use crate::affine::{
@@ -28,6 +28,7 @@ use crate::affine::{
     sets::{Range, Sets, asked, ranges},
     shape::Shape,
     transactions::names,
+    unguarded::Order,
 };
 
 /// Loops of fewer rounds do not go by pieces.
@@ -85,10 +86,23 @@ pub struct Pieces {
     pub rounds: Range,
     /// What is read from shared memory in a piece.
     pub tiles: Vec<Tile>,
-    /// What a thread does in a piece. Where the loop is one of a statement, the statement as it is.
+    /// What a thread does in a piece. Where the loop is one of a statement, the statement, of which the rounds are done.
     pub code: Code,
-    /// The statement whose first loop goes by pieces, with the number of the variable.
-    pub inner: Option<(usize, usize)>,
+    /// Whether threads without a point take part, who compute with zeros.
+    pub zeros: bool,
+    /// The statement whose first loop goes by pieces.
+    pub inner: Option<Inner>,
+}
+
+/// A statement whose first loop goes by pieces.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Inner {
+    /// Which.
+    pub statement: usize,
+    /// The variable of the loop.
+    pub variable: usize,
+    /// The statement as it is, of which the rest is done.
+    pub code: Code,
 }
 
 /// A box of an array in shared memory.
@@ -148,6 +162,13 @@ struct Window {
     known: Set,
 }
 
+/// A phase in the making.
+struct Made {
+    order: Order,
+    /// A loop by pieces, still without code.
+    pieces: Option<Pieces>,
+}
+
 /// A box in the making, with its first element and how often each is read.
 struct Boxed {
     tile: Tile,
@@ -162,13 +183,25 @@ impl Threads<'_, '_> {
     /// isl's budget is spent.
     pub fn on_chip(&self, code: &Code) -> Result<OnChip, Reason> {
         let registers = if has_rounds(code) { self.registers()? } else { Vec::new() };
+        let mut made = Vec::new();
+        self.phases(self.below, self.mine, &mut made)?;
+        self.limit(&mut made);
         let mut phases = Vec::new();
-        self.phases(self.below, self.mine, &mut phases)?;
-        self.limit(&mut phases);
-        if !phases.iter().any(|phase| matches!(phase, Phase::Pieces(pieces) if !pieces.tiles.is_empty())) {
-            phases.clear();
+        if made.iter().any(|made| made.pieces.as_ref().is_some_and(|pieces| !pieces.tiles.is_empty())) {
+            phases = made.into_iter().map(|made| self.phase(made, &registers)).collect::<Result<_, _>>()?;
         }
         Ok(OnChip { registers, phases })
+    }
+
+    /// A phase with its code.
+    fn phase(&self, made: Made, registers: &[Register]) -> Result<Phase, Reason> {
+        let Made { order, pieces } = made;
+        let Some(mut pieces) = pieces else { return Ok(Phase::Alone(order.code()?)) };
+        match self.without_guards(&pieces, &order, registers)? {
+            Some(code) => (pieces.code, pieces.zeros) = (code, true),
+            None => pieces.code = pieces.inner.as_ref().map_or_else(|| order.code(), |inner| Ok(inner.code.clone()))?,
+        }
+        Ok(Phase::Pieces(pieces))
     }
 
     /// The accesses of instances in the domain, with the statements that they are of.
@@ -204,7 +237,7 @@ impl Threads<'_, '_> {
     }
 
     /// A set or a relation in the parameters of the description, and others.
-    fn with_params(&self, text: &str, further: &[String]) -> String {
+    pub(super) fn with_params(&self, text: &str, further: &[String]) -> String {
         let params = (0..self.description.numbers.params.len()).map(crate::affine::poly::param_name);
         let params: Vec<String> = params.chain(further.iter().cloned()).collect();
         format!("[{}] -> {text}", params.join(", "))
@@ -244,7 +277,7 @@ impl Threads<'_, '_> {
     }
 
     /// What a thread does at a node, for the instances in `mine`.
-    fn phases(&self, node: &Node, mine: &UnionSet, phases: &mut Vec<Phase>) -> Result<(), Reason> {
+    fn phases(&self, node: &Node, mine: &UnionSet, phases: &mut Vec<Made>) -> Result<(), Reason> {
         let mine = node.domain()?.intersect(mine)?;
         if mine.is_empty()? {
             return Ok(());
@@ -262,18 +295,18 @@ impl Threads<'_, '_> {
             }
             _ => {}
         }
-        let code = code_of(&node.times_below()?.intersect_domain(&mine)?, &self.sets.known)?;
         let number = phases.len();
         let found = match node.step() {
             Step::Band => self.band(node, &mine, number)?,
-            _ => self.statement(&code, number)?,
+            _ => self.statement(node, &mine, number)?,
         };
-        phases.push(found.map_or(Phase::Alone(code), Phase::Pieces));
+        let alone = || Ok(Made { order: Order::new(node, &mine, &self.sets.known)?, pieces: None });
+        phases.push(found.map_or_else(alone, Ok::<_, Reason>)?);
         Ok(())
     }
 
     /// A band whose first dimension goes by pieces.
-    fn band(&self, node: &Node, mine: &UnionSet, number: usize) -> Result<Option<Pieces>, Reason> {
+    fn band(&self, node: &Node, mine: &UnionSet, number: usize) -> Result<Option<Made>, Reason> {
         let band = if node.members()? > 1 { node.split(1)? } else { node.clone() };
         let rounds = band.band_times()?.intersect_domain(&node.domain()?)?;
         let domain = node.domain()?.intersect(self.domain)?;
@@ -288,17 +321,24 @@ impl Threads<'_, '_> {
             }
         }
         let block = self.block(&domain)?.intersect(&instances)?;
-        let tiles = self.tiles(&groups, &block, "", &window)?;
+        let (tiles, firsts) = self.tiles(&groups, &block, "", &window)?;
         if tiles.is_empty() {
             return Ok(None);
         }
-        let code = code_of(&node.times_below()?.intersect_domain(&mine.intersect(&instances)?)?, &window.known)?;
-        Ok(Some(Pieces { piece: self.shape.piece, rounds: window.range, tiles, code, inner: None }))
+        let order = Order { firsts, ..Order::new(node, &mine.intersect(&instances)?, &window.known)? };
+        Ok(Some(self.made(order, window.range, tiles, None)))
+    }
+
+    fn made(&self, order: Order, rounds: Range, tiles: Vec<Tile>, inner: Option<Inner>) -> Made {
+        let (piece, code) = (self.shape.piece, Code::Block(Vec::new()));
+        Made { order, pieces: Some(Pieces { piece, rounds, tiles, code, zeros: false, inner }) }
     }
 
     /// A statement whose first loop goes by pieces.
-    fn statement(&self, code: &Code, number: usize) -> Result<Option<Pieces>, Reason> {
-        let Some(statement) = one_statement(code) else { return Ok(None) };
+    fn statement(&self, node: &Node, mine: &UnionSet, number: usize) -> Result<Option<Made>, Reason> {
+        let order = Order::new(node, mine, &self.sets.known)?;
+        let code = order.code()?;
+        let Some(statement) = one_statement(&code) else { return Ok(None) };
         let what = &self.description.statements[statement];
         let first = what.ops.iter().find(|op| op.num_regions() > 0 || op.is("llvm.store"));
         let is_plain = |op: &&mlir_bridge::ir::Op<'_>| {
@@ -332,15 +372,12 @@ impl Threads<'_, '_> {
             groups.add(statement, access, self.access(access));
         }
         let within = format!(" and {0} <= {name} < {0} + {1}", window.range.name, self.shape.piece);
-        let tiles = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &window)?;
-        let code = code.clone();
-        Ok((!tiles.is_empty()).then_some(Pieces {
-            piece: self.shape.piece,
-            rounds: window.range,
-            tiles,
-            code,
-            inner: Some((statement, variable)),
-        }))
+        let (tiles, firsts) = self.tiles(&groups, &self.block(&domain)?.intersect(&domain)?, &within, &window)?;
+        if tiles.is_empty() {
+            return Ok(None);
+        }
+        let order = Order { known: window.known, within, firsts, ..order };
+        Ok(Some(self.made(order, window.range, tiles, Some(Inner { statement, variable, code }))))
     }
 
     /// The instances of the threads of a block.
@@ -386,8 +423,14 @@ impl Threads<'_, '_> {
         Ok(Some(Window { range, instances, known }))
     }
 
-    /// Boxes of arrays that are read again, for instances of a block where `within` holds too.
-    fn tiles(&self, groups: &Groups, block: &UnionSet, within: &str, window: &Window) -> Result<Vec<Tile>, Reason> {
+    /// Boxes of arrays that are read again, for instances of a block where `within` holds too; and where each begins, by its first access.
+    fn tiles(
+        &self,
+        groups: &Groups,
+        block: &UnionSet,
+        within: &str,
+        window: &Window,
+    ) -> Result<(Vec<Tile>, Vec<(usize, Set)>), Reason> {
         let mut made: Vec<Boxed> = Vec::new();
         let written = self.accesses()?;
         for group in groups.0.values() {
@@ -423,7 +466,8 @@ impl Threads<'_, '_> {
             }
         }
         made.sort_by_key(|boxed| (std::cmp::Reverse(boxed.reuse), boxed.tile.accesses[0]));
-        Ok(made.into_iter().map(|boxed| boxed.tile).collect())
+        let firsts = made.iter().map(|boxed| (boxed.tile.accesses[0], boxed.offset.clone())).collect();
+        Ok((made.into_iter().map(|boxed| boxed.tile).collect(), firsts))
     }
 
     fn boxed(
@@ -499,10 +543,10 @@ impl Threads<'_, '_> {
     }
 
     /// Leaves out tiles that are more than a block has room for.
-    fn limit(&self, phases: &mut [Phase]) {
+    fn limit(&self, phases: &mut [Made]) {
         let mut room = MOST_SHARED;
         for phase in phases {
-            let Phase::Pieces(pieces) = phase else { continue };
+            let Some(pieces) = &mut phase.pieces else { continue };
             pieces.tiles.retain(|tile| {
                 let rows: i64 = tile.sizes[..tile.sizes.len() - 1].iter().product();
                 let row = tile.sizes[tile.sizes.len() - 1] + i64::from(tile.is_column);

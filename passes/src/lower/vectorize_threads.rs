@@ -36,6 +36,7 @@ mod few;
 mod forms;
 mod guard;
 mod guards;
+mod kept_rows;
 mod lane_memory;
 mod lanes;
 mod last_round;
@@ -135,6 +136,7 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
             }
         }
     }
+    kept_rows::keep(root);
     make_room(root);
     Ok(())
 }

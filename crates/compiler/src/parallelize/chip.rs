@@ -9,7 +9,6 @@
 //!   if (...) A2[...] = r2;
 //! ```
 
-use mlir_bridge::ir::Op;
 use mlir_bridge::isl::{Code, Term};
 use regrain_passes::affine::accesses::Access;
 use regrain_passes::affine::plan::{Launch, statement_of};
@@ -17,6 +16,7 @@ use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
 use regrain_passes::affine::threads::{Phase, Pieces, Register, Tile, first_of_block, subscript_name, tiles_of};
+use regrain_passes::affine::unguarded::{needed, needed_by_rounds};
 use regrain_passes::affine::{Description, Reason};
 
 use super::body::Body;
@@ -159,7 +159,8 @@ impl<'c> Writer<'_, 'c> {
             for (variable, place) in statement.scope.variables.iter().zip(place) {
                 let ty = self.description.numbers.variables[*variable].ty();
                 // Where no number is cut off, what neighbours have is found beside one another, and what a thread had before in registers.
-                let ty = if places.linear.is_empty() { type_name(ty).ok_or(Reason::Operation)? } else { "long" };
+                let is_cut = places.linear.is_empty() && places.tiles.is_empty();
+                let ty = if is_cut { type_name(ty).ok_or(Reason::Operation)? } else { "long" };
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
@@ -192,7 +193,7 @@ impl<'c> Writer<'_, 'c> {
                 }
                 Some(())
             }),
-            Portion::Rounds => body.operations(lines, &needed(&statement.ops[..at], &[op]), |body, lines| {
+            Portion::Rounds => body.operations(lines, &needed_by_rounds(&statement.ops[..at], op), |body, lines| {
                 body.rounds_of_piece(lines, op, &pieces.rounds.name, pieces.piece, &results)
             }),
             Portion::Behind => {
@@ -210,25 +211,26 @@ impl<'c> Writer<'_, 'c> {
 
     fn pieces(&self, lines: &mut Lines, number: usize, pieces: &Pieces) -> Result<(), Reason> {
         let Range { name, first, last, exists } = &pieces.rounds;
-        let mut places = Places::default();
+        let far = self.linear();
+        let mut places = far.clone();
         for (op, (at, _)) in tiles_of(pieces, self.description) {
             let access = self.description.accesses.iter().find(|access| access.op == op).ok_or(Reason::Operation)?;
             places.tiles.insert(op, Element { name: tile_name(number, at), sums: access.sums.clone() });
         }
-        let none = Places::default();
-        if let Some((_, variable)) = pieces.inner {
-            let op = self.description.numbers.variables[variable].block_arg().and_then(|(block, _)| block.parent_op());
+        if let Some(inner) = &pieces.inner {
+            let op =
+                self.description.numbers.variables[inner.variable].block_arg().and_then(|(block, _)| block.parent_op());
             for (at, result) in op.ok_or(Reason::Operation)?.results().into_iter().enumerate() {
                 let ty = type_name(result.ty()).ok_or(Reason::Operation)?;
                 lines.line(&format!("{ty} {} = 0;", result_name(pieces, at)));
             }
-            self.code(lines, &pieces.code, &none, Portion::Before, Some(pieces))?;
+            self.code(lines, &inner.code, &far, Portion::Before, Some(pieces))?;
         }
         lines.open(&format!("if ({})", term(exists)));
         lines.line(&format!("const long last_{name} = {};", term(last)));
         lines.open(&format!("for (long {name} = {}; {name} <= last_{name}; {name} += {}L)", term(first), pieces.piece));
         for (at, tile) in pieces.tiles.iter().enumerate() {
-            self.copy(lines, &tile_name(number, at), tile)?;
+            self.copy(lines, &tile_name(number, at), tile, pieces.zeros)?;
         }
         lines.line("__syncthreads();");
         let portion = if pieces.inner.is_some() { Portion::Rounds } else { Portion::All };
@@ -236,14 +238,14 @@ impl<'c> Writer<'_, 'c> {
         lines.line("__syncthreads();");
         lines.close();
         lines.close();
-        if pieces.inner.is_some() {
-            self.code(lines, &pieces.code, &none, Portion::Behind, Some(pieces))?;
+        if let Some(inner) = &pieces.inner {
+            self.code(lines, &inner.code, &far, Portion::Behind, Some(pieces))?;
         }
         Ok(())
     }
 
-    /// The threads of a block copy a tile: neighbours along its rows.
-    fn copy(&self, lines: &mut Lines, name: &str, tile: &Tile) -> Result<(), Reason> {
+    /// The threads of a block copy a tile: neighbours along its rows. What is not read is left, or `zeros`.
+    fn copy(&self, lines: &mut Lines, name: &str, tile: &Tile, zeros: bool) -> Result<(), Reason> {
         for (at, first) in tile.first.iter().enumerate() {
             lines.line(&format!("const long {} = {};", first_name(name, at), term(first)));
         }
@@ -285,8 +287,12 @@ impl<'c> Writer<'_, 'c> {
         let subscripts: Vec<String> = (0..=last).map(subscript_name).collect();
         let from = linear(self.description, tile.array, &subscripts).ok_or(Reason::Shape)?;
         let to: String = places.iter().map(|place| format!("[{place}]")).collect();
-        lines.line(&format!("if ({})", term(&tile.holds)));
-        lines.line(&format!("  {name}{to} = A{}[{from}];", tile.array));
+        if zeros {
+            lines.line(&format!("{name}{to} = {} ? A{}[{from}] : 0;", term(&tile.holds), tile.array));
+        } else {
+            lines.line(&format!("if ({})", term(&tile.holds)));
+            lines.line(&format!("  {name}{to} = A{}[{from}];", tile.array));
+        }
         for _ in 0..x.1 + y.1 {
             lines.close();
         }
@@ -311,25 +317,6 @@ fn over(lines: &mut Lines, name: &str, thread: &str, threads: i64, places: i64) 
 /// What a loop that goes by pieces hands on.
 fn result_name(pieces: &Pieces, number: usize) -> String {
     format!("s{}_{number}", pieces.rounds.name)
-}
-
-/// The operations that others use, directly or not.
-fn needed<'c>(before: &[Op<'c>], of: &[Op<'c>]) -> Vec<Op<'c>> {
-    let mut wanted: Vec<Op<'c>> = of.to_vec();
-    let mut at = 0;
-    while at < wanted.len() {
-        let mut all = wanted[at].find_all(|_| true);
-        all.push(wanted[at]);
-        for op in all {
-            for made in op.operands().into_iter().filter_map(|value| value.defining_op()) {
-                if !wanted.contains(&made) {
-                    wanted.push(made);
-                }
-            }
-        }
-        at += 1;
-    }
-    before.iter().copied().filter(|op| wanted.contains(op)).collect()
 }
 
 /// The coordinates of a thread, and of the first one of its block.

@@ -107,6 +107,15 @@ impl Set {
         }
     }
 
+    /// All of its points and more, said by constraints of its parts that hold for all of them: one conjunction.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn simple_hull(&self) -> Result<Set> {
+        // SAFETY: a live set, of which isl takes a reference; what it makes of it is taken in turn.
+        Set::take(&self.context, unsafe { raw::isl_set_from_basic_set(raw::isl_set_simple_hull(self.give())) })
+    }
+
     /// Its space, which is whoever's that asks.
     pub(super) fn raw_space(&self) -> *mut raw::isl_space {
         // SAFETY: a live set.
@@ -182,6 +191,8 @@ operations! { UnionSet:
     intersect_params(params: Set) -> UnionSet = isl_union_set_intersect_params;
     /// The parameters for which a point is in it.
     params() -> Set = isl_union_set_params;
+    /// Said in fewer words, given that `params` holds of the parameters.
+    gist_params(params: Set) -> UnionSet = isl_union_set_gist_params;
     /// Where a relation leads from its points.
     apply(map: UnionMap) -> UnionSet = isl_union_set_apply;
     /// Said in fewer words.

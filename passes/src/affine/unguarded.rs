@@ -1,0 +1,185 @@
+//! Pieces of a loop without the guards of threads.
+//!
+//! ```text
+//!   for k0:                                   for k0:
+//!     T0 = A[..] where it is read; barrier      T0 = A[..] where it is read, 0 elsewhere; barrier
+//!     if (t0 < n && t1 < n)                     for k: r += T0[..][..] * T1[..][..];
+//!       for k: r += T0[..][..] * T1[..][..];    barrier
+//!     barrier                                 if (t0 < n && t1 < n)
+//!   if (t0 < n && t1 < n)                       C[t0][t1] = r;
+//!     C[t0][t1] = r;
+//! ```
+//!
+//! Threads beside the points may go through a piece, too, where all that it reads is in boxes, also what they would read, and all that it writes in
+//! registers: nobody sees what they compute. A guard is not for free: the rows of a block could not go through the loop side by side, and each row
+//! would go through it with a mask and without. Threads with any point do exactly what they did.
+
+use mlir_bridge::ir::Op;
+use mlir_bridge::isl::{Code, Error, Node, Set, UnionMap, UnionSet, code_of};
+
+use crate::affine::{
+    Reason,
+    threads::{Pieces, Register, Threads, first_of_block},
+};
+
+/// What code is made of.
+pub(super) struct Order {
+    /// What one thread does.
+    pub mine: UnionSet,
+    /// In which order.
+    pub below: UnionMap,
+    /// What is known where it is done.
+    pub known: Set,
+    /// What else holds of accesses in a piece.
+    pub within: String,
+    /// The first elements of boxes, each with the first access to its box.
+    pub firsts: Vec<(usize, Set)>,
+}
+
+impl Order {
+    /// That of a node, without boxes.
+    pub fn new(node: &Node, mine: &UnionSet, known: &Set) -> Result<Self, Reason> {
+        let (mine, below, known) = (mine.clone(), node.times_below()?, known.clone());
+        Ok(Self { mine, below, known, within: String::new(), firsts: Vec::new() })
+    }
+
+    /// The code, with all guards.
+    pub fn code(&self) -> Result<Code, Reason> {
+        Ok(code_of(&self.below.intersect_domain(&self.mine)?, &self.known)?)
+    }
+}
+
+/// The operations among `before` that others use, directly or not.
+pub fn needed<'c>(before: &[Op<'c>], of: &[Op<'c>]) -> Vec<Op<'c>> {
+    let mut wanted: Vec<Op<'c>> = of.to_vec();
+    let mut at = 0;
+    while at < wanted.len() {
+        let mut all = wanted[at].find_all(|_| true);
+        all.push(wanted[at]);
+        for op in all {
+            for made in op.operands().into_iter().filter_map(|value| value.defining_op()) {
+                if !wanted.contains(&made) {
+                    wanted.push(made);
+                }
+            }
+        }
+        at += 1;
+    }
+    before.iter().copied().filter(|op| wanted.contains(op)).collect()
+}
+
+/// The operations among `before` that the rounds of a loop use: not what it starts with.
+pub fn needed_by_rounds<'c>(before: &[Op<'c>], rounds: Op<'c>) -> Vec<Op<'c>> {
+    let bounds = rounds.operands().into_iter().take(3).filter_map(|bound| bound.defining_op());
+    let mut all = rounds.find_all(|op| op != rounds);
+    all.extend(bounds);
+    needed(before, &all)
+}
+
+impl Threads<'_, '_> {
+    /// What all threads of a block may do in a piece, if threads beside the points may.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub(super) fn without_guards(
+        &self,
+        pieces: &Pieces,
+        order: &Order,
+        registers: &[Register],
+    ) -> Result<Option<Code>, Reason> {
+        let Order { mine, below, known, within, firsts } = order;
+        let is_register = |array: usize| registers.iter().any(|register| register.array == array);
+        let is_on_chip = |access: usize| {
+            pieces.tiles.iter().any(|tile| tile.accesses.contains(&access))
+                || is_register(self.description.accesses[access].array)
+        };
+        let statements: Vec<usize> = match &pieces.inner {
+            Some(inner) => vec![inner.statement],
+            None => self.statements_of(mine)?,
+        };
+        for number in &statements {
+            let of_op = |op: Op<'_>| {
+                let all = self.description.statements[*number].accesses.clone();
+                all.filter(|access| self.description.accesses[*access].op == op).collect::<Vec<_>>()
+            };
+            let is_harmless = |op: &Op<'_>| match op.name() {
+                "llvm.load" | "llvm.store" => {
+                    let accesses = of_op(*op);
+                    !accesses.is_empty() && accesses.into_iter().all(is_on_chip)
+                }
+                _ => op.num_regions() == 0 && (op.is_terminator() || op.is_pure()),
+            };
+            let ops = &self.description.statements[*number].ops;
+            let are_harmless = match pieces.inner {
+                None => ops.iter().all(is_harmless),
+                Some(_) => {
+                    let Some(at) = ops.iter().position(|op| op.is("scf.for")) else { return Ok(None) };
+                    ops[at].find_all(|op| op != ops[at]).iter().all(is_harmless)
+                        && needed_by_rounds(&ops[..at], ops[at]).iter().all(|op| op.num_regions() == 0 && op.is_pure())
+                }
+            };
+            if !are_harmless {
+                return Ok(None);
+            }
+        }
+        let block = known.intersect(&self.of_block(mine.context())?)?;
+        let all = mine.gist_params(&self.mine.params()?.simple_hull()?)?;
+        for tile in &pieces.tiles {
+            let Some((_, first)) = firsts.iter().find(|(access, _)| *access == tile.accesses[0]) else {
+                return Ok(None);
+            };
+            let elements: Vec<String> = (0..tile.sizes.len()).map(|at| format!("e{at}")).collect();
+            let (elements, array) = (elements.join(", "), tile.array);
+            let bounds = (tile.sizes.iter().enumerate()).map(|(at, size)| format!("o{at} <= e{at} < o{at} + {size}"));
+            let bounds: Vec<String> = bounds.collect();
+            let around = format!(
+                "{{ A{array}[{}] -> A{array}[{elements}] : {} }}",
+                elements.replace('e', "o"),
+                bounds.join(" and ")
+            );
+            let boxed = first.to_union()?.apply(&UnionMap::parse(mine.context(), &around)?)?;
+            for access in &tile.accesses {
+                let of = |number: &&usize| self.description.statements[**number].accesses.contains(access);
+                let Some(number) = statements.iter().find(of) else { continue };
+                let (instance, element) = (
+                    self.description.instance(*number),
+                    self.description.element_of_instance(*number, &self.description.accesses[*access]),
+                );
+                let map =
+                    self.with_params(&format!("{{ {instance} -> {element}{within} }}"), &[pieces.rounds.name.clone()]);
+                let read = all.intersect_params(&block)?.apply(&UnionMap::parse(mine.context(), &map)?)?;
+                if !read.subtract(&boxed)?.is_empty()? {
+                    return Ok(None);
+                }
+            }
+        }
+        match code_of(&below.intersect_domain(&all)?, &block) {
+            Ok(code) => Ok(Some(code)),
+            // What threads beside the points would do may have no end.
+            Err(Error::Failed(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The statements with instances in a set.
+    fn statements_of(&self, of: &UnionSet) -> Result<Vec<usize>, Reason> {
+        let mut found = Vec::new();
+        for number in 0..self.description.statements.len() {
+            if !self.instances(number, of)?.is_empty()? {
+                found.push(number);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is known of the threads of a block.
+    fn of_block(&self, context: &mlir_bridge::isl::Context) -> Result<Set, Error> {
+        let (mut names, mut bounds) = (Vec::new(), Vec::new());
+        for (range, size) in self.threads.iter().zip(&self.shape.block) {
+            let (name, first) = (&range.name, first_of_block(&range.name));
+            bounds.push(format!("{first} <= {name} < {first} + {size}"));
+            names.extend([name.clone(), first]);
+        }
+        Set::parse(context, &format!("[{}] -> {{ : {} }}", names.join(", "), bounds.join(" and ")))
+    }
+}
