@@ -136,7 +136,7 @@ pub fn vectorise(root: Op<'_>, machine: Machine) -> Result<(), Apart> {
             }
         }
     }
-    kept_rows::keep(root);
+    kept_rows::keep(root, machine);
     make_room(root);
     Ok(())
 }
