@@ -4,10 +4,8 @@
 //! of them, and what is below is done by each thread. The first dimension of any other band becomes a loop of the host; parts that come one after
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
-use std::{iter::StepBy, num::NonZero, ops::Range as Numbers, thread};
-
 use mlir_bridge::isl::{
-    self, Code, Computing, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of,
+    self, Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of,
 };
 use mlir_bridge::timing::{self, SCHEDULES, STEPS};
 
@@ -217,34 +215,10 @@ pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
 ) -> ((Result<T, Reason>, f64), U) {
     let computing = isl::begin(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
     let own = own();
-    (finish(computing, work), own)
-}
-
-/// What a process gives of its work, and the seconds that it took.
-fn finish<T: DeserializeOwned>(computing: Computing, work: impl Fn() -> Result<T, Reason>) -> (Result<T, Reason>, f64) {
     let (made, taken) = computing.finish();
     // Where it went wrong there it does so here, where it is told of.
     let result = made.map_or(Err(Reason::Budget), |made| serde_json::from_slice(&made).unwrap_or_else(|_| work()));
-    (result, taken)
-}
-
-/// What `work` gives for each number below `count`, in as many processes as there are processors, each within `seconds` of processor time.
-fn each<T: Serialize + DeserializeOwned>(
-    seconds: u64,
-    count: usize,
-    work: impl Fn(usize) -> Result<T, Reason>,
-) -> Result<Vec<T>, Reason> {
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts: Vec<_> = (0..processors.min(count)).map(|part| (part..count).step_by(processors)).collect();
-    let done = |numbers: StepBy<Numbers<usize>>| numbers.map(&work).collect::<Result<Vec<T>, Reason>>();
-    let begin =
-        |numbers: &StepBy<_>| isl::begin(seconds, || serde_json::to_vec(&done(numbers.clone())).unwrap_or_default());
-    let computing: Vec<Computing> = parts.iter().map(begin).collect();
-    let finished: Vec<_> =
-        computing.into_iter().zip(&parts).map(|(one, numbers)| finish(one, || done(numbers.clone())).0).collect();
-    let mut made: Vec<_> =
-        finished.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().map(Vec::into_iter).collect();
-    Ok((0..count).filter_map(|number| made[number % processors].next()).collect())
+    ((result, taken), own)
 }
 
 /// A nest with isl's schedule of it.
@@ -332,7 +306,11 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let mut banded = Vec::new();
         host.banded(&mut banded);
         // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
-        let shares = each(limits.way, bands.len(), |number| bands[number].shares(self, banded[number], wanted));
+        let shares = || {
+            let of = |(launch, band): (&&mut Launch, &Band)| band.shares(self, launch, wanted);
+            banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
+        };
+        let (shares, _) = limited(limits.way, shares);
         let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
         if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);
