@@ -7,16 +7,18 @@ import shutil
 import subprocess
 import sys
 
-import lit.formats
 import lit.util
+
+root = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(root, "test"))
+from test_format import RemovingShTest  # beside the tests, where lit's workers find it by its name
 
 llvm = os.environ.get("MLIR_SYS_220_PREFIX", "/usr/lib/llvm-22")
 tools = os.path.join(llvm, "bin")
-root = os.path.dirname(os.path.abspath(__file__))
 built = os.environ.get("REGRAIN_BUILD", os.path.join(root, "target", "release"))
 
 config.name = "regrain"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = RemovingShTest(execute_external=False)
 config.suffixes = [".mlir", ".cu", ".ll", ".test"]
 config.excludes = ["Inputs", "target", "build", ".toolchain", "crates", "passes", "rodinia"]
 config.test_source_root = root
