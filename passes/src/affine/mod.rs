@@ -25,6 +25,7 @@ pub mod together;
 pub mod transactions;
 pub mod unguarded;
 pub mod waves;
+mod windows;
 
 use mlir_bridge::ir::Op;
 

@@ -25,14 +25,13 @@ use crate::affine::{
     accesses::Access,
     plan::one_statement,
     poly::{Poly, variable_name},
-    sets::{Range, Sets, asked, ranges},
+    sets::{Range, Sets, asked},
     shape::Shape,
     transactions::names,
-    unguarded::Order,
+    unguarded::{Firsts, Order},
+    windows::Window,
 };
 
-/// Loops of fewer rounds do not go by pieces.
-const LEAST_ROUNDS: i64 = 8;
 /// The bytes that tiles of a block take together, so that several blocks have room beside one another.
 const MOST_SHARED: i64 = 32 << 10;
 /// A condition of more words than this is not asked for each element.
@@ -64,7 +63,7 @@ pub enum Phase {
     /// It has nothing to do with other threads.
     Alone(Code),
     /// A loop that goes by pieces.
-    Pieces(Pieces),
+    Pieces(Box<Pieces>),
 }
 
 impl Phase {
@@ -152,16 +151,6 @@ pub struct Threads<'t, 'c> {
     pub shape: &'t Shape,
 }
 
-/// The rounds of a piece.
-struct Window {
-    /// The first of them, over all pieces.
-    range: Range,
-    /// All of them, for a piece.
-    instances: UnionSet,
-    /// What is known where a piece is done.
-    known: Set,
-}
-
 /// A phase in the making.
 struct Made {
     order: Order,
@@ -201,7 +190,7 @@ impl Threads<'_, '_> {
             Some(code) => (pieces.code, pieces.zeros) = (code, true),
             None => pieces.code = pieces.inner.as_ref().map_or_else(|| order.code(), |inner| Ok(inner.code.clone()))?,
         }
-        Ok(Phase::Pieces(pieces))
+        Ok(Phase::Pieces(Box::new(pieces)))
     }
 
     /// The accesses of instances in the domain, with the statements that they are of.
@@ -380,49 +369,6 @@ impl Threads<'_, '_> {
         Ok(Some(self.made(order, window.range, tiles, Some(Inner { statement, variable, code }))))
     }
 
-    /// The instances of the threads of a block.
-    fn block(&self, domain: &UnionSet) -> Result<UnionSet, Reason> {
-        let names: Vec<String> = (0..self.threads.len()).map(|at| format!("t{at}")).collect();
-        let sizes = self.threads.iter().zip(&self.shape.block);
-        let bounds: Vec<String> = sizes
-            .map(|(Range { name, .. }, size)| format!("{0} <= {name} < {0} + {size}", first_of_block(name)))
-            .collect();
-        let firsts: Vec<String> = names.iter().map(|name| first_of_block(name)).collect();
-        let text = format!("[{}] -> {{ [{}] : {} }}", firsts.join(", "), names.join(", "), bounds.join(" and "));
-        let block = UnionSet::parse(domain.context(), &text)?;
-        Ok(block.apply(&self.times.reverse()?)?.intersect(domain)?)
-    }
-
-    /// The rounds that any thread of a block does of a loop, and those of a piece. `None` where they are few.
-    fn window(&self, rounds: &UnionMap, domain: &UnionSet, number: usize) -> Result<Option<Window>, Reason> {
-        let name = format!("k{number}");
-        let all = self.block(domain)?.apply(rounds)?.to_set()?.coalesce()?;
-        let range = ranges(&all, &self.sets.known, |_| name.clone())?.into_iter().next().ok_or(Reason::Budget)?;
-        if let (Term::Number(first), Term::Number(last)) = (&range.first, &range.last)
-            && last - first < LEAST_ROUNDS
-        {
-            return Ok(None);
-        }
-        let window = format!("[{name}] -> {{ [o] : {name} <= o < {name} + {} }}", self.shape.piece);
-        let instances = UnionSet::parse(domain.context(), &window)?;
-        // Nothing is done where no thread of the block has any round. A piece begins with a round if there are no gaps.
-        let context = domain.context();
-        let (behind, before) = (
-            UnionMap::parse(context, "{ [a] -> [k] : a <= k }")?,
-            UnionMap::parse(context, "{ [a] -> [k] : k <= a }")?,
-        );
-        let rounds = all.to_union()?;
-        let gaps = rounds.apply(&behind)?.intersect(&rounds.apply(&before)?)?.subtract(&rounds)?;
-        let mut known = self.sets.known.intersect(&all.params()?)?;
-        if gaps.is_empty()? {
-            known = known.intersect(
-                &rounds.intersect(&UnionSet::parse(context, &format!("[{name}] -> {{ [{name}] }}"))?)?.params()?,
-            )?;
-        }
-        let known = known.coalesce()?;
-        Ok(Some(Window { range, instances, known }))
-    }
-
     /// Boxes of arrays that are read again, for instances of a block where `within` holds too; and where each begins, by its first access.
     fn tiles(
         &self,
@@ -430,7 +376,7 @@ impl Threads<'_, '_> {
         block: &UnionSet,
         within: &str,
         window: &Window,
-    ) -> Result<(Vec<Tile>, Vec<(usize, Set)>), Reason> {
+    ) -> Result<(Vec<Tile>, Firsts), Reason> {
         let mut made: Vec<Boxed> = Vec::new();
         let written = self.accesses()?;
         for group in groups.0.values() {

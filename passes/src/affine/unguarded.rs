@@ -19,7 +19,7 @@ use mlir_bridge::isl::{Code, Error, Node, Set, UnionMap, UnionSet, code_of};
 
 use crate::affine::{
     Reason,
-    threads::{Pieces, Register, Threads, first_of_block},
+    threads::{Pieces, Register, Threads, Tile, first_of_block},
 };
 
 /// What code is made of.
@@ -32,9 +32,12 @@ pub(super) struct Order {
     pub known: Set,
     /// What else holds of accesses in a piece.
     pub within: String,
-    /// The first elements of boxes, each with the first access to its box.
-    pub firsts: Vec<(usize, Set)>,
+    /// Where boxes begin.
+    pub firsts: Firsts,
 }
+
+/// The first elements of boxes, each with the first access to its box.
+pub(super) type Firsts = Vec<(usize, Set)>;
 
 impl Order {
     /// That of a node, without boxes.
@@ -87,78 +90,87 @@ impl Threads<'_, '_> {
         order: &Order,
         registers: &[Register],
     ) -> Result<Option<Code>, Reason> {
-        let Order { mine, below, known, within, firsts } = order;
         let is_register = |array: usize| registers.iter().any(|register| register.array == array);
         let is_on_chip = |access: usize| {
             pieces.tiles.iter().any(|tile| tile.accesses.contains(&access))
                 || is_register(self.description.accesses[access].array)
         };
-        let statements: Vec<usize> = match &pieces.inner {
+        let statements = match &pieces.inner {
             Some(inner) => vec![inner.statement],
-            None => self.statements_of(mine)?,
+            None => self.statements_of(&order.mine)?,
         };
-        for number in &statements {
-            let of_op = |op: Op<'_>| {
-                let all = self.description.statements[*number].accesses.clone();
-                all.filter(|access| self.description.accesses[*access].op == op).collect::<Vec<_>>()
-            };
-            let is_harmless = |op: &Op<'_>| match op.name() {
-                "llvm.load" | "llvm.store" => {
-                    let accesses = of_op(*op);
-                    !accesses.is_empty() && accesses.into_iter().all(is_on_chip)
-                }
-                _ => op.num_regions() == 0 && (op.is_terminator() || op.is_pure()),
-            };
-            let ops = &self.description.statements[*number].ops;
-            let are_harmless = match pieces.inner {
-                None => ops.iter().all(is_harmless),
-                Some(_) => {
-                    let Some(at) = ops.iter().position(|op| op.is("scf.for")) else { return Ok(None) };
-                    ops[at].find_all(|op| op != ops[at]).iter().all(is_harmless)
-                        && needed_by_rounds(&ops[..at], ops[at]).iter().all(|op| op.num_regions() == 0 && op.is_pure())
-                }
-            };
-            if !are_harmless {
-                return Ok(None);
-            }
+        if !statements.iter().all(|number| self.is_harmless(*number, pieces.inner.is_some(), &is_on_chip)) {
+            return Ok(None);
         }
-        let block = known.intersect(&self.of_block(mine.context())?)?;
-        let all = mine.gist_params(&self.mine.params()?.simple_hull()?)?;
+        let block = order.known.intersect(&self.of_block(order.mine.context())?)?;
+        let mine = order.mine.gist_params(&self.mine.params()?.simple_hull()?)?;
+        let in_block = mine.intersect_params(&block)?;
         for tile in &pieces.tiles {
-            let Some((_, first)) = firsts.iter().find(|(access, _)| *access == tile.accesses[0]) else {
+            if !self.stays_in_box(tile, (pieces, order), &statements, &in_block)? {
                 return Ok(None);
-            };
-            let elements: Vec<String> = (0..tile.sizes.len()).map(|at| format!("e{at}")).collect();
-            let (elements, array) = (elements.join(", "), tile.array);
-            let bounds = (tile.sizes.iter().enumerate()).map(|(at, size)| format!("o{at} <= e{at} < o{at} + {size}"));
-            let bounds: Vec<String> = bounds.collect();
-            let around = format!(
-                "{{ A{array}[{}] -> A{array}[{elements}] : {} }}",
-                elements.replace('e', "o"),
-                bounds.join(" and ")
-            );
-            let boxed = first.to_union()?.apply(&UnionMap::parse(mine.context(), &around)?)?;
-            for access in &tile.accesses {
-                let of = |number: &&usize| self.description.statements[**number].accesses.contains(access);
-                let Some(number) = statements.iter().find(of) else { continue };
-                let (instance, element) = (
-                    self.description.instance(*number),
-                    self.description.element_of_instance(*number, &self.description.accesses[*access]),
-                );
-                let map =
-                    self.with_params(&format!("{{ {instance} -> {element}{within} }}"), &[pieces.rounds.name.clone()]);
-                let read = all.intersect_params(&block)?.apply(&UnionMap::parse(mine.context(), &map)?)?;
-                if !read.subtract(&boxed)?.is_empty()? {
-                    return Ok(None);
-                }
             }
         }
-        match code_of(&below.intersect_domain(&all)?, &block) {
+        match code_of(&order.below.intersect_domain(&mine)?, &block) {
             Ok(code) => Ok(Some(code)),
             // What threads beside the points would do may have no end.
             Err(Error::Failed(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a statement, or the rounds of its first loop, does nothing but compute with what is on the chip.
+    fn is_harmless(&self, number: usize, of_loop: bool, is_on_chip: &impl Fn(usize) -> bool) -> bool {
+        let what = &self.description.statements[number];
+        let is_harmless = |op: &Op<'_>| match op.name() {
+            "llvm.load" | "llvm.store" => {
+                let mut accesses =
+                    what.accesses.clone().filter(|access| self.description.accesses[*access].op == *op).peekable();
+                accesses.peek().is_some() && accesses.all(is_on_chip)
+            }
+            _ => op.num_regions() == 0 && (op.is_terminator() || op.is_pure()),
+        };
+        if !of_loop {
+            return what.ops.iter().all(is_harmless);
+        }
+        let Some(at) = what.ops.iter().position(|op| op.is("scf.for")) else { return false };
+        let rounds = what.ops[at];
+        let is_computed = |op: &Op<'_>| op.num_regions() == 0 && op.is_pure();
+        rounds.find_all(|op| op != rounds).iter().all(is_harmless)
+            && needed_by_rounds(&what.ops[..at], rounds).iter().all(is_computed)
+    }
+
+    /// Whether what statements read of a tile is in its box, for all threads of a block.
+    fn stays_in_box(
+        &self,
+        tile: &Tile,
+        (pieces, order): (&Pieces, &Order),
+        statements: &[usize],
+        instances: &UnionSet,
+    ) -> Result<bool, Reason> {
+        let Some((_, first)) = order.firsts.iter().find(|(access, _)| *access == tile.accesses[0]) else {
+            return Ok(false);
+        };
+        let (context, array) = (instances.context(), tile.array);
+        let names =
+            |letter: &str| (0..tile.sizes.len()).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
+        let within = tile.sizes.iter().enumerate().map(|(at, size)| format!("o{at} <= e{at} < o{at} + {size}"));
+        let within: Vec<String> = within.collect();
+        let around = format!("{{ A{array}[{}] -> A{array}[{}] : {} }}", names("o"), names("e"), within.join(" and "));
+        let boxed = first.to_union()?.apply(&UnionMap::parse(context, &around)?)?;
+        for number in statements {
+            let what = &self.description.statements[*number];
+            for access in tile.accesses.iter().filter(|access| what.accesses.contains(access)) {
+                let instance = self.description.instance(*number);
+                let element = self.description.element_of_instance(*number, &self.description.accesses[*access]);
+                let further = std::slice::from_ref(&pieces.rounds.name);
+                let map = self.with_params(&format!("{{ {instance} -> {element}{} }}", order.within), further);
+                let read = instances.apply(&UnionMap::parse(context, &map)?)?;
+                if !read.subtract(&boxed)?.is_empty()? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// The statements with instances in a set.
