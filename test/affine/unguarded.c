@@ -4,6 +4,7 @@
 // RUN: FileCheck %s < %t.cu
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=sm_80 -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.sm && %t.sm
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-emulate=gfx90a -fregrain-parallelize -fregrain-parallelize-from=0 %s -o %t.gfx && %t.gfx
+// RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-check=memory,init,race %s -o %t.checked && %t.checked
 #include "Inputs/twins.h"
 
 // What is not read is zero in shared memory, no condition is asked around the rounds, and the first thread is not asked whether it is the first.

@@ -8,7 +8,7 @@
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-use super::{caches, limits};
+use super::{caches, checks, limits};
 use crate::error::CudaError;
 use crate::properties::DeviceProp;
 
@@ -31,6 +31,8 @@ pub fn properties() -> &'static DeviceProp {
 fn ask() -> DeviceProp {
     let (shared_per_sm, optin, threads_per_sm, blocks_per_sm) = limits::sm_limits();
     let arch = limits::arch() as i32;
+    // A checker takes the host's memory for what it is on a GPU.
+    let pageable = i32::from(checks::checker().is_none());
     let mut prop = DeviceProp {
         totalGlobalMem: limits::total_memory(),
         sharedMemPerBlock: limits::SHARED_PER_BLOCK as usize,
@@ -66,13 +68,13 @@ fn ask() -> DeviceProp {
         managedMemory: 1,
         hostNativeAtomicSupported: 1,
         singleToDoublePrecisionPerfRatio: 2,
-        pageableMemoryAccess: 1,
+        pageableMemoryAccess: pageable,
         concurrentManagedAccess: 1,
         computePreemptionSupported: 1,
         canUseHostPointerForRegisteredMem: 1,
         cooperativeLaunch: 1,
         sharedMemPerBlockOptin: optin as usize,
-        pageableMemoryAccessUsesHostPageTables: 1,
+        pageableMemoryAccessUsesHostPageTables: pageable,
         directManagedMemAccessFromHost: 1,
         maxBlocksPerMultiProcessor: blocks_per_sm as i32,
         hostRegisterSupported: 1,
