@@ -477,12 +477,7 @@ impl Threads<'_, '_> {
         let names: Vec<String> = (0..sizes.len()).map(subscript_name).collect();
         let all = names.join(", ");
         let point = UnionSet::parse(context, &format!("[{all}] -> {{ A{array}[{all}] }}"))?;
-        let from: Vec<String> = (0..sizes.len()).map(|at| format!("o{at}")).collect();
-        let bounds = from.iter().zip(&names).zip(sizes).map(|((o, e), size)| format!("{o} <= {e} < {o} + {size}"));
-        let bounds: Vec<String> = bounds.collect();
-        let around =
-            format!("{{ A{array}[{from}] -> A{array}[{all}] : {} }}", bounds.join(" and "), from = from.join(", "));
-        let around = offset.to_union()?.apply(&UnionMap::parse(context, &around)?)?.intersect(&point)?.params()?;
+        let around = boxed(array, offset, sizes)?.intersect(&point)?.params()?;
         let inside = elements.to_union()?.intersect(&point)?.params()?;
         let holds = asked(&inside, &known.intersect(&around)?)?;
         Ok((words(&holds) <= MOST_WORDS).then_some(holds))
@@ -503,6 +498,20 @@ impl Threads<'_, '_> {
             });
         }
     }
+}
+
+/// The elements of an array that are in a box, from its first one on.
+///
+/// # Errors
+/// isl's budget is spent.
+pub(super) fn boxed(array: usize, first: &Set, sizes: &[i64]) -> Result<UnionSet, Reason> {
+    let names = |name: fn(usize) -> String| (0..sizes.len()).map(name).collect::<Vec<_>>().join(", ");
+    let bounds =
+        sizes.iter().enumerate().map(|(at, size)| format!("o{at} <= {e} < o{at} + {size}", e = subscript_name(at)));
+    let bounds: Vec<String> = bounds.collect();
+    let (from, all) = (names(|at| format!("o{at}")), names(subscript_name));
+    let around = format!("{{ A{array}[{from}] -> A{array}[{all}] : {} }}", bounds.join(" and "));
+    Ok(first.to_union()?.apply(&UnionMap::parse(first.context(), &around)?)?)
 }
 
 /// Accesses that differ by constants alone.

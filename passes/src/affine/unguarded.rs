@@ -19,7 +19,7 @@ use mlir_bridge::isl::{Code, Error, Node, Set, UnionMap, UnionSet, code_of};
 
 use crate::affine::{
     Reason,
-    threads::{Pieces, Register, Threads, Tile, first_of_block},
+    threads::{Pieces, Register, Threads, Tile, boxed},
 };
 
 /// What code is made of.
@@ -102,7 +102,7 @@ impl Threads<'_, '_> {
         if !statements.iter().all(|number| self.is_harmless(*number, pieces.inner.is_some(), &is_on_chip)) {
             return Ok(None);
         }
-        let block = order.known.intersect(&self.of_block(order.mine.context())?)?;
+        let block = order.known.intersect(&self.known_of_block(order.mine.context())?)?;
         let mine = order.mine.gist_params(&self.mine.params()?.simple_hull()?)?;
         let in_block = mine.intersect_params(&block)?;
         for tile in &pieces.tiles {
@@ -150,13 +150,7 @@ impl Threads<'_, '_> {
         let Some((_, first)) = order.firsts.iter().find(|(access, _)| *access == tile.accesses[0]) else {
             return Ok(false);
         };
-        let (context, array) = (instances.context(), tile.array);
-        let names =
-            |letter: &str| (0..tile.sizes.len()).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
-        let within = tile.sizes.iter().enumerate().map(|(at, size)| format!("o{at} <= e{at} < o{at} + {size}"));
-        let within: Vec<String> = within.collect();
-        let around = format!("{{ A{array}[{}] -> A{array}[{}] : {} }}", names("o"), names("e"), within.join(" and "));
-        let boxed = first.to_union()?.apply(&UnionMap::parse(context, &around)?)?;
+        let boxed = boxed(tile.array, first, &tile.sizes)?;
         for number in statements {
             let what = &self.description.statements[*number];
             for access in tile.accesses.iter().filter(|access| what.accesses.contains(access)) {
@@ -164,7 +158,7 @@ impl Threads<'_, '_> {
                 let element = self.description.element_of_instance(*number, &self.description.accesses[*access]);
                 let further = std::slice::from_ref(&pieces.rounds.name);
                 let map = self.with_params(&format!("{{ {instance} -> {element}{} }}", order.within), further);
-                let read = instances.apply(&UnionMap::parse(context, &map)?)?;
+                let read = instances.apply(&UnionMap::parse(instances.context(), &map)?)?;
                 if !read.subtract(&boxed)?.is_empty()? {
                     return Ok(false);
                 }
@@ -182,16 +176,5 @@ impl Threads<'_, '_> {
             }
         }
         Ok(found)
-    }
-
-    /// What is known of the threads of a block.
-    fn of_block(&self, context: &mlir_bridge::isl::Context) -> Result<Set, Error> {
-        let (mut names, mut bounds) = (Vec::new(), Vec::new());
-        for (range, size) in self.threads.iter().zip(&self.shape.block) {
-            let (name, first) = (&range.name, first_of_block(&range.name));
-            bounds.push(format!("{first} <= {name} < {first} + {size}"));
-            names.extend([name.clone(), first]);
-        }
-        Set::parse(context, &format!("[{}] -> {{ : {} }}", names.join(", "), bounds.join(" and ")))
     }
 }

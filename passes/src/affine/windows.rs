@@ -1,6 +1,6 @@
 //! The rounds of a loop that the threads of a block do in a piece.
 
-use mlir_bridge::isl::{Set, Term, UnionMap, UnionSet};
+use mlir_bridge::isl::{Context, Error, Set, Term, UnionMap, UnionSet};
 
 use crate::affine::{
     Reason,
@@ -24,15 +24,26 @@ pub(super) struct Window {
 impl Threads<'_, '_> {
     /// The instances of the threads of a block.
     pub(super) fn block(&self, domain: &UnionSet) -> Result<UnionSet, Reason> {
-        let names: Vec<String> = (0..self.threads.len()).map(|at| format!("t{at}")).collect();
-        let sizes = self.threads.iter().zip(&self.shape.block);
-        let bounds: Vec<String> = sizes
-            .map(|(Range { name, .. }, size)| format!("{0} <= {name} < {0} + {size}", first_of_block(name)))
-            .collect();
-        let firsts: Vec<String> = names.iter().map(|name| first_of_block(name)).collect();
-        let text = format!("[{}] -> {{ [{}] : {} }}", firsts.join(", "), names.join(", "), bounds.join(" and "));
+        let (names, firsts, bounds) = self.bounds();
+        let text = format!("[{}] -> {{ [{}] : {bounds} }}", firsts.join(", "), names.join(", "));
         let block = UnionSet::parse(domain.context(), &text)?;
         Ok(block.apply(&self.times.reverse()?)?.intersect(domain)?)
+    }
+
+    /// What is known of the coordinates of a block's threads.
+    pub(super) fn known_of_block(&self, context: &Context) -> Result<Set, Error> {
+        let (names, firsts, bounds) = self.bounds();
+        Set::parse(context, &format!("[{}] -> {{ : {bounds} }}", [names, firsts].concat().join(", ")))
+    }
+
+    /// The coordinates of a thread, in the order of its times, and of the first one of its block; and where those of the block are.
+    fn bounds(&self) -> (Vec<String>, Vec<String>, String) {
+        let names: Vec<String> = (0..self.threads.len()).map(|at| format!("t{at}")).collect();
+        let firsts = names.iter().map(|name| first_of_block(name)).collect();
+        let sizes = self.threads.iter().zip(&self.shape.block);
+        let bounds =
+            sizes.map(|(Range { name, .. }, size)| format!("{0} <= {name} < {0} + {size}", first_of_block(name)));
+        (names, firsts, bounds.collect::<Vec<_>>().join(" and "))
     }
 
     /// The rounds that any thread of a block does of a loop, and those of a piece. `None` where they are few.
