@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let prefix = PathBuf::from(env::var_os("MLIR_SYS_220_PREFIX").unwrap_or_else(|| "/usr/lib/llvm-22".into()));
     let out = PathBuf::from(env::var("OUT_DIR")?);
     generate_bindings(&prefix, &out)?;
-    generate_isl_bindings(&out)?;
+    generate_isl_bindings(&prefix, &out)?;
     compile(&prefix, &out)?;
     // The linker script over MLIR's C API, also for doc tests, which do not see the rustflags.
     let root = env::current_dir()?.join("../../.toolchain/lib");
@@ -57,8 +57,10 @@ fn generate_bindings(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The functions and types of isl, from Debian's `libisl-dev`. It is a shared library: the static one cannot be part of a plugin.
-fn generate_isl_bindings(out: &Path) -> Result<(), Box<dyn Error>> {
+/// The functions and types of isl, as Debian's `libisl-dev` declares them. The code is what LLVM has for Polly, which computes with small
+/// integers where Debian's has those of GMP; where LLVM was built without Polly, it is Debian's, as a shared library: the static one cannot be
+/// part of a plugin.
+fn generate_isl_bindings(prefix: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     let bindings = bindgen::builder()
         .header("src/isl/isl.h")
         .allowlist_item("isl_.*|ISL_.*")
@@ -69,7 +71,14 @@ fn generate_isl_bindings(out: &Path) -> Result<(), Box<dyn Error>> {
     if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
         fs::write(file, text)?;
     }
-    println!("cargo:rustc-link-lib=isl");
+    let ours = prefix.join("lib/libPollyISL.a");
+    if ours.exists() {
+        println!("cargo:rerun-if-changed={}", ours.display());
+        println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
+        println!("cargo:rustc-link-lib=static:-bundle=PollyISL");
+    } else {
+        println!("cargo:rustc-link-lib=isl");
+    }
     Ok(())
 }
 
