@@ -9,7 +9,7 @@
 
 // What is not read is zero in shared memory, no condition is asked around the rounds, and the first thread is not asked whether it is the first.
 // CHECK-LABEL: void product_region0_
-// CHECK: if (((n0 >= (t1 + 1L)) && (n0 >= (t0 + 1L))))
+// CHECK: if (((n0 > t1) && (n0 > t0)))
 // CHECK-NEXT: r2 = A2[
 // CHECK: T0_0[threadIdx.y][threadIdx.x] = {{.*}} ? A0[{{.*}}] : 0;
 // CHECK: __syncthreads();
@@ -23,13 +23,13 @@ TWINS(product, (int n, double a[restrict n][n], double b[restrict n][n], double 
 
 // The rounds of a statement's own loop alone: what is before and behind is in memory.
 // CHECK-LABEL: void sums_region0_
-// CHECK: if (((n0 >= (t0 + 1L)) && (n0 >= (t1 + 1L)))) {
+// CHECK: if (((n0 > t0) && (n0 > t1))) {
 // CHECK: s{{.*}} = (0.0);
 // CHECK: __syncthreads();
 // CHECK-NEXT: {
 // CHECK-NEXT: const long
 // CHECK: __syncthreads();
-// CHECK: if (((n0 >= (t0 + 1L)) && (n0 >= (t1 + 1L)))) {
+// CHECK: if (((n0 > t0) && (n0 > t1))) {
 // CHECK: A2[
 TWINS(sums, (int n, double a[restrict n][n], double b[restrict n][n], double c[restrict n][n]), {
   for (int i = 0; i < n; i++)

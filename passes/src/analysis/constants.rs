@@ -1,6 +1,6 @@
 //! Integers that stand in the IR.
 
-use mlir_bridge::ir::{Type, Value};
+use mlir_bridge::ir::{Op, Type, Value};
 
 /// The value of an integer constant.
 pub fn constant(value: Value<'_>) -> Option<i64> {
@@ -8,6 +8,16 @@ pub fn constant(value: Value<'_>) -> Option<i64> {
     matches!(op.name(), "llvm.mlir.constant" | "arith.constant")
         .then(|| op.attr("value").and_then(|attr| attr.as_int()))
         .flatten()
+}
+
+/// A constant, or a product of constants.
+pub fn product(value: Value<'_>) -> Option<i64> {
+    let factors = |op: Op<'_>| match op.name() {
+        "arith.muli" => product(op.operand(0))?.checked_mul(product(op.operand(1))?),
+        "arith.index_cast" => product(op.operand(0)),
+        _ => None,
+    };
+    constant(value).or_else(|| value.defining_op().and_then(factors))
 }
 
 /// Whether nothing is said of what a value is.

@@ -72,7 +72,7 @@ use regrain_targets::target::{BlockFunction, Demand, KernelFacts};
 use transpose::BlockMemory;
 
 use crate::{
-    analysis::{facts::constant, functions},
+    analysis::{constants::product, functions},
     coarsen::coarsening::static_shared_bytes,
     launch::launch_function::{self, is_version, label},
     lower::{
@@ -382,16 +382,6 @@ fn hoist_memory(function: Op<'_>) {
             }
         }
     }
-}
-
-/// A constant, or a product of constants.
-fn product(value: Value<'_>) -> Option<i64> {
-    let factors = |op: Op<'_>| match op.name() {
-        "arith.muli" => product(op.operand(0))?.checked_mul(product(op.operand(1))?),
-        "arith.index_cast" => product(op.operand(0)),
-        _ => None,
-    };
-    constant(value).or_else(|| value.defining_op().and_then(factors))
 }
 
 /// Most kernels do not ask how much dynamic shared memory they have.

@@ -10,6 +10,14 @@ mod warp_functions;
 
 /// What LLVM is told of a loop, where the conversion from `scf` takes it along.
 const LOOP_ANNOTATION: &str = "llvm.loop_annotation";
+
+/// Keeps LLVM from writing a loop out.
+fn keep_rolled(rounds: Op<'_>) {
+    if let Some(annotation) = rounds.ctx().parse_attr("#llvm.loop_annotation<unroll = <disable = true>>") {
+        rounds.set_attr(LOOP_ANNOTATION, annotation);
+    }
+}
+
 /// Beginning of the names of block functions.
 pub const BLOCK_PREFIX: &str = "__regrain_block.";
 

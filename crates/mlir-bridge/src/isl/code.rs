@@ -252,11 +252,29 @@ fn expr(context: &Context, expression: &Held<raw::isl_ast_expr>) -> Result<Term>
             raw::isl_ast_expr_type_isl_ast_expr_op => {
                 let kind = kind(raw::isl_ast_expr_get_op_type(expression.0));
                 let arguments = arguments(context, expression)?;
-                kind.map(|kind| Term::Of(kind, arguments)).ok_or(Error::Failed("an unknown operation".into()))
+                kind.map(|kind| strict(kind, arguments)).ok_or(Error::Failed("an unknown operation".into()))
             }
             _ => Err(Error::Failed("an expression of an unknown kind".into())),
         }
     }
+}
+
+/// An operation; `a >= b + 1` is `a > b`.
+fn strict(kind: Kind, mut arguments: Vec<Term>) -> Term {
+    let kind_and_side = match kind {
+        Kind::Ge => Some((Kind::Gt, 1)),
+        Kind::Le => Some((Kind::Lt, 0)),
+        _ => None,
+    };
+    if let Some((kind, side)) = kind_and_side
+        && let Some(Term::Of(Kind::Add, parts)) = arguments.get_mut(side)
+        && parts.last() == Some(&Term::Number(1))
+        && parts.len() == 2
+    {
+        arguments[side] = parts.swap_remove(0);
+        return Term::Of(kind, arguments);
+    }
+    Term::Of(kind, arguments)
 }
 
 fn kind(operation: raw::isl_ast_expr_op_type) -> Option<Kind> {

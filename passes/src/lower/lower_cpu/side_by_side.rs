@@ -38,7 +38,7 @@ use crate::{
     },
     coarsen::unroll_and_interleave::{Indexing, Unroll, apply, check},
     lower::{
-        LOOP_ANNOTATION,
+        keep_rolled,
         vectorize_threads::{FEWEST, Machine, is_ordinary},
     },
     optimise::merge_common_values,
@@ -159,11 +159,8 @@ fn join_rows<'c>(module: Op<'c>, parallel: Op<'c>, inner: Op<'c>, factor: usize)
 /// stack.
 fn keep_rounds(inner: Op<'_>) {
     let few = Counting::of(inner).and_then(|counting| counting.rounds()).is_some_and(|rounds| rounds < FEWEST_KEPT);
-    if few {
-        return;
-    }
-    if let Some(annotation) = inner.ctx().parse_attr("#llvm.loop_annotation<unroll = <disable = true>>") {
-        inner.set_attr(LOOP_ANNOTATION, annotation);
+    if !few {
+        keep_rolled(inner);
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
     slots::Slots,
     sums::combines,
 };
-use crate::analysis::facts::{NOT_NEGATIVE, width};
+use crate::analysis::facts::{NOT_NEGATIVE, constant, width};
 use regrain_targets::device_language::library;
 
 /// Why a row was given up; legality is asked before.
@@ -432,6 +432,10 @@ impl<'c> Emitter<'c, '_> {
         if let Some(how) = Division::of(op, self.shapes, self.register_bits) {
             return self.divide(op, how);
         }
+        if let Some(mask) = self.joined_masks(op) {
+            self.set_vector(op.result(0), mask);
+            return Ok(());
+        }
         if let Some(operands) = self.narrow_operands(op) {
             let made = self.without_flags(op, &operands, self.vector(op.result(0).ty()));
             self.set_vector(op.result(0), made);
@@ -456,7 +460,7 @@ impl<'c> Emitter<'c, '_> {
 
     /// Lanes that take no part divide by one.
     pub fn safe_divisor(&self, op: Op<'c>, divisor: Value<'c>) -> Value<'c> {
-        let known = crate::analysis::facts::constant(op.operand(1)).is_some_and(|number| number != 0);
+        let known = constant(op.operand(1)).is_some_and(|number| number != 0);
         match self.mask {
             Some(mask) if !known => {
                 let one = self.splat_int(op.operand(1).ty(), 1);

@@ -9,7 +9,7 @@
 use mlir_bridge::ir::{Op, Value};
 
 use super::{emit::Emitter, shapes::Shape};
-use crate::analysis::facts::constant;
+use crate::analysis::facts::{constant, width};
 
 /// The predicates of `arith.cmpi` and `llvm.icmp`, in their order.
 const PREDICATES: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
@@ -49,7 +49,65 @@ fn swapped(predicate: &str) -> &'static str {
     }
 }
 
+/// What no number is on the other side of a predicate of, if there is something; the number is on the right.
+fn nothing_beyond(predicate: &str, bits: u32) -> Option<i64> {
+    let (least, greatest) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
+    match predicate {
+        "slt" => Some(least),
+        "sgt" => Some(greatest),
+        "ult" => Some(0),
+        "ugt" => Some(-1),
+        _ => None,
+    }
+}
+
 impl<'c> Emitter<'c, '_> {
+    /// What says of each lane whether a condition of all lanes and one of each hold, or one of them. A select would become a branch, and masks that are joined of
+    /// vectors are packed and unpacked where registers have none of their own.
+    pub fn joined_masks(&self, op: Op<'c>) -> Option<Value<'c>> {
+        let constant = |index: usize| constant(op.operand(index)).map(|number| number & 1);
+        let (second, both) = match op.name() {
+            _ if width(op.result(0).ty()) != Some(1) => return None,
+            "llvm.select" | "arith.select" if constant(2) == Some(0) => (1, true),
+            "llvm.select" | "arith.select" if constant(1) == Some(1) => (2, false),
+            "llvm.and" | "arith.andi" => (1, true),
+            "llvm.or" | "arith.ori" => (1, false),
+            _ => return None,
+        };
+        let [of_all, of_each] = match [0, second].map(|index| self.shapes.is_uniform(op.operand(index))) {
+            [true, false] => [op.operand(0), op.operand(second)],
+            [false, true] => [op.operand(second), op.operand(0)],
+            _ => return None,
+        };
+        let frozen = |value: Value<'c>| self.b.value("llvm.freeze", &[value], value.ty());
+        let guard = frozen(self.scalar(of_all));
+        self.guarded_compare(of_each, guard, both).or_else(|| {
+            let name = if both { "andi" } else { "ori" };
+            Some(self.b.arith(name, self.splat(guard), frozen(self.lane_vector(of_each))))
+        })
+    }
+
+    /// A comparison with a guard, both or one of them, as one comparison: where the guard decides, with a number that nothing compares with, or everything.
+    fn guarded_compare(&self, compare: Value<'c>, guard: Value<'c>, both: bool) -> Option<Value<'c>> {
+        let op = compare.defining_op().filter(|op| matches!(op.name(), "llvm.icmp" | "arith.cmpi"))?;
+        let predicate = *PREDICATES.get(usize::try_from(op.attr("predicate")?.as_int()?).ok()?)?;
+        let bits = op.operand(0).ty().int_width().filter(|bits| matches!(bits, 8..=64))?;
+        let (side, seen) = match [0, 1].map(|index| self.shapes.is_uniform(op.operand(index))) {
+            [true, false] => (0, swapped(predicate)),
+            [false, true] => (1, predicate),
+            _ => return None,
+        };
+        let number = self.scalar(op.operand(side));
+        let decides = nothing_beyond(if both { seen } else { inverse(seen) }, bits)?;
+        let decides = self.b.const_int(number.ty(), decides);
+        let [yes, no] = if both { [number, decides] } else { [decides, number] };
+        let number = self.splat(self.select(guard, yes, no));
+        let other = self.lane_vector(op.operand(1 - side));
+        let other = self.b.value("llvm.freeze", &[other], other.ty());
+        let operands = if side == 0 { [number, other] } else { [other, number] };
+        Some(self.without_flags(op, &operands, self.vector(self.i1())))
+    }
+
     /// A scalar that holds only if `condition` is `wanted` in all lanes, all of which take part. `None` if nothing is known that says so.
     pub fn surely(&self, condition: Value<'c>, wanted: bool) -> Option<Value<'c>> {
         self.followed(condition, wanted, DEPTH)

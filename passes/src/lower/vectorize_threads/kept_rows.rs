@@ -1,16 +1,23 @@
 //! Loops over the rows of a block that stay loops.
 //!
 //! LLVM writes out a loop over eight rows of 32 threads as if each were a thread, which takes it several times as long to compile, and lets it keep rows of
-//! a tile in registers that there are not. Where a row is of several registers a round has enough to do by itself, so there is nothing to gain, but where what
-//! each thread keeps between barriers becomes registers: that takes places that are constants.
+//! a tile in registers that there are not. Where a row is of several registers, or its threads have a loop of their own, a round has enough to do by itself, so
+//! there is nothing to gain, but where what each thread keeps between barriers becomes registers: that takes places that are constants, and registers.
 
-use mlir_bridge::ir::{Op, Type, Value};
+use std::collections::HashSet;
+
+use mlir_bridge::ir::{Op, Type};
 use regrain_dialects::attributes::{REUSED, ROWS};
 
 use super::Machine;
 use crate::{
-    analysis::{facts::constant, loops::Counting, objects::root, uniformity::free_values},
-    lower::LOOP_ANNOTATION,
+    analysis::{
+        constants::{constant, product},
+        loops::Counting,
+        objects::root,
+        uniformity::free_values,
+    },
+    lower::{LOOP_ANNOTATION, keep_rolled},
 };
 
 /// The registers that a round moves at once from which there is nothing to gain.
@@ -18,21 +25,68 @@ const WIDE: u32 = 2;
 /// The operations that a loop may be written out to.
 const WRITTEN_OUT: u64 = 100;
 
-/// Marks the loops of a function.
+/// Marks the loops of a function, and those around them that LLVM would write out with them.
 pub fn keep(function: Op<'_>, machine: Machine) {
-    let Some(annotation) = function.ctx().parse_attr("#llvm.loop_annotation<unroll = <disable = true>>") else {
-        return;
-    };
+    let rows = function.find_all(|op| op.has_attr(ROWS) || is_along_row(op));
+    let stays = staying(&rows, machine);
     let is_kept = |op: &Op<'_>| {
-        op.has_attr(ROWS)
-            && !op.has_attr(LOOP_ANNOTATION)
-            && written_out(*op).is_none_or(|all| all > WRITTEN_OUT)
-            && op.contains(|inner| is_wide(inner, machine))
-            && !free_values(*op).into_iter().any(is_of_threads)
+        let theirs = of_threads(*op);
+        let wide = op.contains(|inner| is_wide(inner, machine));
+        let gains = if theirs.is_empty() { !wide } else { !(wide || repeats(*op)) || !theirs.is_subset(&stays) };
+        !op.has_attr(LOOP_ANNOTATION) && is_long(*op) && !gains
     };
-    for rows in function.find_all(|op| is_kept(&op)) {
-        rows.set_attr(LOOP_ANNOTATION, annotation);
+    for rows in rows.iter().filter(|op| is_kept(op)) {
+        keep_rolled(*rows);
+        let around = std::iter::successors(rows.parent(), |op| op.parent()).filter(|op| op.is("scf.for"));
+        around.filter(|op| is_written_out(*op) && of_threads(*op).is_subset(&stays)).for_each(keep_rolled);
     }
+}
+
+/// What threads have for themselves that is too large for registers, and is accessed before and behind loops of theirs, not in them.
+fn staying<'c>(rows: &[Op<'c>], machine: Machine) -> HashSet<Op<'c>> {
+    let registers = i64::from(machine.registers * machine.register_bits / 8);
+    let repeating: Vec<_> = rows.iter().filter(|op| repeats(**op)).collect();
+    let mut stays: HashSet<_> = repeating.iter().flat_map(|op| of_threads(**op)).collect();
+    stays.retain(|memory| bytes(*memory).is_some_and(|bytes| bytes > registers));
+    for inner in repeating.into_iter().flat_map(|op| op.find_all(is_of_thread)) {
+        for memory in of_threads(inner) {
+            stays.remove(&memory);
+        }
+    }
+    stays
+}
+
+/// The bytes of memory that the threads of a block share out among them.
+fn bytes(alloca: Op<'_>) -> Option<i64> {
+    let element = alloca.attr("elem_type")?.as_type()?.layout(alloca).0.cast_signed();
+    product(alloca.operand(0))?.checked_mul(element)
+}
+
+/// Whether each thread of rows has a loop of its own.
+fn repeats(rows: Op<'_>) -> bool {
+    rows.contains(is_of_thread)
+}
+
+/// Whether an operation is a loop of each thread.
+fn is_of_thread(op: Op<'_>) -> bool {
+    matches!(op.name(), "scf.for" | "scf.while") && !op.has_attr(ROWS) && !is_along_row(op)
+}
+
+/// Whether an operation is the loop over the parts of a row that go together.
+fn is_along_row(op: Op<'_>) -> bool {
+    op.is("scf.for") && op.parent().is_some_and(|around| around.has_attr(ROWS))
+}
+
+/// Whether LLVM writes out all rounds of a loop around rows without being told.
+fn is_written_out(op: Op<'_>) -> bool {
+    let told = op.attr(LOOP_ANNOTATION).is_some_and(|annotation| annotation.to_string().contains("unroll"));
+    let rounds = Counting::of(op).and_then(|counting| counting.rounds());
+    !told && rounds.is_some_and(|rounds| rounds > 1) && is_long(op)
+}
+
+/// Whether a loop is long when it is written out.
+fn is_long(op: Op<'_>) -> bool {
+    written_out(op).is_none_or(|all| all > WRITTEN_OUT)
 }
 
 /// The operations of all rounds of a loop, if these are known.
@@ -55,8 +109,9 @@ fn is_wide(op: Op<'_>, machine: Machine) -> bool {
     })
 }
 
-/// Whether a value is an address of what threads have for themselves. Of shared memory there is one.
-fn is_of_threads(value: Value<'_>) -> bool {
-    let is_own = |op: Op<'_>| op.is("llvm.alloca") && (op.has_attr(REUSED) || constant(op.operand(0)) != Some(1));
-    value.ty().ptr_space().is_some() && root(value).defining_op().is_some_and(is_own)
+/// What threads have for themselves that a loop accesses. Of shared memory there is one.
+fn of_threads(rounds: Op<'_>) -> HashSet<Op<'_>> {
+    let is_own = |op: &Op<'_>| op.is("llvm.alloca") && (op.has_attr(REUSED) || constant(op.operand(0)) != Some(1));
+    let pointers = free_values(rounds).into_iter().filter(|value| value.ty().ptr_space().is_some());
+    pointers.filter_map(|value| root(value).defining_op().filter(is_own)).collect()
 }

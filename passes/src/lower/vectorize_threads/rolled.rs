@@ -15,7 +15,7 @@ use regrain_dialects::attributes::REUSED;
 
 use crate::{
     analysis::{facts::constant, loops::Counting, objects::root, uniformity::free_values},
-    lower::LOOP_ANNOTATION,
+    lower::{LOOP_ANNOTATION, keep_rolled},
 };
 
 /// What LLVM unrolls a loop to without being told.
@@ -25,7 +25,6 @@ const COPIED: i64 = 1 << 14;
 
 /// Keeps long loops of rounds that not all lanes make as short as they are; `some` says whether there are such rounds.
 pub fn keep<'c>(rounds: Op<'c>, some: Value<'c>) {
-    let Some(annotation) = rounds.ctx().parse_attr("#llvm.loop_annotation<unroll = <disable = true>>") else { return };
     let is_long = |op: &Op<'_>| {
         op.is("scf.for") && op.has_attr(LOOP_ANNOTATION) && rounds_of(*op) > 1 && unrolled(*op) > UNROLLED
     };
@@ -39,7 +38,7 @@ pub fn keep<'c>(rounds: Op<'c>, some: Value<'c>) {
     }
     let all_apart = |memories: &[Op<'_>]| memories.iter().all(|memory| apart.contains(&(*memory, true)));
     for op in loops.iter().zip(&memories).filter(|(_, memories)| all_apart(memories)).map(|(op, _)| op) {
-        op.set_attr(LOOP_ANNOTATION, annotation);
+        keep_rolled(*op);
     }
     for (memory, _) in apart.into_iter().filter(|(_, may)| *may) {
         copy(memory, rounds, some);
