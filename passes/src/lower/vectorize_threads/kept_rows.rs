@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use mlir_bridge::ir::{Op, Type};
+use mlir_bridge::ir::{Op, Type, Value};
 use regrain_dialects::attributes::{REUSED, ROWS};
 
 use super::Machine;
@@ -21,8 +21,8 @@ use crate::{
 };
 
 /// The registers that a round moves at once from which there is nothing to gain.
-const WIDE: u32 = 2;
-/// The operations that a loop may be written out to.
+const WIDE: u64 = 2;
+/// The operations on registers that a loop may be written out to.
 const WRITTEN_OUT: u64 = 100;
 
 /// Marks the loops of a function, and those around them that LLVM would write out with them.
@@ -33,12 +33,12 @@ pub fn keep(function: Op<'_>, machine: Machine) {
         let theirs = of_threads(*op);
         let wide = op.contains(|inner| is_wide(inner, machine));
         let gains = if theirs.is_empty() { !wide } else { !(wide || repeats(*op)) || !theirs.is_subset(&stays) };
-        !op.has_attr(LOOP_ANNOTATION) && is_long(*op) && !gains
+        !op.has_attr(LOOP_ANNOTATION) && is_long(*op, machine) && !gains
     };
     for rows in rows.iter().filter(|op| is_kept(op)) {
         keep_rolled(*rows);
         let around = std::iter::successors(rows.parent(), |op| op.parent()).filter(|op| op.is("scf.for"));
-        around.filter(|op| is_written_out(*op) && of_threads(*op).is_subset(&stays)).for_each(keep_rolled);
+        around.filter(|op| is_written_out(*op, machine) && of_threads(*op).is_subset(&stays)).for_each(keep_rolled);
     }
 }
 
@@ -78,22 +78,26 @@ fn is_along_row(op: Op<'_>) -> bool {
 }
 
 /// Whether LLVM writes out all rounds of a loop around rows without being told.
-fn is_written_out(op: Op<'_>) -> bool {
+fn is_written_out(op: Op<'_>, machine: Machine) -> bool {
     let told = op.attr(LOOP_ANNOTATION).is_some_and(|annotation| annotation.to_string().contains("unroll"));
     let rounds = Counting::of(op).and_then(|counting| counting.rounds());
-    !told && rounds.is_some_and(|rounds| rounds > 1) && is_long(op)
+    !told && rounds.is_some_and(|rounds| rounds > 1) && is_long(op, machine)
 }
 
 /// Whether a loop is long when it is written out.
-fn is_long(op: Op<'_>) -> bool {
-    written_out(op).is_none_or(|all| all > WRITTEN_OUT)
+fn is_long(op: Op<'_>, machine: Machine) -> bool {
+    written_out(op, machine).is_none_or(|all| all > WRITTEN_OUT)
 }
 
-/// The operations of all rounds of a loop, if these are known.
-fn written_out(rows: Op<'_>) -> Option<u64> {
+/// The operations on registers of all rounds of a loop, if these are known.
+fn written_out(rows: Op<'_>, machine: Machine) -> Option<u64> {
     let rounds = Counting::of(rows)?.rounds()?.unsigned_abs();
     let inside = rows.find_all(|op| op != rows && !op.is("arith.constant") && !op.is("llvm.mlir.constant"));
-    Some(rounds.saturating_mul(inside.len() as u64))
+    let all = inside.into_iter().map(|op| {
+        let values = if op.num_results() > 0 { op.results() } else { op.operands() };
+        values.into_iter().map(|value| registers(op, value, machine)).max().unwrap_or(1).max(1)
+    });
+    Some(rounds.saturating_mul(all.sum()))
 }
 
 /// Whether an operation loads or stores several registers.
@@ -103,10 +107,13 @@ fn is_wide(op: Op<'_>, machine: Machine) -> bool {
         name if name.contains("store") => op.operands(),
         _ => return false,
     };
-    moved.into_iter().any(|value| {
-        let bits = |(element, lanes): (Type<'_>, u32)| u64::from(lanes) * element.layout(op).0 * 8;
-        value.ty().vector_parts().is_some_and(|parts| bits(parts) >= u64::from(WIDE * machine.register_bits))
-    })
+    moved.into_iter().any(|value| registers(op, value, machine) >= WIDE)
+}
+
+/// The registers that a vector takes, 0 for what is none.
+fn registers(op: Op<'_>, value: Value<'_>, machine: Machine) -> u64 {
+    let bits = |(element, lanes): (Type<'_>, u32)| u64::from(lanes) * element.layout(op).0 * 8;
+    value.ty().vector_parts().map_or(0, |parts| bits(parts) / u64::from(machine.register_bits))
 }
 
 /// What threads have for themselves that a loop accesses. Of shared memory there is one.
