@@ -1,7 +1,6 @@
 // Kernels in gdb: lines, one thread of one block, arguments, variables, shared arrays, and the host's side.
-// CPU-ONLY: a debugger of the host
+// CPU-ONLY: a debugger of the host, not with a sanitizer: a runtime that is built with one has lines, which the debugger steps into
 // REQUIRES: gdb
-// Not with a sanitizer: a runtime that is built with one has lines, which the debugger steps into.
 // RUN: %regrain -O0 -g --offload-arch=cpu %s -o %t
 // RUN: gdb -nx -batch -x %root/crates/runtime/gdb/regrain.py -x %S/Inputs/kernel.gdb %t 2>&1 | FileCheck %s
 // RUN: gdb -nx -batch -x %S/Inputs/host.gdb %t 2>&1 | FileCheck %s --check-prefix=HOST

@@ -104,7 +104,7 @@ impl Source<'_> {
     pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
-        let mut concessions = Concessions::default();
+        let mut concessions = Concessions::of(&self.unit);
         let mut kept = None;
         let results = loop {
             let mut commands = self.side_commands(chips, &device, host.as_deref(), &concessions)?;

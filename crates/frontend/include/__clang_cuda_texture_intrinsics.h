@@ -1,6 +1,8 @@
 /* clang's fetches from textures. Of `tex2Dgather` that says whether what it gathers is there, CUDA's header gives the channel before
- * the place for that; clang 22 expects it behind. */
-#ifndef __REGRAIN_CLANG_CUDA_TEXTURE_INTRINSICS_H__
+ * the place for that; clang 22 expects it behind.
+ *
+ * It is a third of all that clang reads in front of a source. One that fetches is rejected without it, and read again with it (`second_look`). */
+#if !defined(__REGRAIN_CLANG_CUDA_TEXTURE_INTRINSICS_H__) && !defined(__REGRAIN_NO_TEXTURES__)
 #define __REGRAIN_CLANG_CUDA_TEXTURE_INTRINSICS_H__
 
 #include_next <__clang_cuda_texture_intrinsics.h>

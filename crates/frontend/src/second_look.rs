@@ -1,7 +1,8 @@
 //! What clang is told once more after it has rejected a source that nvcc may take.
 //!
-//! In this order, each only where the source has it: the host side is compiled as a part of a linked program where device code launches
-//! kernels (`linked_registration`); brackets of launches are closed up (`launch_tokens`), objects in shared
+//! In this order, each only where the source has it: what texture functions call is there, which takes clang a third of its time and
+//! is left out of sources that do not seem to call them (`TEXTURES`); the host side is compiled as a part of a linked program where
+//! device code launches kernels (`linked_registration`); brackets of launches are closed up (`launch_tokens`), objects in shared
 //! memory are left uninitialised (`shared_objects`), signs in inline PTX doubled (`asm_escapes`), templates of dependent classes called so
 //! (`dependent_templates`), empty braces given a type (`empty_braces`) and operands of inline PTX separated (`asm_operands`) in the files
 //! that clang finds errors in, which it then gets under their own names
@@ -19,7 +20,6 @@ use crate::{
 };
 
 /// What has been conceded to one source so far.
-#[derive(Default)]
 pub struct Concessions {
     /// Files that clang reads otherwise, and where their text is.
     files: Vec<(PathBuf, PathBuf)>,
@@ -27,14 +27,29 @@ pub struct Concessions {
     rounds: usize,
     /// Whether device code launches kernels, of which the host side must know.
     launches: bool,
+    /// Whether texture functions may be called.
+    textures: bool,
     /// Whether `__NVCC__` is defined.
     names_nvcc: bool,
 }
+
+/// What all texture functions of CUDA's headers call; clang's own header defines it.
+const TEXTURES: &str = "'__nv_tex_surf_handler'";
+/// Beginnings of their names.
+const FETCHES: &[&str] = &["tex1D", "tex2D", "tex3D", "texCubemap", "surf1D", "surf2D", "surf3D", "surfCubemap"];
 
 /// clang stops at the twentieth error: a file that has many takes several rounds.
 const MOST_ROUNDS: usize = 20;
 
 impl Concessions {
+    /// What a source needs that is seen at once. What it includes is not looked at.
+    pub fn of(unit: &TranslationUnit) -> Self {
+        let text = std::fs::read(unit.stdin.as_ref().unwrap_or(&unit.input)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let textures = FETCHES.iter().any(|name| text.contains(name));
+        Self { files: Vec::new(), rounds: 0, launches: false, textures, names_nvcc: false }
+    }
+
     /// Options for all commands that compile the source.
     ///
     /// # Errors
@@ -48,6 +63,9 @@ impl Concessions {
         }
         if self.names_nvcc {
             options.push("-D__NVCC__=1".into());
+        }
+        if !self.textures {
+            options.push("-D__REGRAIN_NO_TEXTURES__".into());
         }
         Ok(options)
     }
@@ -68,6 +86,10 @@ impl Concessions {
         scratch: &Path,
         stderr: &str,
     ) -> Result<bool, Error> {
+        if !self.textures && stderr.contains(TEXTURES) {
+            self.textures = true;
+            return Ok(true);
+        }
         if self.names_nvcc {
             return Ok(false);
         }
