@@ -22,7 +22,7 @@ use crate::{
 
 /// The registers that a round moves at once from which there is nothing to gain.
 const WIDE: u64 = 2;
-/// The operations on registers that a loop may be written out to.
+/// The operations that a loop may be written out to.
 const WRITTEN_OUT: u64 = 100;
 
 /// Marks the loops of a function, and those around them that LLVM would write out with them.
@@ -89,15 +89,27 @@ fn is_long(op: Op<'_>, machine: Machine) -> bool {
     written_out(op, machine).is_none_or(|all| all > WRITTEN_OUT)
 }
 
-/// The operations on registers of all rounds of a loop, if these are known.
+/// The operations of all rounds of a loop, if these are known; those of rounds that only fill tiles count for each register. Loops that go through memory
+/// had better be written out: more of it is asked for at a time.
 fn written_out(rows: Op<'_>, machine: Machine) -> Option<u64> {
     let rounds = Counting::of(rows)?.rounds()?.unsigned_abs();
     let inside = rows.find_all(|op| op != rows && !op.is("arith.constant") && !op.is("llvm.mlir.constant"));
+    let fills = fills_tiles(rows);
     let all = inside.into_iter().map(|op| {
+        if !fills {
+            return 1;
+        }
         let values = if op.num_results() > 0 { op.results() } else { op.operands() };
         values.into_iter().map(|value| registers(op, value, machine)).max().unwrap_or(1).max(1)
     });
     Some(rounds.saturating_mul(all.sum()))
+}
+
+/// Whether all that a loop stores stays in memory of the block.
+fn fills_tiles(rows: Op<'_>) -> bool {
+    let stores = rows.find_all(|op| matches!(op.name(), "llvm.store" | "llvm.intr.masked.store"));
+    let stays = |store: &Op<'_>| root(store.operand(1)).defining_op().is_some_and(|memory| memory.is("llvm.alloca"));
+    !stores.is_empty() && stores.iter().all(stays)
 }
 
 /// Whether an operation loads or stores several registers.

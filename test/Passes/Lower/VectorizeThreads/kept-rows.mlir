@@ -238,12 +238,12 @@ llvm.func @in_each_round(%a: !llvm.ptr, %rounds: i64) {
 llvm.func @around(%a: !llvm.ptr, %out: !llvm.ptr) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
   %rows = arith.constant 16 : index
   %columns = arith.constant 64 : index
   %n = arith.constant 64 : i64
   %plane = arith.constant 1024 : i64
-  scf.for %k = %c0 to %c4 step %c1 {
+  scf.for %k = %c0 to %c8 step %c1 {
     %s = arith.index_cast %k : index to i64
     %first = llvm.mul %s, %plane : i64
     scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%columns, %rows, %c1) step (%c1, %c1, %c1) {
