@@ -306,11 +306,20 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let mut banded = Vec::new();
         host.banded(&mut banded);
         // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
-        let shares = || {
-            let of = |(launch, band): (&&mut Launch, &Band)| band.shares(self, launch, wanted);
-            banded.iter().zip(&bands).map(of).collect::<Result<Vec<_>, Reason>>()
+        let all: Vec<(&Launch, &Band)> = banded.iter().map(|launch| &**launch).zip(&bands).collect();
+        let of = |some: &[(&Launch, &Band)]| {
+            some.iter().map(|(launch, band)| band.shares(self, launch, wanted)).collect::<Result<Vec<_>, Reason>>()
         };
-        let (shares, _) = limited(limits.way, shares);
+        // Two halves beside one another.
+        let (some, others) = all.split_at(all.len() / 2);
+        let rest = || limited(limits.way, || of(others)).0;
+        let shares = match some {
+            [] => rest(),
+            _ => {
+                let ((made, _), rest) = beside(limits.way, || of(some), rest);
+                made.and_then(|made| Ok([made, rest?].into_iter().flatten().collect()))
+            }
+        };
         let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
         if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);

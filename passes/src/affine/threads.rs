@@ -55,6 +55,8 @@ pub struct Register {
     pub exists: Term,
     /// Which.
     pub subscripts: Vec<Term>,
+    /// Whether a thread reads what was there before.
+    pub is_read: bool,
 }
 
 /// A part of what a thread does.
@@ -260,9 +262,24 @@ impl Threads<'_, '_> {
             let subscripts = (0..what.strides.len())
                 .map(|at| term(&element, at, false, &self.sets.known))
                 .collect::<Result<Vec<Term>, _>>()?;
-            registers.push(Register { array, exists, subscripts });
+            let is_read = self.is_read(&mine)?;
+            registers.push(Register { array, exists, subscripts, is_read });
         }
         Ok(registers)
+    }
+
+    /// Whether a thread may read what was in the only element of these accesses before it writes it.
+    fn is_read(&self, accesses: &[(usize, usize)]) -> Result<bool, Reason> {
+        let instances = |writes: bool| {
+            let mut all = self.domain.context().no_instances()?;
+            for (statement, _) in accesses.iter().filter(|(_, access)| self.access(*access).writes == writes) {
+                all = all.union(&self.instances(*statement, self.mine)?)?;
+            }
+            Ok::<_, Reason>(all)
+        };
+        let (reads, writes, times) = (instances(false)?, instances(true)?, self.below.times_below()?);
+        let behind = times.intersect_domain(&writes)?.earlier_than(&times.intersect_domain(&reads)?)?.range()?;
+        Ok(!reads.subtract(&behind)?.is_empty()?)
     }
 
     /// What a thread does at a node, for the instances in `mine`.

@@ -77,13 +77,15 @@ impl<'c> Writer<'_, 'c> {
         self.store(lines)
     }
 
-    /// What is in registers is loaded.
+    /// What is in registers is loaded, where it is read before it is written.
     pub(super) fn load(&self, lines: &mut Lines) -> Result<(), Reason> {
         for register in &self.launch.on_chip.registers {
             let (name, ty) = (format!("r{}", register.array), self.element_type(register.array)?);
             lines.line(&format!("{ty} {name} = 0;"));
-            lines.line(&format!("if ({})", term(&register.exists)));
-            lines.line(&format!("  {name} = {};", self.register(register)?));
+            if register.is_read {
+                lines.line(&format!("if ({})", term(&register.exists)));
+                lines.line(&format!("  {name} = {};", self.register(register)?));
+            }
         }
         Ok(())
     }

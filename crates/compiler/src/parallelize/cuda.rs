@@ -22,6 +22,7 @@ use super::body::Body;
 use super::chip::{Writer, coordinates};
 use super::combine::{Part, THREADS};
 use super::constant::{Constants, with_constants};
+use super::kernels::Kernels;
 use super::nest::{Nest, product, sum};
 use super::parts::{self, MOST_PARTS, ROUNDS};
 use super::places::linear;
@@ -35,9 +36,9 @@ const MOST_BLOCKS: u32 = 65_535;
 /// What is written of a nest.
 #[derive(Default)]
 struct Output<'c> {
-    kernels: String,
+    kernels: Kernels,
     launches: Lines,
-    /// How many kernels.
+    /// How many launches.
     count: usize,
     /// The types of numbers that kernels hand to each other.
     slots: Vec<Type<'c>>,
@@ -51,7 +52,7 @@ pub fn write(nest: &Nest<'_, '_>) -> Result<String, Reason> {
     let mut output = Output { launches: Lines { depth: 2, ..Lines::default() }, ..Output::default() };
     nest.host(&nest.plan.host, &mut output)?;
     let host = nest.function(&output)?;
-    Ok(output.kernels + &host)
+    Ok(output.kernels.text + &host)
 }
 
 /// A kernel that is launched.
@@ -154,7 +155,7 @@ impl<'d, 'c> Nest<'d, 'c> {
                 None => self.launch(&Kernel { launch, parts: Vec::new(), ends: false }, output),
             },
             Host::Waves(waves) => {
-                output.kernels += &self.wave_kernels(waves)?;
+                output.kernels.text += &self.wave_kernels(waves)?;
                 self.wave_launches(waves, &mut output.launches)
             }
         }
@@ -193,32 +194,29 @@ impl<'d, 'c> Nest<'d, 'c> {
         for Range { name, first, last, .. } in &launch.threads {
             lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
         }
-        let mut arguments: Vec<String> = self.parameters("A")?.into_iter().map(|(_, name)| name).collect();
-        arguments.extend(self.numbers(launch));
-        arguments.extend(slots(kernel)?.into_iter().map(|(_, name)| name));
         let (mut is_needed, mut is_open) = (true, false);
         if let Some(team) = teams::team_of(launch) {
-            let name = format!("{name}_rows");
-            output.kernels += &self.kernel(&name, kernel, Way::Rows(team))?;
-            is_open = teams::launch(lines, launch, team, &name, &arguments.join(", "));
+            let (name, arguments) =
+                self.kernel(&format!("{name}_rows"), kernel, Way::Rows(team), &mut output.kernels)?;
+            is_open = teams::launch(lines, launch, team, &name, &arguments);
             is_needed = is_open;
         }
         if is_needed {
             let constants = self.constants.of_launch(self.description, self.plan, launch);
+            let configuration = configuration(kernel);
             if !constants.is_empty() {
-                let name = format!("{name}_constant");
-                output.kernels += &self.kernel(&name, kernel, Way::Constant(&constants))?;
-                let arguments = with_constants(&arguments, &constants);
+                let (name, way) = (format!("{name}_constant"), Way::Constant(&constants));
+                let (name, arguments) = self.kernel(&name, kernel, way, &mut output.kernels)?;
                 lines.open("if (constant)");
                 Constants::refill(self.plan, &constants, lines);
                 lines.line("if (fine)");
-                lines.line(&format!("  {name}<<<{}>>>({});", configuration(kernel), arguments.join(", ")));
+                lines.line(&format!("  {name}<<<{configuration}>>>({arguments});"));
                 lines.close();
                 lines.line("else");
             }
-            output.kernels += &self.kernel(&name, kernel, Way::Single)?;
+            let (name, arguments) = self.kernel(&name, kernel, Way::Single, &mut output.kernels)?;
             let indent = if constants.is_empty() { "" } else { "  " };
-            lines.line(&format!("{indent}{name}<<<{}>>>({});", configuration(kernel), arguments.join(", ")));
+            lines.line(&format!("{indent}{name}<<<{configuration}>>>({arguments});"));
         }
         if is_open {
             lines.close();
@@ -229,46 +227,69 @@ impl<'d, 'c> Nest<'d, 'c> {
         Ok(())
     }
 
-    fn kernel(&self, name: &str, kernel: &Kernel<'_, 'd, 'c>, way: Way<'_>) -> Result<String, Reason> {
-        let launch = kernel.launch;
-        let mut parameters = self.kernel_parameters(launch)?;
-        let constants = if let Way::Constant(arrays) = way { arrays } else { &[] };
+    /// The parameters that a kernel may use, with what the arguments of its launch are called too.
+    fn all_parameters(
+        &self,
+        kernel: &Kernel<'_, 'd, 'c>,
+        constants: &[usize],
+    ) -> Result<Vec<(String, String)>, Reason> {
+        let mut parameters = self.kernel_parameters(kernel.launch)?;
         let names: Vec<String> = parameters.iter().map(|(_, name)| name.clone()).collect();
         for (parameter, name) in parameters.iter_mut().zip(with_constants(&names, constants)) {
             if parameter.1 != name {
                 *parameter = ("const long".into(), name);
             }
         }
-        parameters.extend(self.numbers(launch).into_iter().map(|name| ("long".to_owned(), name)));
+        parameters.extend(self.numbers(kernel.launch).into_iter().map(|name| ("long".to_owned(), name)));
         parameters.extend(slots(kernel)?);
-        let parameters: Vec<String> = parameters.into_iter().map(|(ty, name)| format!("{ty} {name}")).collect();
-        let mut lines = Lines::default();
-        lines.open(&format!("static __global__ void {name}({})", parameters.join(", ")));
+        Ok(parameters)
+    }
+
+    /// Adds a kernel. Gives what it is called, and the arguments of its launch.
+    fn kernel(
+        &self,
+        name: &str,
+        kernel: &Kernel<'_, 'd, 'c>,
+        way: Way<'_>,
+        kernels: &mut Kernels,
+    ) -> Result<(String, String), Reason> {
+        let constants = if let Way::Constant(arrays) = way { arrays } else { &[] };
+        let parameters = self.all_parameters(kernel, constants)?;
+        let mut lines = Lines { depth: 1, ..Lines::default() };
         Constants::names(self.description, constants, &mut lines)?;
+        self.body(kernel, way, constants, &mut lines)?;
+        let (name, arguments) = kernels.add(name, &parameters, &lines.text);
+        Ok((name, arguments.join(", ")))
+    }
+
+    /// What a thread of a kernel does.
+    fn body(
+        &self,
+        kernel: &Kernel<'_, 'd, 'c>,
+        way: Way<'_>,
+        constants: &[usize],
+        lines: &mut Lines,
+    ) -> Result<(), Reason> {
+        let launch = kernel.launch;
         let writer = Writer { description: self.description, fuses: self.fuses, launch, constants };
         if let Way::Rows(team) = way {
-            writer.team(&mut lines, team)?;
-            lines.close();
-            return Ok(lines.text + "\n");
+            return writer.team(lines, team);
         }
-        coordinates(launch, &mut lines);
+        coordinates(launch, lines);
         if kernel.parts.is_empty() {
-            writer.write(&mut lines)?;
-            lines.close();
-            return Ok(lines.text + "\n");
+            return writer.write(lines);
         }
         let shared = kernel.parts.last().filter(|(.., part)| *part == Part::Mine);
         if let Some((reduction, first, _)) = shared {
-            parts::start(&mut lines, reduction, *first).ok_or(Reason::Operation)?;
+            parts::start(lines, reduction, *first).ok_or(Reason::Operation)?;
         }
-        code(&mut lines, &launch.code, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
+        code(lines, &launch.code, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
             self.statement(lines, name, place, kernel)
         })?;
         if let Some((reduction, first, _)) = shared {
-            parts::finish(&mut lines, reduction, *first).ok_or(Reason::Operation)?;
+            parts::finish(lines, reduction, *first).ok_or(Reason::Operation)?;
         }
-        lines.close();
-        Ok(lines.text + "\n")
+        Ok(())
     }
 
     fn statement(

@@ -16,6 +16,7 @@ mod combine;
 mod constant;
 mod cuda;
 mod guard;
+mod kernels;
 mod nest;
 mod parts;
 mod places;

@@ -2,7 +2,8 @@
 //!
 //! LLVM writes out a loop over eight rows of 32 threads as if each were a thread, which takes it several times as long to compile, and lets it keep rows of
 //! a tile in registers that there are not. Where a row is of several registers, or its threads have a loop of their own, a round has enough to do by itself, so
-//! there is nothing to gain, but where what each thread keeps between barriers becomes registers: that takes places that are constants, and registers.
+//! there is nothing to gain, but where what each thread keeps between barriers becomes registers: that takes places that are constants, and registers, not
+//! all that there are.
 
 use std::collections::HashSet;
 
@@ -42,12 +43,13 @@ pub fn keep(function: Op<'_>, machine: Machine) {
     }
 }
 
-/// What threads have for themselves that is too large for registers, and is accessed before and behind loops of theirs, not in them.
+/// What threads have for themselves that takes all registers or more, and is accessed before and behind loops of theirs, not in them.
 fn staying<'c>(rows: &[Op<'c>], machine: Machine) -> HashSet<Op<'c>> {
     let registers = i64::from(machine.registers * machine.register_bits / 8);
     let repeating: Vec<_> = rows.iter().filter(|op| repeats(**op)).collect();
     let mut stays: HashSet<_> = repeating.iter().flat_map(|op| of_threads(**op)).collect();
-    stays.retain(|memory| bytes(*memory).is_some_and(|bytes| bytes > registers));
+    // Something has to be loaded beside.
+    stays.retain(|memory| bytes(*memory).is_some_and(|bytes| bytes >= registers));
     for inner in repeating.into_iter().flat_map(|op| op.find_all(is_of_thread)) {
         for memory in of_threads(inner) {
             stays.remove(&memory);
