@@ -1,9 +1,9 @@
 //! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
 //!
 //! ```text
-//! {"format":"regrain-calibration","version":4,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":1000,
+//! {"format":"regrain-calibration","version":5,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":100,
 //!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0,"stream":0},..],
-//!  "pages":[{"pages":64,"missed":0.5},..],"followed":{"pages":64,"missed":7},"device":{"step":500,"point":150},
+//!  "pages":[{"pages":64,"missed":0.5},..],"followed":[{"pages":64,"missed":7},..],"device":{"step":500,"point":150},
 //!  "chip":{"step":60,"point":5},"copied":5}
 //! ```
 //!
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// Names the file.
 pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
 /// The version of the format that is written here, and the only one that is read.
-pub const FORMAT_VERSION: u64 = 4;
+pub const FORMAT_VERSION: u64 = 5;
 const FORMAT: &str = "regrain-calibration";
 /// The levels of memory at most.
 pub const MOST_LEVELS: usize = 4;
@@ -86,7 +86,7 @@ pub struct Calibration {
     pub row: f64,
     /// An operation of a row that others are behind.
     pub operation: f64,
-    /// How many operations are under way in a processor at once.
+    /// How many operations may wait in a processor at once.
     pub window: f64,
     /// An operation of an iteration where each waits for the one before.
     pub alone: f64,
@@ -96,8 +96,8 @@ pub struct Calibration {
     pub levels: Vec<Level>,
     /// The tables of pages, the smallest first.
     pub pages: [Table; 2],
-    /// Of how many pages lines of far memory are fetched ahead, and what a visit of another takes longer.
-    pub followed: Table,
+    /// Of how many pages lines of far memory are fetched ahead, one way and another, and what a visit of one more takes longer.
+    pub followed: [Table; 2],
     /// Threads that have a tile together, in the memory of the device.
     pub device: Together,
     /// The same in shared memory.
@@ -119,7 +119,7 @@ impl Default for Calibration {
             block: 100.0,
             row: 2.0,
             operation: 0.08,
-            window: 1_000.0,
+            window: 100.0,
             alone: 0.35,
             waits: Waits { add: 1.0, multiply: 1.2, divide: 4.0, other: 0.3 },
             levels: vec![
@@ -129,7 +129,7 @@ impl Default for Calibration {
                 level(1 << 50, 90.0, 5.0),
             ],
             pages: [Table { pages: 64.0, missed: 0.5 }, Table { pages: 1_536.0, missed: 6.0 }],
-            followed: Table { pages: 32.0, missed: 7.0 },
+            followed: [Table { pages: 16.0, missed: 3.0 }, Table { pages: 64.0, missed: 4.0 }],
             device: Together { step: 500.0, point: 150.0 },
             chip: Together { step: 60.0, point: 5.0 },
             copied: 5.0,
@@ -207,7 +207,8 @@ impl Calibration {
             ("other", self.waits.other, 0.0),
             ("missed", self.pages[0].missed, 0.0),
             ("missed", self.pages[1].missed, 0.0),
-            ("missed", self.followed.missed, 0.0),
+            ("missed", self.followed[0].missed, 0.0),
+            ("missed", self.followed[1].missed, 0.0),
             ("step", self.device.step, 0.0),
             ("point", self.device.point, 0.0),
             ("step", self.chip.step, 0.0),
@@ -220,7 +221,7 @@ impl Calibration {
         if !(1.0..=1e9).contains(&self.window) {
             return Some(format!("expected operations from 1 to 1e9 in \"window\", got {}", self.window));
         }
-        if !self.pages.iter().chain([&self.followed]).all(|table| (1.0..=1e18).contains(&table.pages)) {
+        if !self.pages.iter().chain(&self.followed).all(|table| (1.0..=1e18).contains(&table.pages)) {
             return Some("expected 1 to 1e18 pages in \"pages\"".to_owned());
         }
         let is_time = |time: f64| (0.0..=1e9).contains(&time);
@@ -270,12 +271,12 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_place() {
         assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
-        let other = Calibration::default().text().replace("\"version\": 4", "\"version\": 1");
+        let other = Calibration::default().text().replace("\"version\": 5", "\"version\": 1");
         let said = parse(&other).unwrap_err();
         assert!(said.contains("got \"regrain-calibration\" of version 1"), "{said}");
         for (from, to, what) in [
             ("\"launch\": 3500.0", "\"launch\": 0", "expected nanoseconds from 1 to 1e9 in \"launch\", got 0"),
-            ("\"window\": 1000.0", "\"window\": 0", "expected operations from 1 to 1e9 in \"window\", got 0"),
+            ("\"window\": 100.0", "\"window\": 0", "expected operations from 1 to 1e9 in \"window\", got 0"),
             ("\"divide\": 4.0", "\"divide\": -4.0", "expected nanoseconds from 0 to 1e9 in \"divide\", got -4"),
             ("32768.0", "1e30", "expected 1 to 4 levels of ascending sizes in \"levels\""),
             ("\"pages\": 64.0", "\"pages\": 0.5", "expected 1 to 1e18 pages in \"pages\""),

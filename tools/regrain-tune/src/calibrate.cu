@@ -9,8 +9,8 @@
 #include <cuda_runtime.h>
 #include <ctime>
 
-// Tile and row of a piece; operations of an iteration of both kinds as the compiler counts them.
-constexpr long STEPS = 64, WIDTH = 4096, FEW = 7, MANY = 13;
+// Tile and row of a piece; operations of an iteration of both kinds as the compiler counts them, and those of each that wait for the one before.
+constexpr long STEPS = 64, WIDTH = 4096, FEW = 7, MANY = 13, WAITING = 2;
 // Threads of a block that have a tile together, and their points; numbers of a line.
 constexpr long THREADS = 256, POINTS = 9, LINE = 8;
 constexpr int REPEATS = 5;
@@ -172,7 +172,7 @@ template <typename Kind> static void rows(double *memory, long operations) {
   const auto of = [&](long piece) { return least([&] { relax<Kind><<<1, 1>>>(memory, WIDTH + STEPS + 64, STEPS, WIDTH, piece); }) / (STEPS * WIDTH); };
   const double wait = of(STEPS + WIDTH);
   for (long piece : {4L, 6L, 8L, 12L, 16L, 24L, 32L, 48L, 64L})
-    printf("row %ld %g %ld %g\n", operations, wait, piece, of(piece) * piece);
+    printf("row %ld %ld %g %ld %g\n", operations, WAITING, wait, piece, of(piece) * piece);
 }
 
 template <typename Kind, typename Number> static void wait(const char *name, double *memory, int operations) {

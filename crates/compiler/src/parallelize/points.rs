@@ -4,7 +4,7 @@
 //!   a[i][j] = (a[i][j - 1] + a[i][j]) * 0.5     waits for a sum and a product; accesses A0: subscript 0 grows with c1, 1 with c2, 1 apart
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mlir_bridge::ir::{Op, Value};
 use mlir_bridge::isl::{Code, Kind, Term};
@@ -29,6 +29,15 @@ pub struct Accesses {
     pub growth: Vec<Vec<i64>>,
     /// How far they are apart in each.
     pub apart: Vec<i64>,
+}
+
+/// What a point waits for the one before it in the last dimension.
+#[derive(Default)]
+pub struct Wait {
+    /// Nanoseconds.
+    pub time: f64,
+    /// How many of its operations do.
+    pub operations: usize,
 }
 
 /// An access as sums of the dimensions of a band.
@@ -90,20 +99,24 @@ impl<'d, 'c> Points<'d, 'c> {
         moved.growth.iter().map(|grows| grows[dimension].checked_sub(*grows.last()?)).collect()
     }
 
-    /// The nanoseconds that a point waits for the one before it in the last dimension: the longest way from what a statement loads to what it stores
-    /// there for a later point, for each point in between.
-    pub fn wait(&self, waits: &Waits) -> f64 {
-        let mut longest: f64 = 0.0;
+    /// What a point waits for: the longest way from what a statement loads to what it stores there for a later point, for each point in between; and
+    /// all operations that are on such ways.
+    pub fn wait(&self, waits: &Waits) -> Wait {
+        let mut wait = Wait::default();
         for moved in &self.statements {
             for store in moved.iter().filter(|moved| moved.access.writes) {
+                let mut waiting = HashSet::new();
                 for load in moved.iter().filter(|moved| !moved.access.writes && moved.is_beside(store)) {
                     let Some(points) = store.points_before(load) else { continue };
-                    let way = way(store.access.op.operand(0), load.access.op, waits, &mut HashMap::new());
-                    longest = longest.max(way.unwrap_or(0.0) / points as f64);
+                    let mut known = HashMap::new();
+                    let way = way(store.access.op.operand(0), load.access.op, waits, &mut known);
+                    wait.time = wait.time.max(way.unwrap_or(0.0) / points as f64);
+                    waiting.extend(known.into_iter().filter(|(_, way)| way.is_some()).map(|(value, _)| value));
                 }
+                wait.operations += waiting.len();
             }
         }
-        longest
+        wait
     }
 }
 

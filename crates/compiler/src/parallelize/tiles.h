@@ -4,11 +4,13 @@
 //   time  = sum over waves (launch + (ceil(tiles of the wave / workers) - 1) * tile + largest), largest = tile where a wave has one
 //   tile  = block + max(rows * row, lines that do not stay in the first level * stream) + far
 //   far   = sum over levels of memory (lines that do not stay in it * filled * line) + sum over those behind the first (such lines * stream)
-//           + sum over tables of addresses (visits of pages that are not in it * page) + visits of pages that nothing follows * astray
-//   row   = work + filled * (length * wait - work), work = row + length * operations * operation, filled = length * operations / window
+//           + sum over tables of addresses (visits of pages that are not in it * page) + sum over what follows pages (visits of others * astray)
+//   row   = (work^3 + (filled * length * wait)^3)^(1/3), work = row + length * operations * operation, filled = length / (length + window / waiting)
 //
 // A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
-// does not wait for its own sums or for memory, but for what it has to do, and lines of the next level come meanwhile. Which lines stay in a level is
+// does not wait for its own sums or for memory, but for what it has to do, and lines of the next level come meanwhile. The window is what operations that
+// wait have room in: where it holds those of w = window / waiting iterations, the next row has done w * length / (length + w) of its own when one is done.
+// What a row has to do and what it waits for both bound it; near one another neither is reached. Which lines stay in a level is
 // told by what the loops inside of each access. Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there
 // are; but those of a wave are waited for together, so one of them is taken to be whole. The tiles of each wave are counted from the ends of each strip
 // of tiles; of many strips only some are looked at.
@@ -21,10 +23,10 @@ enum { TILE_PAGE = 4096 };
 
 struct tile_machine {
   double start, launch, block;   // a launch of one block, of one for each processor, and a further block
-  double row, operation, window; // of a row, of an operation, and how many operations are under way at once
+  double row, operation, window; // of a row, of an operation, and how many operations may wait at once
   double level_bytes[4], level_line[4], level_stream[4]; // until a line of a level is there, and one of many; the last level holds everything
   double pages[2], page[2]; // how many pages are in tables of addresses, and one that is not in the first, nor in the second
-  double followed, astray;  // of how many pages lines are fetched ahead, and what a visit of another takes longer
+  double followed[2], astray[2]; // of how many pages lines are fetched ahead, one way and another, and what a visit of one more takes longer
   // Of threads that have a tile together, in the memory of the device and in shared memory: a step, and a point beside what it waits for; and a line that
   // they bring from the one to the other.
   double step, point, chip_step, chip_point, copied;
@@ -42,7 +44,7 @@ struct tile_band {
   int (*strip)(const long *numbers, long b0, long e0, long *first, long *last); // the second, where the first is from b0 to e0
   const long *numbers;
   double points, operations, bytes; // of the nest; of all arrays
-  double wait;                      // that a point waits for the one before it
+  double wait, waiting;             // that a point waits for the one before it, and how many of its operations do
   int depth;                        // the dimensions, of the last of which pieces are
   int accesses;
   const struct tile_accesses *access;
@@ -147,17 +149,24 @@ static inline struct tile_waves tile_count(const struct tile_band *band, long fi
   return sum;
 }
 
-// The part of the processor's window that a row of so many iterations fills.
+// The part of what a row of so many iterations waits for that the next ones leave: one operation waits for what comes from memory at least.
 static inline double tile_filled(const struct tile_band *band, const struct tile_machine *machine, double length) {
-  const double operations = length * band->operations / band->points;
-  return operations < machine->window ? operations / machine->window : 1;
+  return length / (length + machine->window / tile_larger(band->waiting, 1));
+}
+
+// What two bounds allow that are reached where they are far apart.
+static inline double tile_bounded(double one, double other) {
+  const double sum = one * one * one + other * other * other;
+  double root = tile_larger(one, other);
+  for (int step = 0; step < 3 && root > 0; step++)
+    root -= (root - sum / (root * root)) / 3;
+  return root;
 }
 
 // What a row takes where others like it are behind it.
 static inline double tile_row(const struct tile_band *band, const struct tile_machine *machine, double length) {
-  const double work = machine->row + length * band->operations / band->points * machine->operation, wait = length * band->wait;
-  const double filled = tile_filled(band, machine, length);
-  return work + (wait > work ? filled * (wait - work) : 0);
+  const double work = machine->row + length * band->operations / band->points * machine->operation;
+  return tile_bounded(work, tile_filled(band, machine, length) * length * band->wait);
 }
 
 // The units of memory, of so many bytes, that the loops from a dimension on access. Rows that are shorter than one share it.
@@ -260,7 +269,8 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
     }
   for (int level = 0; level < 2; level++)
     waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
-  waits += tile_smaller(tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed), far) * machine->astray;
+  for (int way = 0; way < 2; way++)
+    waits += tile_smaller(tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed[way]), far) * machine->astray[way];
   return tile_larger(*points / row * tile_row(band, machine, row), flow) + waits;
 }
 

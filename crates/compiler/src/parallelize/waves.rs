@@ -21,7 +21,7 @@ use regrain_passes::affine::poly::param_name;
 use regrain_passes::affine::sets::{Range, Weight};
 use regrain_passes::affine::transactions::names;
 use regrain_passes::affine::waves::{Waves, ends_of, point_of};
-use regrain_tuning::calibration::{Calibration, Level};
+use regrain_tuning::calibration::{Calibration, Level, Table};
 
 use super::block_tiles::boxes_of;
 use super::chip::{Portion, Writer};
@@ -220,12 +220,14 @@ impl<'c> Nest<'_, 'c> {
         let groups: Vec<String> = points.accesses().into_iter().map(accesses).collect();
         let shown = if groups.is_empty() { "{}".to_owned() } else { groups.join(", ") };
         lines.line(&format!("const struct tile_accesses accesses[] = {{{shown}}};"));
+        let wait = points.wait(&self.calibration.waits);
         lines.line(&format!(
-            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {dimensions}, {}, accesses, workers}};",
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {}, {dimensions}, {}, accesses, workers}};",
             term(&steps.first),
             term(&steps.last),
             self.name,
-            points.wait(&self.calibration.waits),
+            wait.time,
+            wait.operations,
             groups.len(),
         ));
     }
@@ -255,10 +257,11 @@ impl<'c> Nest<'_, 'c> {
         let times = list(&[start, launch, block, row, operation, window]);
         let (bytes, line, stream) =
             (levels(|level| level.bytes), levels(|level| level.line), levels(|level| level.stream));
-        let followed = list(&[machine.followed.pages, machine.followed.missed]);
-        let (pages, page) =
-            (list(&machine.pages.map(|table| table.pages)), list(&machine.pages.map(|table| table.missed)));
-        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {{{pages}}}, {{{page}}}, {followed}, {together}}}")
+        let tables = |tables: &[Table; 2]| {
+            format!("{{{}}}, {{{}}}", list(&tables.map(|table| table.pages)), list(&tables.map(|table| table.missed)))
+        };
+        let (pages, followed) = (tables(&machine.pages), tables(&machine.followed));
+        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {pages}, {followed}, {together}}}")
     }
 
     /// The loop over the waves.
