@@ -37,7 +37,7 @@ TWINS(sums, (int n, const float *restrict a, float *restrict c), {
         c[i * n + j] += a[k * n + i] * a[k * n + j];
 })
 
-// Half of a thread's rounds read what was there.
+// The first rounds of a thread read what was there.
 // CHECK-LABEL: __global__ void restarts_region0_{{[0-9a-f]+}}_kernel0(
 // CHECK: float r[[#ARRAY:]] = 0;
 // CHECK-NEXT: if ({{.*}})

@@ -305,21 +305,9 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let Mapping { bands, launches, grids, .. } = mapping;
         let mut banded = Vec::new();
         host.banded(&mut banded);
+        let launched: Vec<(&Launch, &Band)> = banded.iter().map(|launch| &**launch).zip(&bands).collect();
         // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
-        let all: Vec<(&Launch, &Band)> = banded.iter().map(|launch| &**launch).zip(&bands).collect();
-        let of = |some: &[(&Launch, &Band)]| {
-            some.iter().map(|(launch, band)| band.shares(self, launch, wanted)).collect::<Result<Vec<_>, Reason>>()
-        };
-        // Two halves beside one another.
-        let (some, others) = all.split_at(all.len() / 2);
-        let rest = || limited(limits.way, || of(others)).0;
-        let shares = match some {
-            [] => rest(),
-            _ => {
-                let ((made, _), rest) = beside(limits.way, || of(some), rest);
-                made.and_then(|made| Ok([made, rest?].into_iter().flatten().collect()))
-            }
-        };
+        let shares = self.shares(&launched, wanted, limits.way);
         let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
         if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);
@@ -328,6 +316,25 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             }
         }
         checked(plan, self.description)
+    }
+
+    /// What the threads of each launch have together, of one half of the launches beside the other.
+    fn shares(
+        &self,
+        launches: &[(&Launch, &Band)],
+        wanted: Superposition,
+        seconds: u64,
+    ) -> Result<Vec<Shares>, Reason> {
+        let of = |some: &[(&Launch, &Band)]| -> Result<Vec<Shares>, Reason> {
+            some.iter().map(|(launch, band)| band.shares(self, launch, wanted)).collect()
+        };
+        let (some, others) = launches.split_at(launches.len() / 2);
+        let rest = || limited(seconds, || of(others)).0;
+        if some.is_empty() {
+            return rest();
+        }
+        let ((made, _), rest) = beside(seconds, || of(some), rest);
+        Ok([made?, rest?].into_iter().flatten().collect())
     }
 
     /// A plan of nothing yet but this.

@@ -120,13 +120,13 @@ fn fill(array: usize, from: &str, kind: &str, lines: &mut Lines) {
     ));
 }
 
-/// Arguments of a kernel, where in constant memory an array is in place of its address.
-pub fn with_constants(arguments: &[String], arrays: &[usize]) -> Vec<String> {
-    let of = |name: &String| match arrays.iter().any(|array| *name == format!("A{array}")) {
-        true => format!("at_{name}"),
-        false => name.clone(),
-    };
-    arguments.iter().map(of).collect()
+/// Has a kernel's parameters, types and names, say where in constant memory arrays are in place of their addresses.
+pub fn with_constants(parameters: &mut [(String, String)], arrays: &[usize]) {
+    for (ty, name) in parameters {
+        if arrays.iter().any(|array| *name == format!("A{array}")) {
+            (*ty, *name) = ("const long".into(), format!("at_{name}"));
+        }
+    }
 }
 
 impl Constants {

@@ -234,12 +234,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         constants: &[usize],
     ) -> Result<Vec<(String, String)>, Reason> {
         let mut parameters = self.kernel_parameters(kernel.launch)?;
-        let names: Vec<String> = parameters.iter().map(|(_, name)| name.clone()).collect();
-        for (parameter, name) in parameters.iter_mut().zip(with_constants(&names, constants)) {
-            if parameter.1 != name {
-                *parameter = ("const long".into(), name);
-            }
-        }
+        with_constants(&mut parameters, constants);
         parameters.extend(self.numbers(kernel.launch).into_iter().map(|name| ("long".to_owned(), name)));
         parameters.extend(slots(kernel)?);
         Ok(parameters)
@@ -256,7 +251,6 @@ impl<'d, 'c> Nest<'d, 'c> {
         let constants = if let Way::Constant(arrays) = way { arrays } else { &[] };
         let parameters = self.all_parameters(kernel, constants)?;
         let mut lines = Lines { depth: 1, ..Lines::default() };
-        Constants::names(self.description, constants, &mut lines)?;
         self.body(kernel, way, constants, &mut lines)?;
         let (name, arguments) = kernels.add(name, &parameters, &lines.text);
         Ok((name, arguments.join(", ")))
@@ -270,6 +264,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         constants: &[usize],
         lines: &mut Lines,
     ) -> Result<(), Reason> {
+        Constants::names(self.description, constants, lines)?;
         let launch = kernel.launch;
         let writer = Writer { description: self.description, fuses: self.fuses, launch, constants };
         if let Way::Rows(team) = way {
