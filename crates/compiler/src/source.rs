@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
+use regrain_frontend::own_tools;
 use regrain_frontend::second_look::Concessions;
 use regrain_frontend::{Clang, Side, TranslationUnit, clang};
 use regrain_targets::Arch;
@@ -230,7 +231,11 @@ impl Source<'_> {
         // For so little it takes longer to start threads.
         command.args(["-r", "--threads=1"]).args(objects).arg("-o").arg(&merged);
         // Not shown: CMake takes the first line with a linker for the program's link.
-        Commands::default().run(&mut command)?;
+        match own_tools::link_here(&command) {
+            Some(true) => {}
+            Some(false) => return Err(regrain_frontend::Error::Rejected { stderr: String::new() }.into()),
+            None => Commands::default().run(&mut command)?,
+        }
         Ok(merged)
     }
 

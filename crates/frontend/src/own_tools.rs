@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use mlir_bridge::tool;
 
@@ -41,7 +42,24 @@ impl Tool {
 
 /// Whether it is our own executable as clang.
 pub fn is_clang(command: &Command) -> bool {
-    command.get_envs().any(|(name, value)| name == ROLE && value == Some(OsStr::new(Tool::Clang.name())))
+    is_role(command, Tool::Clang)
+}
+
+fn is_role(command: &Command, tool: Tool) -> bool {
+    command.get_envs().any(|(name, value)| name == ROLE && value == Some(OsStr::new(tool.name())))
+}
+
+/// Does what a command of our own `ld.lld` is for in this process: to start another one takes longer than to join two objects. `None` for other commands;
+/// else whether it succeeded, if not it has said why.
+pub fn link_here(command: &Command) -> Option<bool> {
+    // lld has one state for all of a process.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    if !is_role(command, Tool::Lld) {
+        return None;
+    }
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let words = std::iter::once(OsStr::new(Tool::Lld.name())).chain(command.get_args());
+    Some(tool::lld_main(words.map(OsStr::to_owned).collect()) == 0)
 }
 
 /// Does what the tool does that this process is to be, if any; gives its exit code.

@@ -16,7 +16,13 @@ use mlir_bridge::{
     pass::{Anchor, PassInfo, PassOption, PassResult, PassRun},
 };
 
-use crate::affine::{Description, describe, patience::Patience, plan::plan, teams::Superposition, waves::Tiling};
+use crate::affine::{
+    Description, describe,
+    patience::Patience,
+    plan::{Wishes, plan},
+    teams::Superposition,
+    waves::Tiling,
+};
 
 /// The pass.
 pub const PASS: PassInfo = PassInfo {
@@ -53,7 +59,8 @@ fn say(function: Op<'_>, description: &Description<'_>, schedules: Option<u64>) 
     }
     let Some(steps) = schedules else { return };
     let patience = Patience::default();
-    match plan(&Context::new(steps), description, &Tiling::Never, Superposition::Single, &patience.limits(false)) {
+    let wishes = Wishes { for_processors: false, tiling: &Tiling::Never, superposition: Superposition::Single };
+    match plan(&Context::new(steps), description, wishes, &patience.limits(false)) {
         Ok(plan) => plan.tree.lines().for_each(|line| function.remark(format!("schedule: {line}"))),
         Err(reason) => function.remark(format!("not parallel: {reason}")),
     }

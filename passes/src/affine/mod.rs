@@ -2,13 +2,14 @@
 //!
 //! A function whose loops are raised is cut into statements ([`statements`]), with integers as functions of parameters and variables
 //! ([`numbers`], [`poly`]) and subscripts found again in addresses ([`accesses`]). What has to stay in order, and a schedule that keeps it, are
-//! isl's ([`sets`], [`plan`], [`neighbours`], [`fits`]); loops within statements whose order is of no matter are found by their operations
+//! isl's ([`sets`], [`plan`], [`neighbours`], [`fits`]), or are seen without it ([`lines`]); loops within statements whose order is of no matter are found by their operations
 //! ([`reductions`]).
 
 pub mod accesses;
 pub mod carry_sums;
 pub mod describe;
 pub mod fits;
+pub mod lines;
 pub mod neighbours;
 pub mod numbers;
 pub mod patience;
@@ -30,6 +31,7 @@ mod windows;
 use mlir_bridge::ir::Op;
 
 use accesses::{Access, Array, Base};
+use lines::Lines;
 use numbers::Numbers;
 use statements::{Cut, Statement};
 
@@ -63,6 +65,9 @@ mlir_bridge::reasons! {
     }
 }
 
+/// More than this many statements take isl too long to schedule.
+const MOST_SCHEDULED: usize = 40;
+
 /// What a nest is to isl.
 pub struct Description<'c> {
     /// The function.
@@ -88,10 +93,16 @@ pub fn describe(function: Op<'_>) -> Result<Description<'_>, Reason> {
         return Err(Reason::Nothing);
     }
     let (arrays, accesses) = accesses::shapes(&mut numbers, &found)?;
-    Ok(Description { function, numbers, arrays, statements, accesses })
+    let description = Description { function, numbers, arrays, statements, accesses };
+    if description.is_large() && Lines::of(&description).is_none() { Err(Reason::Large) } else { Ok(description) }
 }
 
 impl Description<'_> {
+    /// Whether it has too many statements for isl to schedule.
+    pub fn is_large(&self) -> bool {
+        self.statements.len() > MOST_SCHEDULED
+    }
+
     /// The parameters as isl has them in front of a set: `[n0, n1] -> `.
     pub fn params(&self) -> String {
         let names: Vec<String> = (0..self.numbers.params.len()).map(poly::param_name).collect();

@@ -12,7 +12,9 @@ use mlir_bridge::timing::{self, SCHEDULES, STEPS};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::affine::{
-    Description, Reason, fits, neighbours,
+    Description, Reason, fits,
+    lines::{Lines, has_threads_enough},
+    neighbours,
     patience::Limits,
     sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, ranges},
     shape::Shape,
@@ -142,6 +144,9 @@ pub struct Plan {
     pub grids: Vec<(Weight, Vec<u32>)>,
 }
 
+/// Nests of more statements than this are lines where there are such and few threads are enough: isl's schedule takes longer than all else of a
+/// compilation.
+const FEW_STATEMENTS: usize = 8;
 /// So many dimensions a grid has.
 const MOST_DIMENSIONS: usize = 3;
 
@@ -166,6 +171,17 @@ impl Plan {
     }
 }
 
+/// What plans are to be like.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'w> {
+    /// Whether it is for processors, whose caches keep what is read again, and which need few threads.
+    pub for_processors: bool,
+    /// The tiles of waves.
+    pub tiling: &'w Tiling,
+    /// When a row of threads has a point together.
+    pub superposition: Superposition,
+}
+
 /// Finds what may run in parallel.
 ///
 /// # Errors
@@ -173,27 +189,42 @@ impl Plan {
 pub fn plan(
     context: &Context,
     description: &Description<'_>,
-    tiling: &Tiling,
-    wanted: Superposition,
+    wishes: Wishes<'_>,
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
-    let (plan, taken) = limited(limits.schedule, || planned(context, description, tiling, wanted, limits));
-    limits.spend(taken);
-    timing::add(STEPS, SCHEDULES, taken);
-    plan
+    let lines = Lines::of(description);
+    let of = |lines: Option<&Lines>| {
+        let (plan, taken) = limited(limits.schedule, || planned(context, description, lines, wishes, limits));
+        limits.spend(taken);
+        timing::add(STEPS, SCHEDULES, taken);
+        plan
+    };
+    match lines {
+        None => of(None),
+        Some(lines) if description.is_large() => of(Some(&lines)),
+        Some(lines) if wishes.for_processors && description.statements.len() > FEW_STATEMENTS => {
+            of(Some(&lines)).ok().filter(has_threads_enough).map_or_else(|| of(None), Ok)
+        }
+        // isl finds more threads.
+        Some(lines) => match of(None) {
+            Err(Reason::Budget) => of(Some(&lines)),
+            plan => plan,
+        },
+    }
 }
 
+/// A plan of lines, or of what isl makes of the nest.
 fn planned(
     context: &Context,
     description: &Description<'_>,
-    tiling: &Tiling,
-    wanted: Superposition,
+    lines: Option<&Lines>,
+    wishes: Wishes<'_>,
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
     // Neither depends on the schedule.
     let totals = || Ok((sets.footprints(description)?, sets.work(description)?));
-    let schedule = || Scheduled::of(description, &sets)?.planned(tiling, wanted, limits);
+    let schedule = || Scheduled::of(description, &sets, lines)?.planned(wishes, limits);
     let ((totals, _), plan) = beside(limits.way, totals, schedule);
     let (plan, (footprints, work)) = (plan?, totals?);
     checked(Plan { footprints, work, ..plan }, description)
@@ -225,23 +256,29 @@ pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
 struct Scheduled<'d, 'c> {
     description: &'d Description<'c>,
     sets: &'d Sets,
-    dependences: Dependences,
+    /// What has to stay in order, where the schedule was made by it.
+    dependences: Option<Dependences>,
     schedule: Schedule,
     /// The instances of statements with reductions.
     reducible: Option<UnionSet>,
 }
 
 impl<'d, 'c> Scheduled<'d, 'c> {
-    fn of(description: &'d Description<'c>, sets: &'d Sets) -> Result<Self, Reason> {
+    fn of(description: &'d Description<'c>, sets: &'d Sets, lines: Option<&Lines>) -> Result<Self, Reason> {
         let Sets { domain, reads, writes, times, .. } = sets;
+        let reducible = reducible(domain.context(), description)?;
+        if let Some(lines) = lines {
+            let schedule = lines.schedule(description, sets)?;
+            return Ok(Self { description, sets, dependences: None, schedule, reducible });
+        }
         let dependences = Dependences::between(reads, writes, times)?;
         let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
-        let reducible = reducible(domain.context(), description)?;
-        Ok(Self { description, sets, dependences, schedule, reducible })
+        Ok(Self { description, sets, dependences: Some(dependences), schedule, reducible })
     }
 
     /// A plan, with nothing of the nest as a whole yet.
-    fn planned(&self, tiling: &Tiling, wanted: Superposition, limits: &Limits<'_>) -> Result<Plan, Reason> {
+    fn planned(&self, wishes: Wishes<'_>, limits: &Limits<'_>) -> Result<Plan, Reason> {
+        let tiling = wishes.tiling;
         let root = self.schedule.root()?;
         if !self.is_worth(&root, &self.sets.domain)? {
             return Err(Reason::Sequential);
@@ -252,7 +289,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         {
             return Ok(plan);
         }
-        self.mapped(&root, wanted, limits)
+        self.mapped(&root, wishes, limits)
     }
 
     /// Whether something in `domain` that reaches a node may be done by several threads.
@@ -272,7 +309,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
 
     /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
     fn tiled(&self, tiling: &Tiling, limits: &Limits<'_>) -> Result<Option<Plan>, Reason> {
-        let Self { description, sets, dependences, .. } = self;
+        let Self { description, sets, dependences: Some(dependences), .. } = self else { return Ok(None) };
         let context = sets.domain.context();
         context.prefer_tilable(true);
         let schedule = Schedule::compute(&sets.domain, &dependences.all, &dependences.all, &dependences.flow);
@@ -299,7 +336,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     }
 
     /// Threads and launches as the schedule has them.
-    fn mapped(&self, root: &Node, wanted: Superposition, limits: &Limits<'_>) -> Result<Plan, Reason> {
+    fn mapped(&self, root: &Node, wishes: Wishes<'_>, limits: &Limits<'_>) -> Result<Plan, Reason> {
         let mut mapping = Mapping { scheduled: self, bands: Vec::new(), launches: Vec::new(), grids: Vec::new() };
         let mut host = mapping.node(root, &self.sets.domain, &[])?;
         let Mapping { bands, launches, grids, .. } = mapping;
@@ -307,7 +344,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         host.banded(&mut banded);
         let launched: Vec<(&Launch, &Band)> = banded.iter().map(|launch| &**launch).zip(&bands).collect();
         // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
-        let shares = self.shares(&launched, wanted, limits.way);
+        let shares = self.shares(&launched, wishes, limits.way);
         let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
         if let Ok(mut shares) = shares {
             plan.exchange(&mut shares);
@@ -319,14 +356,9 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     }
 
     /// What the threads of each launch have together, of one half of the launches beside the other.
-    fn shares(
-        &self,
-        launches: &[(&Launch, &Band)],
-        wanted: Superposition,
-        seconds: u64,
-    ) -> Result<Vec<Shares>, Reason> {
+    fn shares(&self, launches: &[(&Launch, &Band)], wishes: Wishes<'_>, seconds: u64) -> Result<Vec<Shares>, Reason> {
         let of = |some: &[(&Launch, &Band)]| -> Result<Vec<Shares>, Reason> {
-            some.iter().map(|(launch, band)| band.shares(self, launch, wanted)).collect()
+            some.iter().map(|(launch, band)| band.shares(self, launch, wishes)).collect()
         };
         let (some, others) = launches.split_at(launches.len() / 2);
         let rest = || limited(seconds, || of(others)).0;
@@ -419,12 +451,14 @@ struct Shares {
 }
 
 impl Band {
-    fn shares(&self, scheduled: &Scheduled<'_, '_>, launch: &Launch, wanted: Superposition) -> Result<Shares, Reason> {
+    fn shares(&self, scheduled: &Scheduled<'_, '_>, launch: &Launch, wishes: Wishes<'_>) -> Result<Shares, Reason> {
+        let Wishes { superposition: wanted, for_processors, .. } = wishes;
         let Self { domain, times, mine, below, known } = self;
         let Scheduled { sets, description, .. } = scheduled;
         let sets = &Sets { known: known.clone(), ..Sets::clone(sets) };
         let Launch { threads, code, .. } = launch;
-        let usual = Shape::usual(threads.len());
+        let shape_of = if for_processors { Shape::for_processors } else { Shape::usual };
+        let usual = shape_of(threads.len());
         let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
         let on_chip = launch.on_chip(code)?;
         let team = Team::of(&launch, code, &on_chip, wanted)?;

@@ -15,18 +15,25 @@ pub struct Shape {
     /// Whether boxes whose elements are read once are copied, too, where the copy goes along rows that threads go down: a schedule of its own
     /// for what comes to the chip, beside that of what is done there (paper 000, section 4).
     pub transposes: bool,
+    /// A box is copied where its elements are read so often.
+    pub least_reuse: i64,
 }
 
 impl Shape {
     /// The usual one for so many dimensions.
     pub fn usual(dimensions: usize) -> Self {
-        Self { block: BLOCKS[dimensions].to_vec(), piece: PIECE, transposes: false }
+        Self { block: BLOCKS[dimensions].to_vec(), piece: PIECE, transposes: false, least_reuse: 2 }
+    }
+
+    /// The same for processors, whose caches have at hand what is read a few times.
+    pub fn for_processors(dimensions: usize) -> Self {
+        Self { least_reuse: 5, ..Self::usual(dimensions) }
     }
 
     /// One for so many dimensions whose blocks have room for boxes of elements of their own, as rows of memory have them together.
     pub fn transposing(dimensions: usize) -> Self {
         let block = [&[][..], &[128], &[4, 32], &[1, 4, 32]][dimensions].to_vec();
-        Self { block, piece: PIECE / 2, transposes: true }
+        Self { block, piece: PIECE / 2, transposes: true, least_reuse: 2 }
     }
 
     fn threads(&self) -> i64 {

@@ -52,8 +52,8 @@ pub struct Cut<'c, 'n> {
 
 /// So many rounds a loop in a statement is taken to have.
 const ROUNDS: u64 = 16;
-/// More than this many statements take too long to schedule.
-const MOST_STATEMENTS: usize = 40;
+/// More than this many statements take too long, even of lines.
+const MOST_STATEMENTS: usize = 100;
 
 impl<'c, 'n> Cut<'c, 'n> {
     /// Cuts the body of a function.

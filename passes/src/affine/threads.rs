@@ -471,7 +471,7 @@ impl Threads<'_, '_> {
         let is_column = sizes.len() > 1
             && !first.last().is_some_and(|term| names(term, &last))
             && first[..first.len() - 1].iter().any(|term| names(term, &last));
-        let is_worth = reuse >= 2 || (self.shape.transposes && is_column && reuse == 1);
+        let is_worth = reuse >= self.shape.least_reuse || (self.shape.transposes && is_column && reuse == 1);
         if !is_worth || !moves {
             return Ok(None);
         }

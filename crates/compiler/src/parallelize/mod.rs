@@ -44,7 +44,7 @@ use regrain_frontend::TranslationUnit;
 use regrain_frontend::generated::CUDA_RUNTIME;
 use regrain_passes::affine::accesses::Base;
 use regrain_passes::affine::patience::Patience;
-use regrain_passes::affine::plan::plan;
+use regrain_passes::affine::plan::{Wishes, plan};
 use regrain_passes::affine::teams::Superposition;
 use regrain_passes::affine::waves::Tiling;
 use regrain_passes::affine::{BUDGET, Description, Reason, describe};
@@ -361,7 +361,9 @@ impl Writer<'_> {
         show(dump, "description", &description.lines().join("\n"));
         let context = isl::Context::new(BUDGET);
         let limits = self.patience.limits(!region.members.is_empty());
-        let planned = || plan(&context, &description, &tiling(source), superposition(source), &limits);
+        let for_processors = is_processor(source);
+        let wishes = Wishes { for_processors, tiling: &tiling(source), superposition: superposition(source) };
+        let planned = || plan(&context, &description, wishes, &limits);
         let plan = measure(STEPS, SCHEDULES, planned)?;
         show(dump, "schedule", &plan.tree);
         if !region.members.is_empty() && plan.host.has_long_thread(&description) {

@@ -54,6 +54,34 @@ impl Schedule {
         Self::take(context, schedule)
     }
 
+    /// A schedule of `domain` that somebody knows to be right: a band of `threads`, all of them coincident, with one of `below` under it.
+    ///
+    /// # Errors
+    /// The budget is spent, or times of instances are of several spaces.
+    pub fn of_threads(domain: &UnionSet, threads: &UnionMap, below: &UnionMap) -> Result<Self> {
+        let context = domain.context();
+        [threads, below].iter().for_each(|map| context.same(map.context()));
+        // SAFETY: live objects of one context, each a reference that isl takes; null goes through to the end.
+        let schedule = unsafe {
+            let band = |times: &UnionMap| raw::isl_multi_union_pw_aff_from_union_map(times.raw_copy());
+            let schedule = raw::isl_schedule_from_domain(domain.raw_copy());
+            let schedule = raw::isl_schedule_insert_partial_schedule(schedule, band(below));
+            raw::isl_schedule_insert_partial_schedule(schedule, band(threads))
+        };
+        let root = Self::take(context, schedule)?.root()?;
+        let top = root.children()?.into_iter().next().ok_or_else(|| context.error())?;
+        let members = top.members()?;
+        // SAFETY: a live band of so many dimensions, of which isl takes a reference; the schedule is one of its own.
+        Self::take(context, unsafe {
+            let band = (0..members).fold(top.give(), |band, member| {
+                raw::isl_schedule_node_band_member_set_coincident(band, member as i32, 1)
+            });
+            let schedule = raw::isl_schedule_node_get_schedule(band);
+            raw::isl_schedule_node_free(band);
+            schedule
+        })
+    }
+
     /// The top of the tree.
     ///
     /// # Errors
