@@ -76,7 +76,9 @@ impl Lines {
             rest.resize(longest - self.prefix, "0".into());
             rest
         })?;
-        Ok(Schedule::of_threads(&sets.domain, &threads, &below)?)
+        let top = Schedule::unordered(&sets.domain)?.root()?.child()?;
+        let coincident = vec![true; self.variables.len()];
+        Ok(top.insert_band(&below, &[], false)?.insert_band(&threads, &coincident, true)?.schedule()?)
     }
 }
 

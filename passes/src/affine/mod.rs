@@ -2,7 +2,7 @@
 //!
 //! A function whose loops are raised is cut into statements ([`statements`]), with integers as functions of parameters and variables
 //! ([`numbers`], [`poly`]) and subscripts found again in addresses ([`accesses`]). What has to stay in order, and a schedule that keeps it, are
-//! isl's ([`sets`], [`plan`], [`neighbours`], [`fits`]), or are seen without it ([`lines`]); loops within statements whose order is of no matter are found by their operations
+//! isl's ([`sets`], [`sizes`], [`problem`], [`plan`], [`neighbours`], [`fits`]), or are seen without it ([`lines`]); loops within statements whose order is of no matter are found by their operations
 //! ([`reductions`]).
 
 pub mod accesses;
@@ -15,9 +15,11 @@ pub mod numbers;
 pub mod patience;
 pub mod plan;
 pub mod poly;
+pub mod problem;
 pub mod reductions;
 pub mod sets;
 pub mod shape;
+pub mod sizes;
 pub mod staged;
 pub mod statements;
 pub mod teams;

@@ -4,9 +4,7 @@
 //! of them, and what is below is done by each thread. The first dimension of any other band becomes a loop of the host; parts that come one after
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
-use mlir_bridge::isl::{
-    self, Code, Context, Dependences, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of,
-};
+use mlir_bridge::isl::{self, Code, Context, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of};
 use mlir_bridge::timing::{self, SCHEDULES, STEPS};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -16,6 +14,7 @@ use crate::affine::{
     lines::{Lines, has_threads_enough},
     neighbours,
     patience::Limits,
+    problem::Problem,
     sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, ranges},
     shape::Shape,
     staged::staged,
@@ -256,8 +255,8 @@ pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
 struct Scheduled<'d, 'c> {
     description: &'d Description<'c>,
     sets: &'d Sets,
-    /// What has to stay in order, where the schedule was made by it.
-    dependences: Option<Dependences>,
+    /// What the schedule solves; none where isl was not asked.
+    problem: Option<Problem>,
     schedule: Schedule,
     /// The instances of statements with reductions.
     reducible: Option<UnionSet>,
@@ -265,15 +264,14 @@ struct Scheduled<'d, 'c> {
 
 impl<'d, 'c> Scheduled<'d, 'c> {
     fn of(description: &'d Description<'c>, sets: &'d Sets, lines: Option<&Lines>) -> Result<Self, Reason> {
-        let Sets { domain, reads, writes, times, .. } = sets;
-        let reducible = reducible(domain.context(), description)?;
+        let reducible = reducible(sets.domain.context(), description)?;
         if let Some(lines) = lines {
             let schedule = lines.schedule(description, sets)?;
-            return Ok(Self { description, sets, dependences: None, schedule, reducible });
+            return Ok(Self { description, sets, problem: None, schedule, reducible });
         }
-        let dependences = Dependences::between(reads, writes, times)?;
-        let schedule = Schedule::compute(domain, &dependences.all, &dependences.all, &dependences.flow)?;
-        Ok(Self { description, sets, dependences: Some(dependences), schedule, reducible })
+        let problem = Problem::of(description, sets)?;
+        let schedule = problem.schedule(false)?;
+        Ok(Self { description, sets, problem: Some(problem), schedule, reducible })
     }
 
     /// A plan, with nothing of the nest as a whole yet.
@@ -309,12 +307,8 @@ impl<'d, 'c> Scheduled<'d, 'c> {
 
     /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
     fn tiled(&self, tiling: &Tiling, limits: &Limits<'_>) -> Result<Option<Plan>, Reason> {
-        let Self { description, sets, dependences: Some(dependences), .. } = self else { return Ok(None) };
-        let context = sets.domain.context();
-        context.prefer_tilable(true);
-        let schedule = Schedule::compute(&sets.domain, &dependences.all, &dependences.all, &dependences.flow);
-        context.prefer_tilable(false);
-        let schedule = schedule?;
+        let Self { description, sets, problem: Some(problem), .. } = self else { return Ok(None) };
+        let schedule = problem.schedule(true)?;
         let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
         let is_band = node.step() == Step::Band && node.members()? > 1;
         if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {

@@ -4,7 +4,7 @@ use mlir_bridge::isl::{Context, Error, Set, Term, UnionMap, UnionSet, condition,
 
 use serde::{Deserialize, Serialize};
 
-use crate::affine::{Array, Description, Reason, poly::variable_name};
+use crate::affine::{Array, Description, Reason, poly::variable_name, sizes::Sizes};
 
 /// The values of a variable, if there are any.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,37 +70,16 @@ impl Sets {
     pub fn of(context: &Context, description: &Description<'_>) -> Result<Self, Reason> {
         let params = description.params();
         let ranges = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.ranges()))?;
-        let right = right(context, description)?.coalesce()?;
+        let right = right(context, description, &Sizes::default())?.coalesce()?;
         let known = ranges.intersect(&right)?.coalesce()?;
         if known.is_empty()? {
             return Err(Reason::Never);
         }
         let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
         let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
-        let text = |list: Vec<String>| format!("{params}{{ {} }}", list.join("; "));
-        let (mut domain, mut times, mut accesses) = (vec![], vec![], vec![]);
-        let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
-        for (number, statement) in description.statements.iter().enumerate() {
-            let instance = description.instance(number);
-            domain.push(format!("{instance} : {}", statement.scope.text()));
-            let mut time = statement.times.clone();
-            time.resize(longest, "0".into());
-            times.push(format!("{instance} -> [{}]", time.join(", ")));
-            for access in &description.accesses[statement.accesses.clone()] {
-                let access_of = format!("{instance} -> {}", description.element_of_instance(number, access));
-                accesses.push(UnionMap::parse(context, &text(vec![access_of]))?);
-            }
-        }
-        // Without the ranges of types: isl would take their ends for coefficients of schedules.
-        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(&right)?;
-        let times = UnionMap::parse(context, &text(times))?.intersect_domain(&domain)?;
-        let none = UnionMap::parse(context, &text(vec![]))?;
-        let which = |writes: bool| {
-            let mut pairs = description.accesses.iter().zip(&accesses).filter(|(access, _)| access.writes == writes);
-            let all = pairs.try_fold(none.clone(), |all, (_, access)| all.union(access))?;
-            all.intersect_domain(&domain)
-        };
-        Ok(Self { known, holds, reads: which(false)?, writes: which(true)?, accesses, times, domain })
+        let Relations { domain, reads, writes, accesses, times } =
+            Relations::of(context, description, &Sizes::default(), &right)?;
+        Ok(Self { known, holds, reads, writes, accesses, times, domain })
     }
 
     /// The elements of each array.
@@ -179,15 +158,74 @@ impl Sets {
     }
 }
 
+/// Instances, what they access and when.
+pub struct Relations {
+    /// The instances of statements.
+    pub domain: UnionSet,
+    /// What they read.
+    pub reads: UnionMap,
+    /// What they write.
+    pub writes: UnionMap,
+    /// Each of the description's accesses, of all instances that can be named: isl takes long to read text.
+    pub accesses: Vec<UnionMap>,
+    /// Their order.
+    pub times: UnionMap,
+}
+
+impl Relations {
+    /// Those of a description, with parameters in place of sizes, for parameters in `right`.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn of(context: &Context, description: &Description<'_>, sizes: &Sizes, right: &Set) -> Result<Self, Reason> {
+        let params = sizes.params(description);
+        let text = |list: Vec<String>| format!("{params}{{ {} }}", sizes.general(&list.join("; ")));
+        let (mut domain, mut times, mut accesses) = (vec![], vec![], vec![]);
+        let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
+        for (number, statement) in description.statements.iter().enumerate() {
+            let instance = description.instance(number);
+            domain.push(format!("{instance} : {}", statement.scope.text()));
+            let mut time = statement.times.clone();
+            time.resize(longest, "0".into());
+            times.push(format!("{instance} -> [{}]", time.join(", ")));
+            for access in &description.accesses[statement.accesses.clone()] {
+                let access_of = format!("{instance} -> {}", description.element_of_instance(number, access));
+                accesses.push(UnionMap::parse(context, &text(vec![access_of]))?);
+            }
+        }
+        // Without the ranges of types: isl would take their ends for coefficients of schedules.
+        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(right)?;
+        let times =
+            UnionMap::parse(context, &format!("{params}{{ {} }}", times.join("; ")))?.intersect_domain(&domain)?;
+        let none = UnionMap::parse(context, &text(vec![]))?;
+        let which = |writes: bool| {
+            let mut pairs = description.accesses.iter().zip(&accesses).filter(|(access, _)| access.writes == writes);
+            let all = pairs.try_fold(none.clone(), |all, (_, access)| all.union(access))?;
+            all.intersect_domain(&domain)
+        };
+        Ok(Self { reads: which(false)?, writes: which(true)?, accesses, times, domain })
+    }
+
+    /// The same for all sizes in place of those that there are.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn general(context: &Context, description: &Description<'_>, sizes: &Sizes) -> Result<Self, Reason> {
+        let range = Set::parse(context, &format!("{}{{ : {} }}", sizes.params(description), sizes.range()))?;
+        Self::of(context, description, sizes, &right(context, description, sizes)?.coalesce()?.intersect(&range)?)
+    }
+}
+
 /// The parameters for which all that is assumed holds.
-fn right(context: &Context, description: &Description<'_>) -> Result<Set, Reason> {
-    let params = description.params();
+fn right(context: &Context, description: &Description<'_>, sizes: &Sizes) -> Result<Set, Reason> {
+    let params = sizes.params(description);
     let mut right = Set::parse(context, &format!("{params}{{ : }}"))?;
     for assumption in &description.numbers.assumptions {
         let names = assumption.scope.variables.iter().copied().map(variable_name);
         let names: Vec<String> = names.collect();
         let scope = assumption.scope.text();
-        let wrong = format!("{params}{{ [{}] : {scope} and not ({}) }}", names.join(", "), assumption.holds);
+        let wrong = format!("[{}] : {scope} and not ({})", names.join(", "), assumption.holds);
+        let wrong = format!("{params}{{ {} }}", sizes.general(&wrong));
         right = right.subtract(&Set::parse(context, &wrong)?.params()?)?;
     }
     Ok(right)

@@ -54,32 +54,13 @@ impl Schedule {
         Self::take(context, schedule)
     }
 
-    /// A schedule of `domain` that somebody knows to be right: a band of `threads`, all of them coincident, with one of `below` under it.
+    /// A schedule of `domain` that orders nothing: what is inserted at its leaf does.
     ///
     /// # Errors
-    /// The budget is spent, or times of instances are of several spaces.
-    pub fn of_threads(domain: &UnionSet, threads: &UnionMap, below: &UnionMap) -> Result<Self> {
-        let context = domain.context();
-        [threads, below].iter().for_each(|map| context.same(map.context()));
-        // SAFETY: live objects of one context, each a reference that isl takes; null goes through to the end.
-        let schedule = unsafe {
-            let band = |times: &UnionMap| raw::isl_multi_union_pw_aff_from_union_map(times.raw_copy());
-            let schedule = raw::isl_schedule_from_domain(domain.raw_copy());
-            let schedule = raw::isl_schedule_insert_partial_schedule(schedule, band(below));
-            raw::isl_schedule_insert_partial_schedule(schedule, band(threads))
-        };
-        let root = Self::take(context, schedule)?.root()?;
-        let top = root.children()?.into_iter().next().ok_or_else(|| context.error())?;
-        let members = top.members()?;
-        // SAFETY: a live band of so many dimensions, of which isl takes a reference; the schedule is one of its own.
-        Self::take(context, unsafe {
-            let band = (0..members).fold(top.give(), |band, member| {
-                raw::isl_schedule_node_band_member_set_coincident(band, member as i32, 1)
-            });
-            let schedule = raw::isl_schedule_node_get_schedule(band);
-            raw::isl_schedule_node_free(band);
-            schedule
-        })
+    /// isl fails.
+    pub fn unordered(domain: &UnionSet) -> Result<Self> {
+        // SAFETY: a live set, of which isl takes a reference.
+        Self::take(domain.context(), unsafe { raw::isl_schedule_from_domain(domain.raw_copy()) })
     }
 
     /// The top of the tree.
@@ -152,10 +133,82 @@ impl Node {
     pub fn children(&self) -> Result<Vec<Node>> {
         // SAFETY: a live node.
         let count = self.context.size(unsafe { raw::isl_schedule_node_n_children(self.raw) })?;
-        // SAFETY: a live node with so many children.
-        (0..count)
-            .map(|at| Self::take(&self.context, unsafe { raw::isl_schedule_node_get_child(self.raw, at as i32) }))
-            .collect()
+        (0..count).map(|at| self.child_at(at)).collect()
+    }
+
+    /// The only node below, or the first of them.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn child(&self) -> Result<Node> {
+        self.child_at(0)
+    }
+
+    /// The node below of this number.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn child_at(&self, at: usize) -> Result<Node> {
+        // SAFETY: a live node; isl checks the number.
+        Self::take(&self.context, unsafe { raw::isl_schedule_node_get_child(self.raw, at as i32) })
+    }
+
+    /// The node above.
+    ///
+    /// # Errors
+    /// It is the top.
+    pub fn parent(&self) -> Result<Node> {
+        // SAFETY: a live node, of which isl takes a reference.
+        Self::take(&self.context, unsafe { raw::isl_schedule_node_parent(self.give()) })
+    }
+
+    /// A band of these times above what is here, with what is known of it: which dimensions carry nothing, and whether they may be interchanged.
+    ///
+    /// # Errors
+    /// The times are of several spaces.
+    pub fn insert_band(&self, times: &UnionMap, coincident: &[bool], permutable: bool) -> Result<Node> {
+        self.context.same(times.context());
+        // SAFETY: live objects of one context, each a reference that isl takes; null goes through to the end.
+        Self::take(&self.context, unsafe {
+            let times = raw::isl_multi_union_pw_aff_from_union_map(times.raw_copy());
+            let band = raw::isl_schedule_node_insert_partial_schedule(self.give(), times);
+            let band = raw::isl_schedule_node_band_set_permutable(band, i32::from(permutable));
+            coincident.iter().enumerate().fold(band, |band, (member, coincident)| {
+                raw::isl_schedule_node_band_member_set_coincident(band, member as i32, i32::from(*coincident))
+            })
+        })
+    }
+
+    /// Filters above what is here, one after the other, or in any order.
+    ///
+    /// # Errors
+    /// They are not for all that reaches this place.
+    pub fn insert_parts(&self, filters: &[UnionSet], in_order: bool) -> Result<Node> {
+        let insert = if in_order { raw::isl_schedule_node_insert_sequence } else { raw::isl_schedule_node_insert_set };
+        // SAFETY: live objects of one context, each a reference that isl takes; null goes through to the end.
+        Self::take(&self.context, unsafe {
+            let none = raw::isl_union_set_list_alloc(self.context.raw(), filters.len() as i32);
+            let add = |list, filter: &UnionSet| raw::isl_union_set_list_add(list, filter.raw_copy());
+            insert(self.give(), filters.iter().fold(none, add))
+        })
+    }
+
+    /// What goes on from a filter.
+    ///
+    /// # Errors
+    /// It is no filter.
+    pub fn filter(&self) -> Result<UnionSet> {
+        // SAFETY: a live node; isl checks what it is.
+        UnionSet::from_raw(&self.context, unsafe { raw::isl_schedule_node_filter_get_filter(self.raw) })
+    }
+
+    /// The schedule that it is in.
+    ///
+    /// # Errors
+    /// isl fails.
+    pub fn schedule(&self) -> Result<Schedule> {
+        // SAFETY: a live node.
+        Schedule::take(&self.context, unsafe { raw::isl_schedule_node_get_schedule(self.raw) })
     }
 
     /// How many dimensions a band has.

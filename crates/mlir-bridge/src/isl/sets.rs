@@ -195,6 +195,8 @@ operations! { UnionSet:
     gist_params(params: Set) -> UnionSet = isl_union_set_gist_params;
     /// Where a relation leads from its points.
     apply(map: UnionMap) -> UnionSet = isl_union_set_apply;
+    /// Each point to itself.
+    identity() -> UnionMap = isl_union_set_identity;
     /// Said in fewer words.
     coalesce() -> UnionSet = isl_union_set_coalesce;
 }
@@ -238,6 +240,21 @@ impl UnionMap {
         self.context.answer(unsafe { raw::isl_union_map_is_subset(self.raw, other.raw) })
     }
 
+    /// The same for what a parameter may be, which is none of its own any more.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn without_param(&self, name: &str) -> Result<Self> {
+        let name = c_text(name)?;
+        // SAFETY: a live relation, of which isl takes a reference, and a string.
+        Self::take(&self.context, unsafe {
+            match raw::isl_union_map_find_dim_by_name(self.raw, raw::isl_dim_type_isl_dim_param, name.as_ptr()) {
+                at @ 0.. => raw::isl_union_map_project_out(self.give(), raw::isl_dim_type_isl_dim_param, at as u32, 1),
+                _ => self.give(),
+            }
+        })
+    }
+
     pub(super) fn from_raw(context: &Context, raw: *mut raw::isl_union_map) -> Result<Self> {
         Self::take(context, raw)
     }
@@ -264,6 +281,8 @@ impl UnionSet {
 }
 
 operations! { UnionMap:
+    /// What it relates for such parameters.
+    intersect_params(params: Set) -> UnionMap = isl_union_map_intersect_params;
     /// What either relates.
     union(other: UnionMap) -> UnionMap = isl_union_map_union;
     /// What both relate.

@@ -1,0 +1,49 @@
+//! What isl is asked to schedule: the instances of statements, and what has to stay in order.
+
+use mlir_bridge::isl::{Dependences, Schedule, UnionSet};
+
+use crate::affine::{
+    Description, Reason,
+    sets::{Relations, Sets},
+    sizes::Sizes,
+};
+
+/// The statements of a nest with their dependences, for all sizes that arrays and loops may have.
+pub struct Problem {
+    sizes: Sizes,
+    /// The instances for all sizes, and those that there are.
+    domains: [UnionSet; 2],
+    dependences: Dependences,
+}
+
+impl Problem {
+    /// That of a description.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn of(description: &Description<'_>, sets: &Sets) -> Result<Self, Reason> {
+        let sizes = Sizes::of(description);
+        if sizes.is_empty() {
+            let Sets { domain, reads, writes, times, .. } = sets;
+            let dependences = Dependences::between(reads, writes, times)?;
+            return Ok(Self { sizes, domains: [domain.clone(), domain.clone()], dependences });
+        }
+        let Relations { domain, reads, writes, times, .. } =
+            Relations::general(sets.domain.context(), description, &sizes)?;
+        let dependences = Dependences::between(&reads, &writes, &times)?;
+        Ok(Self { sizes, domains: [domain, sets.domain.clone()], dependences })
+    }
+
+    /// A schedule of the instances that there are. `tilable` has bands that may be tiled before dimensions that carry nothing.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn schedule(&self, tilable: bool) -> Result<Schedule, Reason> {
+        let Self { sizes, domains: [general, domain], dependences: Dependences { all, flow } } = self;
+        let context = domain.context();
+        context.prefer_tilable(tilable);
+        let schedule = Schedule::compute(general, all, all, flow);
+        context.prefer_tilable(false);
+        if sizes.is_empty() { Ok(schedule?) } else { sizes.schedule(&schedule?, domain) }
+    }
+}
