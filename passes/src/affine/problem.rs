@@ -5,12 +5,13 @@ use mlir_bridge::isl::{Dependences, Schedule, UnionSet};
 use crate::affine::{
     Description, Reason,
     sets::{Relations, Sets},
-    sizes::Sizes,
+    sizes::{Sizes, is_of_types},
 };
 
 /// The statements of a nest with their dependences, for all sizes that arrays and loops may have.
 pub struct Problem {
-    sizes: Sizes,
+    /// The sizes that there are, where they are others than all.
+    sizes: Option<Sizes>,
     /// The instances for all sizes, and those that there are.
     domains: [UnionSet; 2],
     dependences: Dependences,
@@ -23,15 +24,16 @@ impl Problem {
     /// isl's budget is spent.
     pub fn of(description: &Description<'_>, sets: &Sets) -> Result<Self, Reason> {
         let sizes = Sizes::of(description);
-        if sizes.is_empty() {
+        let is_general = !description.numbers.assumptions.iter().any(|assumption| is_of_types(&assumption.holds));
+        if is_general && sizes.is_empty() {
             let Sets { domain, reads, writes, times, .. } = sets;
             let dependences = Dependences::between(reads, writes, times)?;
-            return Ok(Self { sizes, domains: [domain.clone(), domain.clone()], dependences });
+            return Ok(Self { sizes: None, domains: [domain.clone(), domain.clone()], dependences });
         }
         let Relations { domain, reads, writes, times, .. } =
             Relations::general(sets.domain.context(), description, &sizes)?;
         let dependences = Dependences::between(&reads, &writes, &times)?;
-        Ok(Self { sizes, domains: [domain, sets.domain.clone()], dependences })
+        Ok(Self { sizes: Some(sizes), domains: [domain, sets.domain.clone()], dependences })
     }
 
     /// A schedule of the instances that there are. `tilable` has bands that may be tiled before dimensions that carry nothing.
@@ -44,6 +46,9 @@ impl Problem {
         context.prefer_tilable(tilable);
         let schedule = Schedule::compute(general, all, all, flow);
         context.prefer_tilable(false);
-        if sizes.is_empty() { Ok(schedule?) } else { sizes.schedule(&schedule?, domain) }
+        match sizes {
+            None => Ok(schedule?),
+            Some(sizes) => sizes.schedule(&schedule?, domain),
+        }
     }
 }

@@ -4,7 +4,12 @@ use mlir_bridge::isl::{Context, Error, Set, Term, UnionMap, UnionSet, condition,
 
 use serde::{Deserialize, Serialize};
 
-use crate::affine::{Array, Description, Reason, poly::variable_name, sizes::Sizes};
+use crate::affine::{
+    Array, Description, Reason,
+    numbers::Assumption,
+    poly::variable_name,
+    sizes::{Sizes, is_of_types},
+};
 
 /// The values of a variable, if there are any.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,7 +75,7 @@ impl Sets {
     pub fn of(context: &Context, description: &Description<'_>) -> Result<Self, Reason> {
         let params = description.params();
         let ranges = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.ranges()))?;
-        let right = right(context, description, &Sizes::default())?.coalesce()?;
+        let right = right(context, description, &Sizes::default(), |_| true)?.coalesce()?;
         let known = ranges.intersect(&right)?.coalesce()?;
         if known.is_empty()? {
             return Err(Reason::Never);
@@ -206,21 +211,27 @@ impl Relations {
         Ok(Self { reads: which(false)?, writes: which(true)?, accesses, times, domain })
     }
 
-    /// The same for all sizes in place of those that there are.
+    /// The same for all sizes in place of those that there are, and for types of any width.
     ///
     /// # Errors
     /// isl's budget is spent.
     pub fn general(context: &Context, description: &Description<'_>, sizes: &Sizes) -> Result<Self, Reason> {
         let range = Set::parse(context, &format!("{}{{ : {} }}", sizes.params(description), sizes.range()))?;
-        Self::of(context, description, sizes, &right(context, description, sizes)?.coalesce()?.intersect(&range)?)
+        let right = right(context, description, sizes, |assumption| !is_of_types(&assumption.holds))?;
+        Self::of(context, description, sizes, &right.coalesce()?.intersect(&range)?)
     }
 }
 
-/// The parameters for which all that is assumed holds.
-fn right(context: &Context, description: &Description<'_>, sizes: &Sizes) -> Result<Set, Reason> {
+/// The parameters for which what is assumed holds, of which some.
+fn right(
+    context: &Context,
+    description: &Description<'_>,
+    sizes: &Sizes,
+    some: impl Fn(&Assumption) -> bool,
+) -> Result<Set, Reason> {
     let params = sizes.params(description);
     let mut right = Set::parse(context, &format!("{params}{{ : }}"))?;
-    for assumption in &description.numbers.assumptions {
+    for assumption in description.numbers.assumptions.iter().filter(|assumption| some(assumption)) {
         let names = assumption.scope.variables.iter().copied().map(variable_name);
         let names: Vec<String> = names.collect();
         let scope = assumption.scope.text();

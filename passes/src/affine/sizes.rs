@@ -13,7 +13,7 @@ use mlir_bridge::isl::{Error, Node, Schedule, Set, Step, UnionMap, UnionSet};
 
 use crate::affine::{Description, Reason};
 
-/// Numbers that are sizes; larger ones are ends of types.
+/// Numbers that are sizes. Larger ones are ends of types.
 const SIZES: std::ops::Range<i64> = 16..1 << 24;
 /// Sizes that are at most so far apart belong together.
 const BESIDE: i64 = 8;
@@ -32,7 +32,7 @@ impl Sizes {
         let mut found = BTreeSet::new();
         for text in of_statements.chain(of_accesses).chain(assumed) {
             numbers(text, |number| {
-                found.insert(number);
+                found.extend(SIZES.contains(&number).then_some(number));
                 None
             });
         }
@@ -53,7 +53,8 @@ impl Sizes {
     /// Text of isl with parameters in place of sizes.
     pub fn general(&self, text: &str) -> String {
         numbers(text, |number| {
-            let at = self.0.iter().rposition(|size| (0..=BESIDE).contains(&(number - size)))?;
+            let at =
+                self.0.iter().rposition(|size| SIZES.contains(&number) && (0..=BESIDE).contains(&(number - size)))?;
             Some(format!("({} + {})", name(at), number - self.0[at]))
         })
     }
@@ -86,12 +87,22 @@ impl Sizes {
     }
 }
 
+/// Whether something is said of the ends of types, which schedules have nothing to do with.
+pub fn is_of_types(text: &str) -> bool {
+    let mut is = false;
+    numbers(text, |number| {
+        is |= number >= SIZES.end;
+        None
+    });
+    is
+}
+
 /// A parameter in place of a size.
 fn name(at: usize) -> String {
     format!("k{at}")
 }
 
-/// Calls `with` for each number of a text that is a size, and gives the text with what that gave in their place.
+/// Calls `with` for each number of a text that is a size or more, and gives the text with what that gave in their place.
 fn numbers(text: &str, mut with: impl FnMut(i64) -> Option<String>) -> String {
     let (mut made, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
@@ -105,7 +116,7 @@ fn numbers(text: &str, mut with: impl FnMut(i64) -> Option<String>) -> String {
             || around.ends_with(['*', '/'])
             || around.ends_with("mod")
             || behind.trim_start().starts_with('*');
-        let number = digits.parse().ok().filter(|number| !is_part && SIZES.contains(number));
+        let number = digits.parse().ok().filter(|number| !is_part && *number >= SIZES.start);
         made += &number.and_then(&mut with).unwrap_or_else(|| digits.to_owned());
         rest = behind;
     }
