@@ -49,6 +49,7 @@ struct tile_band {
   int accesses;
   const struct tile_accesses *access;
   long workers;
+  int uneven; // whether points have loops of their own, which take longer for some than for others
 };
 
 struct tile_sizes {
@@ -76,6 +77,8 @@ static inline int tile_strip(const struct tile_band *band, long strip, long size
 
 // The sizes of pieces that are looked at.
 enum { TILE_LEAST = 4, TILE_MOST = 1024 };
+// Strips for each worker where some take longer than others: the last ones leave an eighth of the workers idle at most.
+enum { TILE_SHARES = 8 };
 
 #ifdef TILE_LINKED
 // A processor's runtime has the rest (`tiles.c`).
@@ -320,15 +323,16 @@ static inline int tile_pays(const struct tile_band *band, const struct tile_mach
   return tile->time != 0 && 1.25 * tile->time < tile_alone(band, machine);
 }
 
-// The sizes of least time, which is 0 where there are no tiles: any number of strips of about the same size, and powers of two in between for the
-// second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once, then those beside the best.
+// The sizes of least time, which is 0 where there are no tiles: any number of strips of about the same size, several for each worker where some take
+// longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once, then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
   const long steps = band->last - band->first + 1, largest = 1L << 20;
   const double work = band->operations * machine->operation;
   struct tile_sizes best = {1, 1, 1, 0};
   double whole[TILE_DEPTH];
   tile_extents(band, whole);
-  for (long strips = 1; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
+  const long few = band->uneven ? (long)tile_smaller(TILE_SHARES * band->workers, steps) : 1;
+  for (long strips = few; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
     const long first = (steps + strips - 1) / strips;
     long b0, e0;
     if (first > largest || !band->strip(band->numbers, band->first, band->first, &b0, &e0))

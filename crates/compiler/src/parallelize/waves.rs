@@ -176,7 +176,9 @@ impl<'c> Nest<'_, 'c> {
             .map(|at| format!("(double)(end_A{at} - first_A{at}) * sizeof *host_A{at}"))
             .collect();
         lines.line(&format!("const double bytes = {};", bytes.join(" + ")));
-        let once = |weight: &Weight| product(&Weight { ranges: weight.ranges.clone(), cost: 1 });
+        // What is behind the dimensions of the band is done at a point.
+        let of_band = |weight: &Weight| weight.ranges.iter().take(waves.dimensions).cloned().collect();
+        let once = |weight: &Weight| product(&Weight { ranges: of_band(weight), cost: 1 });
         let most = self.plan.work.iter().map(once).reduce(|most, other| format!("tile_larger({most}, {other})"));
         lines.line(&format!("const double points = {};", most.unwrap_or_else(|| "0.0".into())));
         self.band(waves, lines);
@@ -222,13 +224,14 @@ impl<'c> Nest<'_, 'c> {
         lines.line(&format!("const struct tile_accesses accesses[] = {{{shown}}};"));
         let wait = points.wait(&self.calibration.waits);
         lines.line(&format!(
-            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {}, {dimensions}, {}, accesses, workers}};",
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {}, {dimensions}, {}, accesses, workers, {}}};",
             term(&steps.first),
             term(&steps.last),
             self.name,
             wait.time,
             wait.operations,
             groups.len(),
+            i32::from(self.plan.work.iter().any(|weight| weight.ranges.len() > waves.dimensions)),
         ));
     }
 
