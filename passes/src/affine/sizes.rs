@@ -144,7 +144,7 @@ impl Copy {
             }
             Step::Sequence | Step::Set => {
                 let children = node.children()?;
-                let filters = children.iter().map(|child| Ok(self.fixed(child.filter()?.identity()?)?.domain()?));
+                let filters = children.iter().map(|child| self.fixed(child.filter()?.identity()?)?.domain());
                 let filters = filters.collect::<Result<Vec<_>, Error>>()?;
                 let mut parts = place.insert_parts(&filters, node.step() == Step::Sequence)?;
                 for (at, child) in children.iter().enumerate() {
