@@ -5,7 +5,7 @@
 // USUAL: struct tile_machine machine = {500.0, 3500.0, 100.0, 2.0, 0.08, 100.0, {{.*}}
 // What a point accesses, and that it waits for a sum and a product.
 // USUAL: tile_accesses accesses[] = {{[{][{]}}8.0, 1, {{[{][{]}}1.0, 1.0}}, {2.0}}};
-// USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 2, 1, accesses, workers}
+// USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 2, 1, accesses, workers, 0}
 // USUAL: tile_search(&band, &machine)
 // USUAL: if (!tile_pays(&band, &machine, &tile))
 

@@ -31,6 +31,16 @@ TWINS(columns, (int n, int m, const double *restrict u, double *restrict a, doub
     }
 })
 
+// All lines go on by a step together.
+// CHECK-DAG: lines.c:[[#@LINE+3]]:1: remark: loop runs in parallel: launches of 1 kernel stand for it
+// EMULATED-DAG: lines.c:[[#@LINE+2]]:1: remark: loop runs in parallel: launches of {{[0-9]+}} kernel
+TWINS(steps, (int n, int m, const double *restrict u, double *restrict a, double *restrict b), {
+  DOWN(for (int k = 0; k < n; k++) for (int j = 0; j < n; j++) {
+    TWICE(TWICE(for (int c = 0; c < 3; c++) AT(b, i) += AT(a, i - 1) * c; for (int c = 0; c < 3; c++) AT(a, i) -= AT(b, i - 1) * c;
+                for (int c = 0; c < 2; c++) AT(b, i - 1) = AT(b, i - 1) * AT(u, i) + AT(a, i);))
+  })
+})
+
 // So few lines are no work for a processor.
 // CHECK-DAG: lines.c:[[#@LINE+3]]:1: remark: loop runs in parallel: launches of {{[2-9]|[0-9][0-9]}} kernels stand for it
 TWINS(few, (int m, const double *restrict u, double *restrict a, double *restrict b), {
@@ -82,6 +92,9 @@ int main(void) {
       fresh(3, bytes, bytes, bytes);
       many(n, m, mine(0), mine(1), mine(2)), many_twin(n, m, twin(0), twin(1), twin(2));
       same("many", n);
+      fresh(3, bytes, bytes, bytes);
+      steps(n, m, mine(0), mine(1), mine(2)), steps_twin(n, m, twin(0), twin(1), twin(2));
+      same("steps", n);
     }
     size_t bytes = 9 * (size_t)n * sizeof(double);
     fresh(3, bytes, bytes, bytes);

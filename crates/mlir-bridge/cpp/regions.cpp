@@ -18,10 +18,12 @@
 #include "regions.h"
 
 #include "llvm-c/Core.h"
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
@@ -234,8 +236,23 @@ void extract(Function &function, Nest nest, unsigned number, std::vector<Made> &
   }
   words.say("region\t" + describe(*call, nest.place) + "\t");
   made.push_back({call, nest.place, nest.scop});
-}// Takes what is the same in all rounds, and never fails, out of loops: bounds such as `n / 2`.
-void hoist(LoopInfo &loops) {
+}
+
+// Whether nothing in a loop changes what a load reads of a variable, which is there whether or not the loop runs: a size or where an array is.
+bool isKept(const LoadInst &load, const Loop &loop, AAResults &aliases) {
+  bool isSize = load.getType()->isIntegerTy() || load.getType()->isPointerTy();
+  if (!isSize || !load.isSimple() || !isa<Constant>(load.getPointerOperand()) || !isSafeToSpeculativelyExecute(&load))
+    return false;
+  MemoryLocation place = MemoryLocation::get(&load);
+  for (BasicBlock *block : loop.blocks())
+    for (Instruction &inst : *block)
+      if (inst.mayWriteToMemory() && isModSet(aliases.getModRefInfo(&inst, place)))
+        return false;
+  return true;
+}
+
+// Takes what is the same in all rounds, and never fails, out of loops: bounds such as `n / 2`, where `n` may be a variable of the program.
+void hoist(LoopInfo &loops, AAResults &aliases) {
   auto inOrder = loops.getLoopsInPreorder();
   for (Loop *loop : reverse(inOrder)) {
     std::vector<Instruction *> all;
@@ -243,19 +260,29 @@ void hoist(LoopInfo &loops) {
       for (Instruction &inst : *block)
         all.push_back(&inst);
     bool changed = false;
-    for (Instruction *inst : all)
-      loop->makeLoopInvariant(inst, changed);
+    BasicBlock *before = loop->getLoopPreheader();
+    for (Instruction *inst : all) {
+      auto *load = dyn_cast<LoadInst>(inst);
+      if (!load) {
+        loop->makeLoopInvariant(inst, changed);
+      } else if (before && isKept(*load, *loop, aliases)) {
+        load->moveBefore(before->getTerminator()->getIterator());
+        load->dropUBImplyingAttrsAndMetadata();
+      }
+    }
   }
 }
 
 void outlineOf(Function &function, FunctionAnalysisManager &functions, FunctionPassManager &simplify, Source &source,
                Words &words) {
   functions.invalidate(function, simplify.run(function, functions));
-  hoist(functions.getResult<LoopAnalysis>(function));
+  hoist(functions.getResult<LoopAnalysis>(function), functions.getResult<AAManager>(function));
   PreservedAnalyses kept;
   kept.preserve<LoopAnalysis>();
   kept.preserve<DominatorTreeAnalysis>();
   functions.invalidate(function, kept);
+  // Sizes that several loops have loaded are one.
+  functions.invalidate(function, EarlyCSEPass().run(function, functions));
   Analyses of{functions.getResult<LoopAnalysis>(function), functions.getResult<ScalarEvolutionAnalysis>(function),
               functions.getResult<DominatorTreeAnalysis>(function), functions.getResult<TargetLibraryAnalysis>(function),
               functions.getResult<TargetIRAnalysis>(function)};

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   for k, j: for i: a[k][i][j] -= b[k][i][j] * a[k][i - 1][j]      a thread for each (k, j) goes down its line, as the program does
+//!   for i: for k, j: ...                                            the same: what lines do to one another is nothing
 //! ```
 //!
 //! That they are such is seen by the subscripts, and threads do what is below in the order of the program. So there is nothing to ask of isl
@@ -20,12 +21,12 @@ use crate::affine::{
 /// So many dimensions the threads of lines have at most.
 const MOST_DIMENSIONS: usize = 3;
 
-/// The loops around all of a nest whose rounds are such lines.
+/// Those of the loops around all of a nest whose rounds are such lines.
 pub struct Lines {
     /// Their variables, from the outermost.
     variables: Vec<usize>,
-    /// The numbers and variables in front of the times of all statements.
-    prefix: usize,
+    /// Where these are in the times of all statements, and what says nothing of their order.
+    places: Vec<usize>,
 }
 
 impl Lines {
@@ -41,20 +42,23 @@ impl Lines {
             .map(|array| of(array).collect())
             .filter(|all: &Vec<&Access<'_>>| all.iter().any(|access| access.writes))
             .collect();
-        let (mut variables, mut prefix) = (Vec::new(), 0);
-        for (at, variable) in first.times[..common].iter().enumerate().filter(|(_, time)| time.starts_with('i')) {
-            let number = first.scope.variables[variables.len()];
-            debug_assert_eq!(*variable, variable_name(number));
-            if variables.len() == MOST_DIMENSIONS || !written.iter().all(|accesses| are_apart(accesses, number)) {
-                break;
+        let (mut variables, mut places, mut loops) = (Vec::new(), Vec::new(), first.scope.variables.iter());
+        for place in (0..common).filter(|place| first.times[*place].starts_with('i')) {
+            let variable = *loops.next()?;
+            if written.iter().all(|accesses| are_apart(accesses, variable)) {
+                variables.push(variable);
+                places.push(place);
             }
-            variables.push(number);
-            prefix = at + 1;
         }
+        // Neighbours are in the innermost of them, most often.
+        let further = variables.len().saturating_sub(MOST_DIMENSIONS);
+        variables.drain(..further);
+        places.drain(..further);
+        places.extend((0..common).filter(|place| !first.times[*place].starts_with('i')));
         let are_beside = |variable: &usize| accesses.iter().all(|access| is_beside(access, *variable));
         let is_own = |access| is_own(access, &variables);
         let are_lines = !others.is_empty() && variables.iter().any(are_beside) && accesses.iter().all(is_own);
-        are_lines.then_some(Self { variables, prefix })
+        are_lines.then_some(Self { variables, places })
     }
 
     /// The lines as threads, and what each of them does in the order of the program.
@@ -72,8 +76,9 @@ impl Lines {
         };
         let threads = times(&|_| self.variables.iter().copied().map(variable_name).collect())?;
         let below = times(&|all| {
-            let mut rest = all[self.prefix..].to_vec();
-            rest.resize(longest - self.prefix, "0".into());
+            let is_below = |(place, _): &(usize, &String)| !self.places.contains(place);
+            let mut rest: Vec<String> = all.iter().enumerate().filter(is_below).map(|(_, time)| time.clone()).collect();
+            rest.resize(longest - self.places.len(), "0".into());
             rest
         })?;
         let top = Schedule::unordered(&sets.domain)?.root()?.child()?;

@@ -4,14 +4,15 @@
 //! not be left on a slow or busy machine that is not on others, and only a few nests of a file may use it up.
 
 use std::cell::Cell;
+use std::time::Duration;
 
-/// Seconds of a processor that isl may take for a nest.
+/// The time of a processor that isl may take for a nest.
 pub struct Limits<'p> {
     patience: &'p Patience,
     /// For its dependences and its schedule, thousands of times what most take.
-    pub schedule: u64,
+    pub schedule: Duration,
     /// For mapping it in a way that another one stands in for.
-    pub way: u64,
+    pub way: Duration,
 }
 
 impl Limits<'_> {
@@ -23,16 +24,16 @@ impl Limits<'_> {
 }
 
 /// For a nest of which nothing becomes otherwise.
-const ALONE: u64 = 8;
+const ALONE: Duration = Duration::from_secs(4);
 /// Where something else stands in: its parts, or a simpler way.
-const FIRST: u64 = 2;
+const FIRST: Duration = Duration::from_secs(1);
 /// Where too much was spent.
-const LEAST: u64 = 1;
+const LEAST: Duration = Duration::from_millis(500);
 
 /// What a nest may take without using up anything, in seconds.
-const USUAL: f64 = 0.5;
+const USUAL: f64 = 0.2;
 /// What the nests of a file may take beyond that, in seconds.
-const ALL: f64 = 8.0;
+const ALL: f64 = 4.0;
 
 /// What is left for the nests of a file.
 pub struct Patience(Cell<f64>);

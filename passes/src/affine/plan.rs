@@ -4,9 +4,10 @@
 //! of them, and what is below is done by each thread. The first dimension of any other band becomes a loop of the host; parts that come one after
 //! the other become launches one after the other. So nothing has to wait within a kernel.
 
+use std::time::Duration;
+
 use mlir_bridge::isl::{self, Code, Context, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of};
 use mlir_bridge::timing::{self, SCHEDULES, STEPS};
-
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::affine::{
@@ -229,21 +230,21 @@ fn planned(
     checked(Plan { footprints, work, ..plan }, description)
 }
 
-/// What `work` gives, if that is within `seconds` of processor time; and the seconds that it took.
+/// What `work` gives, if that is within `limit` of processor time; and the seconds that it took.
 fn limited<T: Serialize + DeserializeOwned>(
-    seconds: u64,
+    limit: Duration,
     work: impl Fn() -> Result<T, Reason>,
 ) -> (Result<T, Reason>, f64) {
-    beside(seconds, work, || ()).0
+    beside(limit, work, || ()).0
 }
 
 /// The same while `own` is done here.
 pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
-    seconds: u64,
+    limit: Duration,
     work: impl Fn() -> Result<T, Reason>,
     own: impl FnOnce() -> U,
 ) -> ((Result<T, Reason>, f64), U) {
-    let computing = isl::begin(seconds, || serde_json::to_vec(&work()).unwrap_or_default());
+    let computing = isl::begin(limit, || serde_json::to_vec(&work()).unwrap_or_default());
     let own = own();
     let (made, taken) = computing.finish();
     // Where it went wrong there it does so here, where it is told of.
@@ -350,16 +351,21 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     }
 
     /// What the threads of each launch have together, of one half of the launches beside the other.
-    fn shares(&self, launches: &[(&Launch, &Band)], wishes: Wishes<'_>, seconds: u64) -> Result<Vec<Shares>, Reason> {
+    fn shares(
+        &self,
+        launches: &[(&Launch, &Band)],
+        wishes: Wishes<'_>,
+        limit: Duration,
+    ) -> Result<Vec<Shares>, Reason> {
         let of = |some: &[(&Launch, &Band)]| -> Result<Vec<Shares>, Reason> {
             some.iter().map(|(launch, band)| band.shares(self, launch, wishes)).collect()
         };
         let (some, others) = launches.split_at(launches.len() / 2);
-        let rest = || limited(seconds, || of(others)).0;
+        let rest = || limited(limit, || of(others)).0;
         if some.is_empty() {
             return rest();
         }
-        let ((made, _), rest) = beside(seconds, || of(some), rest);
+        let ((made, _), rest) = beside(limit, || of(some), rest);
         Ok([made?, rest?].into_iter().flatten().collect())
     }
 

@@ -15,6 +15,8 @@
 //! in the box have the same sum none waits for another. A thread is at the points of a column, which the last dimension of the box runs along.
 //! Such a box has ends in all dimensions, so that what a piece accesses may be in shared memory meanwhile ([`super::staged`]).
 
+use std::time::Duration;
+
 use mlir_bridge::isl::{Error, Node, Set, UnionMap, UnionSet, code_of};
 use serde::{Deserialize, Serialize};
 
@@ -80,11 +82,11 @@ pub fn point_of(dimension: usize) -> String {
     format!("p{dimension}")
 }
 
-/// The waves of tiles of a band of at least two dimensions that may be tiled. A tile's code may take so many seconds.
+/// The waves of tiles of a band of at least two dimensions that may be tiled. A tile's code may take so long.
 ///
 /// # Errors
 /// isl fails, or takes longer.
-pub fn waves(sets: &Sets, node: &Node, together: bool, seconds: u64) -> Result<Waves, Reason> {
+pub fn waves(sets: &Sets, node: &Node, together: bool, limit: Duration) -> Result<Waves, Reason> {
     let (members, times, domain) = (node.members()?, node.band_times()?, &sets.domain);
     let further: Vec<usize> = (if together { 2 } else { 2.max(members - 1) }..members).collect();
     let tile = || {
@@ -106,7 +108,7 @@ pub fn waves(sets: &Sets, node: &Node, together: bool, seconds: u64) -> Result<W
         let inner = if further.is_empty() { Vec::new() } else { inside(&[0, 1], &further)? };
         Ok::<_, Reason>((band, strip, inner))
     };
-    let ((code, _), boxes) = beside(seconds, tile, boxes);
+    let ((code, _), boxes) = beside(limit, tile, boxes);
     let (code, (band, strip, inner)) = (code?, boxes?);
     let launch = Launch {
         threads: Vec::new(),

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::FromRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// Work that is done in a copy of this process.
 #[must_use]
@@ -15,8 +16,8 @@ pub struct Computing {
     made: Option<File>,
 }
 
-/// Begins `work` in a copy of this process, which may take so many seconds of processor time and leaves nothing else here.
-pub fn begin(seconds: u64, work: impl FnOnce() -> Vec<u8>) -> Computing {
+/// Begins `work` in a copy of this process, which may take so much processor time and leaves nothing else here.
+pub fn begin(limit: Duration, work: impl FnOnce() -> Vec<u8>) -> Computing {
     // SAFETY: both ends of the pipe are owned by one file each, in this process and in the copy. The copy has this thread alone and its own memory.
     // It computes and allocates, for which the allocators of C and of Rust are made ready by their handlers of fork, and leaves without what a
     // process does at its end.
@@ -28,8 +29,14 @@ pub fn begin(seconds: u64, work: impl FnOnce() -> Vec<u8>) -> Computing {
         let (from, mut to) = (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1]));
         let copy = libc::fork();
         if copy == 0 {
-            let limit = libc::rlimit { rlim_cur: seconds, rlim_max: seconds };
-            libc::setrlimit(libc::RLIMIT_CPU, &raw const limit);
+            // Its signal ends the copy.
+            let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
+            let end = libc::timeval { tv_sec: limit.as_secs() as libc::time_t, tv_usec: limit.subsec_micros().into() };
+            libc::setitimer(
+                libc::ITIMER_PROF,
+                &libc::itimerval { it_interval: none, it_value: end },
+                std::ptr::null_mut(),
+            );
             // A panic is met again, where it can be told of.
             let made = catch_unwind(AssertUnwindSafe(work)).unwrap_or_default();
             let handed = to.write_all(&made);
