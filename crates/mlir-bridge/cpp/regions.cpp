@@ -267,7 +267,8 @@ void hoist(LoopInfo &loops, AAResults &aliases) {
         loop->makeLoopInvariant(inst, changed);
       } else if (before && isKept(*load, *loop, aliases)) {
         load->moveBefore(before->getTerminator()->getIterator());
-        load->dropUBImplyingAttrsAndMetadata();
+        // What it may alias holds for the loop around, too.
+        load->dropUBImplyingAttrsAndMetadata({LLVMContext::MD_tbaa});
       }
     }
   }
