@@ -69,7 +69,7 @@ mod tests {
         let patience = Patience::default();
         patience.limits(false).spend(ALL);
         assert_eq!(patience.limits(false).schedule, ALONE);
-        patience.limits(false).spend(2.0 * USUAL);
+        patience.limits(false).spend(3.0 * USUAL);
         assert_eq!(patience.limits(false).schedule, LEAST);
     }
 }
