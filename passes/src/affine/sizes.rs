@@ -2,7 +2,7 @@
 //! have 800 rows, but milliseconds where they have any number of rows.
 //!
 //! ```text
-//!   { S0[i0, i1] : 0 <= i0 < 800 and 1 <= i1 < 899 }      [k0, k1] -> { S0[i0, i1] : 0 <= i0 < (k1 + 1) and 1 <= i1 < k0 }
+//!   { S0[i0, i1] : 0 <= i0 < 800 and 1 <= i1 < 899 }      [k0, k1] -> { S0[i0, i1] : 0 <= i0 < (k0 + 0) and 1 <= i1 < (k1 + 0) }
 //! ```
 //!
 //! A schedule that is right for all sizes is so for these. Its bands and sequences are then taken for what there is.

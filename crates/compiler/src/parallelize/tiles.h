@@ -324,7 +324,8 @@ static inline int tile_pays(const struct tile_band *band, const struct tile_mach
 }
 
 // The sizes of least time, which is 0 where there are no tiles: any number of strips of about the same size, several for each worker where some take
-// longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once, then those beside the best.
+// longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once,
+// then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
   const long steps = band->last - band->first + 1, largest = 1L << 20;
   const double work = band->operations * machine->operation;
