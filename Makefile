@@ -22,6 +22,7 @@ bootstrap:
 
 build: bootstrap
 	@cargo build --release --quiet --workspace $(BUILD_ARGS)
+	@tools/order.sh
 
 demo: build
 	@tools/demo.sh

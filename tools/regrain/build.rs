@@ -34,11 +34,26 @@ fn main() {
     }
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-arg-bins=-no-pie");
+    order(&prefix);
     let profile = out.ancestors().nth(3).expect("OUT_DIR lies in the profile's folder");
     let link = profile.join("nvcc.exe");
     println!("cargo:rerun-if-changed={}", link.display());
     if link.symlink_metadata().is_err() {
         std::os::unix::fs::symlink("regrain-nvcc", &link).expect("a link in the profile's folder");
+    }
+}
+
+/// Has lld place what compilations call side by side, if that is known (`tools/order.sh`).
+fn order(prefix: &Path) {
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let functions = root.join("../../.toolchain/functions.txt");
+    let Ok(about) = functions.metadata() else { return };
+    println!("cargo:rerun-if-changed={}", functions.display());
+    if about.len() > 0 {
+        println!("cargo:rustc-link-arg-bins=-fuse-ld=lld");
+        println!("cargo:rustc-link-arg-bins=-B{}", prefix.join("bin").display());
+        println!("cargo:rustc-link-arg-bins=-Wl,--symbol-ordering-file={}", functions.display());
+        println!("cargo:rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
     }
 }
 

@@ -107,17 +107,17 @@ pub(crate) struct Unlowered<'ctx> {
 impl Unlowered<'_> {
     fn code(&self) -> Code {
         let unit = self.options.unit.clone();
-        let (path, kernels) = (self.path.clone(), kernel_names(&self.device));
-        Code::Object { path, table: self.target.image_symbol(&unit), unit, kernels }
+        Code::Object { table: self.target.image_symbol(&unit), unit, kernels: kernel_names(&self.device) }
     }
 
-    /// Makes the object.
-    pub(crate) fn emit(self, dump: &Dump) -> Result<()> {
+    /// Makes the objects.
+    pub(crate) fn emit(self, dump: &Dump) -> Result<Vec<PathBuf>> {
         let Self { context, device, split, target, options, path } = self;
         let lowered = measure(STEPS, "lowering", || target.lower(context, device, split, &options))?;
         dump.llvm("lowered", &lowered)?;
-        measure(STEPS, "code generation", || target.emit(&lowered, &options, &path))?;
-        dump.llvm("finished", &lowered)
+        let objects = measure(STEPS, "code generation", || target.emit(&lowered, &options, &path))?;
+        dump.llvm("finished", &lowered)?;
+        Ok(objects)
     }
 }
 
@@ -246,6 +246,7 @@ fn block_options(source: &Source<'_>, chip: SmArch, bitcode: &Path) -> Result<Bl
         lines: source.options.lines,
         loaded: is_loaded(source),
         checks: source.options.checks,
+        may_part: source.may_part(),
     })
 }
 

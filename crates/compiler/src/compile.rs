@@ -53,16 +53,17 @@ pub(crate) fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
-    compile_sides(source, &Context::create(), |chips| source.sides(chips), Ok)
+    compile_sides(source, &Context::create(), |chips| source.sides(chips), Ok, None)
 }
 
-/// The same with both sides' IR of `sides`, which is told the chips. The host side becomes part of what `whole` makes of it before clang
-/// gets it.
+/// The same with both sides' IR of `sides`, which is told the chips. The host side becomes what `whole` makes of it before clang
+/// gets it, and is joined with what clang has got before.
 pub(crate) fn compile_sides<'ctx>(
     source: &Source<'_>,
     context: &'ctx Context,
     sides: impl FnOnce(&[SmArch]) -> Result<Option<Sides>>,
     whole: impl FnOnce(Module<'ctx>) -> Result<Module<'ctx>>,
+    before: Option<HostObject>,
 ) -> Result<()> {
     let groups = groups(source.archs, source.options);
     check(source, &groups)?;
@@ -70,7 +71,7 @@ pub(crate) fn compile_sides<'ctx>(
     source.open_side_files();
     let Some(sides) = sides(&chips)? else { return Ok(()) };
     source.keep_sides(&chips, &sides)?;
-    Compilation::new(source, &groups, &chips, sides)?.run(context, whole)?;
+    Compilation::new(source, &groups, &chips, sides)?.run(context, whole, before)?;
     source.close_side_files()
 }
 
@@ -154,6 +155,7 @@ impl<'s> Compilation<'s> {
         &self,
         context: &'ctx Context,
         whole: impl FnOnce(Module<'ctx>) -> Result<Module<'ctx>>,
+        before: Option<HostObject>,
     ) -> Result<()> {
         let host = self.sides.host.as_deref().map(|path| read_bitcode(context, path)).transpose()?;
         let mut launched_by_device = false;
@@ -190,9 +192,10 @@ impl<'s> Compilation<'s> {
         images::put(&host, self.groups, &sides, self.source.options.pieces.as_deref())?;
         let host = whole(host)?;
         self.dump.llvm("host", &host)?;
-        let host = self.source.start_host_object(&host)?;
-        unlowered.into_iter().try_for_each(|device| device.emit(&self.dump))?;
-        self.finish(host, &sides)
+        let name = if before.is_some() { "launches" } else { "host" };
+        let host = self.source.start_host_object(&host, name)?;
+        let objects = unlowered.into_iter().map(|device| device.emit(&self.dump)).collect::<Result<Vec<_>>>()?;
+        self.finish(before.into_iter().chain([host]), objects.concat(), &sides)
     }
 
     /// Whether kernels get versions for the constant shapes that `host` launches them with. On request only: such a version
@@ -355,18 +358,16 @@ impl<'s> Compilation<'s> {
         Ok(())
     }
 
-    fn finish(&self, host: HostObject, sides: &[DeviceSide]) -> Result<()> {
-        let made = host.finish(self.source)?;
-        let mut objects = vec![made];
+    fn finish(&self, host: impl Iterator<Item = HostObject>, device: Vec<PathBuf>, sides: &[DeviceSide]) -> Result<()> {
+        let mut objects = host.map(|object| object.finish(self.source)).collect::<Result<Vec<_>>>()?;
         for side in sides {
-            match &side.code {
-                Code::Object { path, .. } => {
-                    self.source.keep(path, "-cuda-cpu.o")?;
-                    objects.push(path.clone());
-                }
-                Code::Images { images, .. } => self.source.keep_images(images)?,
-                Code::Waiting { .. } => {}
+            if let Code::Images { images, .. } = &side.code {
+                self.source.keep_images(images)?;
             }
+        }
+        for path in device {
+            self.source.keep(&path, "-cuda-cpu.o")?;
+            objects.push(path);
         }
         // LLVM's IR is the host's alone: there is none of the CPU's device code any more.
         if self.source.options.emit.text || self.source.options.emit.llvm || objects.len() == 1 {

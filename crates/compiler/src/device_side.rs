@@ -1,7 +1,6 @@
 //! What the device side of a source comes to for one target.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use regrain_targets::image::Image;
 use regrain_targets::units::DeviceCode;
@@ -41,9 +40,8 @@ pub(crate) enum Code {
         /// The translation unit.
         unit: String,
     },
-    /// An object that is linked into the program.
+    /// Objects that are linked into the program.
     Object {
-        path: PathBuf,
         /// The symbol of the table of its kernels.
         table: String,
         /// The translation unit.

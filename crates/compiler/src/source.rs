@@ -113,7 +113,7 @@ impl Source<'_> {
                 self.toolchain.commands.announce(command);
                 self.toolchain.commands.ask(command);
             }
-            let results = side_by_side(&mut commands);
+            let results = side_by_side(&mut commands, || self.expect());
             let Some(stderr) = rejection(&results) else { break results };
             if concessions.is_last() {
                 // What the user wrote is what the user is told of.
@@ -135,6 +135,15 @@ impl Source<'_> {
         }
         let made = Sides { host, device, device_time };
         Ok((!self.toolchain.commands.dry_run).then_some(made))
+    }
+
+    /// Reads what targets want, which takes some milliseconds: for while clang runs.
+    pub(crate) fn expect(&self) {
+        for arch in self.archs {
+            if let Code::Blocks(blocks) = arch.target.code() {
+                blocks.expect();
+            }
+        }
     }
 
     fn side_commands(
@@ -182,16 +191,24 @@ impl Source<'_> {
     /// # Errors
     /// clang fails.
     pub fn host_object(&self, host: &Module<'_>) -> Result<PathBuf> {
-        self.start_host_object(host)?.finish(self)
+        self.start_host_object(host, "host")?.finish(self)
     }
 
-    /// Starts to compile the host side, beside what is still to be done.
-    pub(crate) fn start_host_object(&self, host: &Module<'_>) -> Result<HostObject> {
-        let bitcode = self.scratch("host-registered.bc");
+    /// Whether each side may become several objects, that are joined: not where the user sees what it is made of.
+    pub(crate) fn may_part(&self) -> bool {
+        let Options { emit, dump_ir, .. } = self.options;
+        let SideFiles { record, kept, .. } = &self.side_files;
+        let is_shown = emit.text || emit.llvm || dump_ir.is_some() || record.is_some() || kept.is_some();
+        emit.side == crate::options::Side::Both && !is_shown
+    }
+
+    /// Starts to compile the host side, or the part that is called `name`, beside what is still to be done.
+    pub(crate) fn start_host_object(&self, host: &Module<'_>, name: &str) -> Result<HostObject> {
+        let bitcode = self.scratch(&format!("{name}-registered.bc"));
         write_bitcode(host, &bitcode)?;
-        let made = self.scratch(if self.options.emit.text { "host.s" } else { "host.o" });
+        let made = self.scratch(&format!("{name}.{}", if self.options.emit.text { "s" } else { "o" }));
         let mut command = self.host_code_command();
-        self.trace(&mut command, "host-code");
+        self.trace(&mut command, &format!("{name}-code"));
         self.record(&mut command);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
@@ -262,7 +279,7 @@ impl Source<'_> {
     }
 }
 
-/// The host's object, which clang is making.
+/// The host's object or a part of it, which clang is making.
 pub(crate) struct HostObject {
     running: Running,
     /// What it is made of.
@@ -313,14 +330,15 @@ pub fn place(finished: &Path, output: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs commands at the same time; gives what each said, and how long it took.
-fn side_by_side(commands: &mut [Command]) -> Vec<Run> {
+/// Runs commands at the same time, and does something meanwhile; gives what each said, and how long it took.
+fn side_by_side(commands: &mut [Command], meanwhile: impl FnOnce()) -> Vec<Run> {
     let timed = |command: &mut Command| {
         let start = Instant::now();
         (clang::run(command), start.elapsed())
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = commands.iter_mut().map(|command| scope.spawn(move || timed(command))).collect();
+        meanwhile();
         threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
 }

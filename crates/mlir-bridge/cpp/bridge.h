@@ -86,7 +86,7 @@ RegrainOutcome regrainPassRunPipeline(RegrainPass *pass, MlirOperation op, MlirS
 RegrainOutcome regrainRunPipeline(MlirOperation op, MlirStringRef text, bool verify, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
- * llvm.cpp, extract_kernel.cpp: LLVM IR in and out
+ * llvm.cpp, extract_kernel.cpp, parts.cpp: LLVM IR in and out
  *===----------------------------------------------------------------------------===*/
 
 /* Imports LLVM IR (text or bitcode) as an owned module. Null on failure; an error of the text goes to the sink, errors
@@ -98,6 +98,11 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 /* Gives the sink the bitcode of a module with function `name`, what it reaches, and all variables; false on failure,
  * and the sink gets the reason. */
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
+/* Says of the functions of a module which part they are in, of at most `most` of at least `least` instructions each, and makes what parts
+ * have of one another hidden symbols with `unit` in their names. Gives the number of parts; 1 if nothing was done. */
+unsigned regrainMarkParts(LLVMModuleRef module, MlirStringRef unit, uint64_t least, unsigned most);
+/* Reads a part of such a module; null on failure, and the sink gets the reason. */
+LLVMModuleRef regrainReadPart(LLVMContextRef context, MlirStringRef bitcode, unsigned part, RegrainSink sink, void *user);
 
 /*===----------------------------------------------------------------------------===*
  * checks.cpp, debug_info.cpp, clone_function.cpp, float_flags.cpp, shared_indices.cpp, single_thread_atomics.cpp, unroll_arrays.cpp,

@@ -6,9 +6,9 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "reached.h"
 #include "sink.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -21,26 +21,9 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 
 using namespace llvm;
+using namespace regrain_bridge;
 
-namespace {
-
-/// The globals that values refer to, each given once.
-class Reached {
-public:
-  void add(Value *value) {
-    if (isa<Constant>(value) && seen.insert(value).second)
-      work.push_back(cast<Constant>(value));
-  }
-  Constant *next() { return work.empty() ? nullptr : work.pop_back_val(); }
-  bool contains(const Value *value) const { return seen.contains(value); }
-
-private:
-  DenseSet<const Value *> seen;
-  SmallVector<Constant *> work;
-};
-
-/// Reads the bodies of what `reached` holds and of what they reach.
-Error readBodies(Reached &reached) {
+Error regrain_bridge::readBodies(Reached &reached) {
   while (Constant *constant = reached.next()) {
     for (Value *operand : constant->operands())
       reached.add(operand);
@@ -58,6 +41,22 @@ Error readBodies(Reached &reached) {
   }
   return Error::success();
 }
+
+void regrain_bridge::removeUnreferenced(Module &module) {
+  ModuleAnalysisManager modules;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  LoopAnalysisManager loops;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  GlobalDCEPass().run(module, modules);
+}
+
+namespace {
 
 /// Makes everything but `kernel` removable. Variables stay what they are to the outside: so does what may be assumed of them.
 Error reduce(Module &module, Function &kernel) {
@@ -86,22 +85,12 @@ Error reduce(Module &module, Function &kernel) {
   }
   if (Error error = module.materializeAll())
     return error;
-  ModuleAnalysisManager modules;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  LoopAnalysisManager loops;
-  PassBuilder builder;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  GlobalDCEPass().run(module, modules);
+  removeUnreferenced(module);
   return Error::success();
 }
 
 bool failed(Error error, RegrainSink sink, void *user) {
-  return regrain_bridge::fail(toString(std::move(error)), sink, user);
+  return fail(toString(std::move(error)), sink, user);
 }
 
 } // namespace
@@ -122,5 +111,5 @@ bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink
   std::string made;
   raw_string_ostream out(made);
   WriteBitcodeToFile(**module, out);
-  return regrain_bridge::succeed(made, sink, user);
+  return succeed(made, sink, user);
 }

@@ -10,7 +10,7 @@ pub(crate) use generated::*;
 mod generated {
     #![allow(non_upper_case_globals, unused_imports)]
     use llvm_sys::{
-        prelude::{LLVMModuleRef, LLVMValueRef},
+        prelude::{LLVMContextRef, LLVMModuleRef, LLVMValueRef},
         target_machine::LLVMTargetMachineRef,
     };
     use mlir_sys::*;

@@ -189,6 +189,28 @@ pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
     })
 }
 
+/// Divides a module among parts that can be compiled beside one another, `most` at most, of so many instructions at `least`; what they have of
+/// one another become hidden symbols with `unit` in their names. Gives how many parts there are; where it is one, nothing was done.
+pub fn mark_parts(module: &Module<'_>, unit: &str, least: u64, most: u32) -> u32 {
+    // SAFETY: a live module; the name is read during the call.
+    unsafe { ffi::regrainMarkParts(module.as_mut_ptr(), ffi::string(unit), least, most) }
+}
+
+/// A part of a divided module as `bitcode`.
+///
+/// # Errors
+/// It is none, in LLVM's words.
+pub fn read_part<'ctx>(context: &'ctx Context, bitcode: &[u8], part: u32) -> Result<Module<'ctx>, String> {
+    let mut module = std::ptr::null_mut();
+    let made = ffi::attempt(|sink, user| {
+        // SAFETY: a live context, of which the module is one that is ours alone; bytes are read during the call; the sink gets its own.
+        module = unsafe { ffi::regrainReadPart(context.as_ctx_ref(), ffi::bytes(bitcode), part, sink, user) };
+        !module.is_null()
+    });
+    // SAFETY: as above.
+    made.map(|_| unsafe { Module::new(module) })
+}
+
 /// A module of `context` in `bitcode`, of which bodies of functions are read when somebody wants them: what is linked from it into another
 /// module costs what is taken alone.
 pub fn read_lazily<'ctx>(context: &'ctx Context, bitcode: &'static [u8], name: &str) -> Result<Module<'ctx>, String> {

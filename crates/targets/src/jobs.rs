@@ -124,6 +124,11 @@ fn share() -> &'static Share {
     })
 }
 
+/// The results of `work` for each item, in their order, with the part of the machine that is ours.
+pub(crate) fn beside_one_another<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
+    side_by_side(items, share(), work)
+}
+
 /// The results of `work` for each item, in their order, in which the items are begun too.
 fn side_by_side<T: Sync, R: Send>(items: &[T], share: &Share, work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
     let client = match share {

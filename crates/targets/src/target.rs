@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -185,6 +185,9 @@ pub trait Kernels: Sync {
 
 /// Making blocks.
 pub trait Blocks: Sync {
+    /// Reads what all lowering wants, which may be done while there is nothing else to do.
+    fn expect(&self);
+
     /// Puts calls with which a launch fails in the place of what the target cannot do, and gives where that was.
     ///
     /// # Errors
@@ -211,11 +214,11 @@ pub trait Blocks: Sync {
         options: &BlockOptions,
     ) -> Result<Module<'ctx>, Error>;
 
-    /// Optimises what [`lower`](Self::lower) made and writes an object to `output`.
+    /// Optimises what [`lower`](Self::lower) made and writes an object to `output`, or several beside it. Gives the objects.
     ///
     /// # Errors
     /// As [`lower`](Self::lower), and a file that cannot be written.
-    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error>;
+    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<Vec<PathBuf>, Error>;
 
     /// The symbol of the table in the object of translation unit `unit`.
     fn image_symbol(&self, unit: &str) -> String;
@@ -297,6 +300,8 @@ pub struct BlockOptions {
     pub loaded: bool,
     /// What is checked while kernels run: a sum of [`CHECKS`].
     pub checks: u32,
+    /// Whether the code may become several objects.
+    pub may_part: bool,
 }
 
 /// What can be checked while kernels run, and the number of each. The runtime has the same numbers.

@@ -6,6 +6,8 @@
 //! ([`reductions`]).
 
 pub mod accesses;
+mod bands;
+mod beside;
 pub mod carry_sums;
 pub mod describe;
 pub mod fits;

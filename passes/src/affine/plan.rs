@@ -6,12 +6,15 @@
 
 use std::time::Duration;
 
-use mlir_bridge::isl::{self, Code, Context, Error, Node, Schedule, Set, Step, Term, UnionMap, UnionSet, code_of};
+use mlir_bridge::isl::{Code, Context, Error, Node, Schedule, Step, Term, UnionMap, UnionSet, code_of};
 use mlir_bridge::timing::{self, SCHEDULES, STEPS};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::affine::{
-    Description, Reason, fits,
+    Description, Reason,
+    bands::{Band, Shares},
+    beside::{beside, each, limited},
+    fits,
     lines::{Lines, has_threads_enough},
     neighbours,
     patience::Limits,
@@ -19,8 +22,8 @@ use crate::affine::{
     sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, ranges},
     shape::Shape,
     staged::staged,
-    teams::{self, Superposition, Taken, Team},
-    threads::{OnChip, Threads, first_of_block},
+    teams::{Superposition, Team},
+    threads::{OnChip, first_of_block},
     waves::{Tiling, Waves, is_wave, waves},
 };
 
@@ -230,28 +233,6 @@ fn planned(
     checked(Plan { footprints, work, ..plan }, description)
 }
 
-/// What `work` gives, if that is within `limit` of processor time; and the seconds that it took.
-fn limited<T: Serialize + DeserializeOwned>(
-    limit: Duration,
-    work: impl Fn() -> Result<T, Reason>,
-) -> (Result<T, Reason>, f64) {
-    beside(limit, work, || ()).0
-}
-
-/// The same while `own` is done here.
-pub(super) fn beside<T: Serialize + DeserializeOwned, U>(
-    limit: Duration,
-    work: impl Fn() -> Result<T, Reason>,
-    own: impl FnOnce() -> U,
-) -> ((Result<T, Reason>, f64), U) {
-    let computing = isl::begin(limit, || serde_json::to_vec(&work()).unwrap_or_default());
-    let own = own();
-    let (made, taken) = computing.finish();
-    // Where it went wrong there it does so here, where it is told of.
-    let result = made.map_or(Err(Reason::Budget), |made| serde_json::from_slice(&made).unwrap_or_else(|_| work()));
-    ((result, taken), own)
-}
-
 /// A nest with isl's schedule of it.
 struct Scheduled<'d, 'c> {
     description: &'d Description<'c>,
@@ -301,7 +282,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
 
     /// Whether waves of tiles may take the place of waves of iterations.
     fn is_wave(&self, root: &Node, tiling: &Tiling) -> Result<bool, Reason> {
-        let top = root.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let top = root.child()?;
         let is_plain = top.step() != Step::Band || coincident(&top)? > 0;
         Ok(*tiling != Tiling::Never && !is_plain && is_wave(self.description, &top)?)
     }
@@ -310,7 +291,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     fn tiled(&self, tiling: &Tiling, limits: &Limits<'_>) -> Result<Option<Plan>, Reason> {
         let Self { description, sets, problem: Some(problem), .. } = self else { return Ok(None) };
         let schedule = problem.schedule(true)?;
-        let node = schedule.root()?.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let node = schedule.root()?.child()?;
         let is_band = node.step() == Step::Band && node.members()? > 1;
         if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
             return Ok(None);
@@ -337,11 +318,11 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let Mapping { bands, launches, grids, .. } = mapping;
         let mut banded = Vec::new();
         host.banded(&mut banded);
-        let launched: Vec<(&Launch, &Band)> = banded.iter().map(|launch| &**launch).zip(&bands).collect();
-        // What is kept on the chip takes isl longer, and is left out where that is too long, or where its numbers are too large.
-        let shares = self.shares(&launched, wishes, limits.way);
+        let (codes, shares) = self.parts(&banded, &bands, wishes, limits.way)?;
+        banded.into_iter().zip(codes).for_each(|(launch, code)| launch.code = code);
         let mut plan = Plan { launches, grids, ..self.plan(self.schedule.tree(), host) };
-        if let Ok(mut shares) = shares {
+        // What is kept on the chip is left out where its numbers are too large.
+        if let Some(mut shares) = shares {
             plan.exchange(&mut shares);
             if !fits::plan(&plan, &self.description.numbers) {
                 plan.exchange(&mut shares);
@@ -350,23 +331,30 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         checked(plan, self.description)
     }
 
-    /// What the threads of each launch have together, of one half of the launches beside the other.
-    fn shares(
+    /// What a thread of each launch does, and what threads have together: none where that takes isl too long.
+    fn parts(
         &self,
-        launches: &[(&Launch, &Band)],
+        launches: &[&mut Launch],
+        bands: &[Band],
         wishes: Wishes<'_>,
         limit: Duration,
-    ) -> Result<Vec<Shares>, Reason> {
-        let of = |some: &[(&Launch, &Band)]| -> Result<Vec<Shares>, Reason> {
-            some.iter().map(|(launch, band)| band.shares(self, launch, wishes)).collect()
+    ) -> Result<(Vec<Code>, Option<Vec<Shares>>), Reason> {
+        // Where threads have a schedule of their own, what they have together depends on the code.
+        let (count, is_apart) = (bands.len(), wishes.superposition == Superposition::Single);
+        let of = |number: u16| {
+            let number = usize::from(number);
+            let Some(launch) = launches.get(number) else { return Ok((Some(bands[number - count].code()?), None)) };
+            let code = if is_apart { None } else { Some(bands[number].code()?) };
+            let shares = bands[number].shares(self.description, self.sets, launch, code.as_ref(), wishes)?;
+            Ok((code, Some(shares)))
         };
-        let (some, others) = launches.split_at(launches.len() / 2);
-        let rest = || limited(limit, || of(others)).0;
-        if some.is_empty() {
-            return rest();
-        }
-        let ((made, _), rest) = beside(limit, || of(some), rest);
-        Ok([made?, rest?].into_iter().flatten().collect())
+        let all = u16::try_from(if is_apart { 2 * count } else { count }).map_err(|_| Reason::Budget)?;
+        let (codes, mut shares): (Vec<Option<Code>>, Vec<Option<Shares>>) =
+            each(limit, all, of).into_iter().map(Option::unwrap_or_default).unzip();
+        shares.truncate(count);
+        let codes = codes.into_iter().skip(if is_apart { count } else { 0 }).zip(bands);
+        let codes = codes.map(|(code, band)| code.map_or_else(|| band.code(), Ok)).collect::<Result<_, _>>()?;
+        Ok((codes, shares.into_iter().collect()))
     }
 
     /// A plan of nothing yet but this.
@@ -428,51 +416,6 @@ struct Mapping<'s, 'd, 'c> {
     grids: Vec<(Weight, Vec<u32>)>,
 }
 
-/// What a launch's threads come from.
-struct Band {
-    /// The instances.
-    domain: UnionSet,
-    /// Their threads.
-    times: UnionMap,
-    /// The instances of one thread.
-    mine: UnionSet,
-    below: Node,
-    /// What is known of parameters and threads.
-    known: Set,
-}
-
-/// What the threads of a launch have together, and the shape of their blocks then.
-#[derive(Serialize, Deserialize)]
-struct Shares {
-    on_chip: OnChip,
-    team: Option<Team>,
-    transposed: Option<[f64; 2]>,
-    block: Vec<u32>,
-}
-
-impl Band {
-    fn shares(&self, scheduled: &Scheduled<'_, '_>, launch: &Launch, wishes: Wishes<'_>) -> Result<Shares, Reason> {
-        let Wishes { superposition: wanted, for_processors, .. } = wishes;
-        let Self { domain, times, mine, below, known } = self;
-        let Scheduled { sets, description, .. } = scheduled;
-        let sets = &Sets { known: known.clone(), ..Sets::clone(sets) };
-        let Launch { threads, code, .. } = launch;
-        let shape_of = if for_processors { Shape::for_processors } else { Shape::usual };
-        let usual = shape_of(threads.len());
-        let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
-        let on_chip = launch.on_chip(code)?;
-        let team = Team::of(&launch, code, &on_chip, wanted)?;
-        if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
-            let shape = Shape::transposing(threads.len());
-            let launch = Threads { shape: &shape, ..launch };
-            if let Some((made, transactions)) = teams::transposed(&launch, code, &on_chip, wanted)? {
-                return Ok(Shares { on_chip: made, team, transposed: Some(transactions), block: shape.block });
-            }
-        }
-        Ok(Shares { on_chip, team, transposed: None, block: usual.block })
-    }
-}
-
 /// Puts the dimension that neighbours are to differ in last; of equals the last, as it is.
 fn last_is_best(threads: &mut Vec<Range>, scores: &[usize]) {
     let best = (0..threads.len()).max_by_key(|at| scores[*at]).unwrap_or(0);
@@ -508,7 +451,7 @@ impl Mapping<'_, '_, '_> {
                 0 => self.rounds(node, &domain, around),
                 count => {
                     let band = if count < node.members()? { node.split(count)? } else { node.clone() };
-                    let below = band.children()?.into_iter().next().ok_or(Reason::Budget)?;
+                    let below = band.child()?;
                     let threads = (&band.band_times()?, &node.domain()?, &below);
                     self.launch(&below.times_below()?, &domain, Some(threads), around)
                 }
@@ -535,36 +478,36 @@ impl Mapping<'_, '_, '_> {
         let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
         let domain = now.apply(&times.reverse()?)?.intersect(domain)?;
         let around = [around, &[Around { name, hull: all }]].concat();
-        let child = band.children()?.into_iter().next().ok_or(Reason::Budget)?;
+        let child = band.child()?;
         let body = self.node(&child, &domain, &around)?;
         let range = range.into_iter().next().ok_or(Reason::Budget)?;
         Ok(Host::Loop(range, Box::new(body)))
     }
 
-    /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order of `below`.
+    /// A launch of which each thread does the instances in `domain` of one point of `times`, in the order that is given; the code of several is still
+    /// to be made.
     fn launch(
         &mut self,
-        below: &UnionMap,
+        order: &UnionMap,
         domain: &UnionSet,
         times: Option<(&UnionMap, &UnionSet, &Node)>,
         around: &[Around],
     ) -> Result<Host, Reason> {
         let Scheduled { sets, description, .. } = self.scheduled;
         let exists = asked(&domain.params()?, &sets.known)?;
-        let (mut threads, mut mine, mut block) = (Vec::new(), domain.clone(), Vec::new());
-        let mut known = sets.known.clone();
+        let (mut threads, mut block, mut code) = (Vec::new(), Vec::new(), Code::Block(Vec::new()));
         if let Some((times, everywhere, below)) = times {
             let name = |at: usize| format!("t{at}");
             // Threads beside the points do nothing.
             let points = domain.apply(times)?.to_set()?;
             threads = hull(&points, &sets.known, name)?;
-            known = known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
+            let known = sets.known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
             let all = everywhere.apply(times)?.to_set()?;
             let mut all = hull(&all, &sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();
             let names = names.join(", ");
             let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
-            mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
+            let mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
             block = Shape::usual(threads.len()).block;
             if threads.len() > 1 {
                 let scores = neighbours::scores(description, sets, domain, times, threads.len())?;
@@ -573,10 +516,11 @@ impl Mapping<'_, '_, '_> {
                 }
             }
             self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
-            let (domain, times, mine, below) = (domain.clone(), times.clone(), mine.clone(), below.clone());
-            self.bands.push(Band { domain, times, mine, below, known: known.clone() });
+            let (domain, times, below, order) = (domain.clone(), times.clone(), below.clone(), order.clone());
+            self.bands.push(Band { domain, times, mine, below, order, known });
+        } else {
+            code = code_of(&order.intersect_domain(domain)?, &sets.known)?;
         }
-        let code = code_of(&below.intersect_domain(&mine)?, &known)?;
         let reduces = if times.is_none() { self.reduces(&code)? } else { None };
         // One for the parts and one for the whole of each loop, the last of which is the statement.
         let parts = reduces.as_ref().map_or(0, |some| description.statements[some.statement].reductions.len());

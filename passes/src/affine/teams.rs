@@ -27,7 +27,7 @@ use crate::affine::{
     plan::{one_statement, statement_of},
     reductions::{Combination, combining},
     sets::{Range, ranges},
-    threads::{OnChip, Phase, Threads, Tile, has_rounds, value_type},
+    threads::{OnChip, Phase, Threads, Tile, value_type},
     transactions::{Growth, copied, growth, names, sectors},
 };
 
@@ -151,7 +151,7 @@ pub fn transposed(
     if wanted == Superposition::Single || !on_chip.phases.is_empty() || !has_long_part(threads.description, code) {
         return Ok(None);
     }
-    let made = threads.on_chip(code)?;
+    let made = threads.on_chip()?;
     let description = threads.description;
     let last = threads.threads.last().map(|range| range.name.clone()).unwrap_or_default();
     let (mut single, mut staged) = (0.0, 0.0);
@@ -167,6 +167,16 @@ pub fn transposed(
     }
     let is_better = single > 0.0 && (wanted == Superposition::Superposed || 3.0 * staged <= 2.0 * single);
     Ok(is_better.then_some((made, [single, staged])))
+}
+
+/// Whether code has a loop of several rounds.
+fn has_rounds(code: &Code) -> bool {
+    match code {
+        Code::For { once, body, .. } => !once || has_rounds(body),
+        Code::If { then, otherwise, .. } => has_rounds(then) || otherwise.as_ref().is_some_and(|code| has_rounds(code)),
+        Code::Block(parts) => parts.iter().any(has_rounds),
+        Code::Statement(..) => false,
+    }
 }
 
 /// Whether code has loops, in statements or around them.

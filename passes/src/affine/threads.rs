@@ -168,12 +168,12 @@ struct Boxed {
 }
 
 impl Threads<'_, '_> {
-    /// What the threads keep on the chip. `code` is what one of them does.
+    /// What the threads keep on the chip.
     ///
     /// # Errors
     /// isl's budget is spent.
-    pub fn on_chip(&self, code: &Code) -> Result<OnChip, Reason> {
-        let registers = if has_rounds(code) { self.registers()? } else { Vec::new() };
+    pub fn on_chip(&self) -> Result<OnChip, Reason> {
+        let registers = if self.has_rounds()? { self.registers()? } else { Vec::new() };
         let mut made = Vec::new();
         self.phases(self.below, self.mine, &mut made)?;
         self.limit(&mut made);
@@ -219,12 +219,15 @@ impl Threads<'_, '_> {
         Ok(of.intersect(&all)?)
     }
 
-    /// From instances to the elements that an access of theirs is to, where `condition` holds too.
-    fn elements(&self, statement: usize, access: usize, condition: &str) -> Result<UnionMap, Reason> {
-        let (instance, element) =
-            (self.description.instance(statement), self.description.element(statement, self.access(access)));
-        let text = format!("{{ {instance} -> {element}{condition} }}");
-        Ok(UnionMap::parse(self.domain.context(), &self.with_params(&text, &[]))?)
+    /// Whether a thread has several instances of a statement.
+    fn has_rounds(&self) -> Result<bool, Reason> {
+        for statement in 0..self.description.statements.len() {
+            let instances = self.instances(statement, self.domain)?;
+            if !self.times.intersect_domain(&instances)?.reverse()?.is_single_valued()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A set or a relation in the parameters of the description, and others.
@@ -249,10 +252,9 @@ impl Threads<'_, '_> {
             if mine.len() < 2 || !is_written || !mine.iter().all(is_plain) {
                 continue;
             }
-            let mut elements = self.elements(mine[0].0, mine[0].1, "")?;
-            for (statement, access) in &mine[1..] {
-                elements = elements.union(&self.elements(*statement, *access, "")?)?;
-            }
+            let mut all = mine.iter().map(|(_, access)| &self.sets.accesses[*access]);
+            let first = all.next().ok_or(Reason::Budget)?.clone();
+            let elements = all.try_fold(first, |elements, more| elements.union(more))?;
             let of_thread = self.times.intersect_domain(self.domain)?.reverse()?.apply_range(&elements)?;
             if !of_thread.is_single_valued()? {
                 continue;
@@ -296,7 +298,7 @@ impl Threads<'_, '_> {
                 return Ok(());
             }
             Step::Filter => {
-                let child = node.children()?.into_iter().next().ok_or(Reason::Budget)?;
+                let child = node.child()?;
                 return self.phases(&child, &mine, phases);
             }
             _ => {}
@@ -443,12 +445,15 @@ impl Threads<'_, '_> {
     ) -> Result<Option<Boxed>, Reason> {
         let mut elements: Option<UnionSet> = None;
         for (statement, access) in group {
-            let text = if within.is_empty() { String::new() } else { within.to_owned() };
-            let (instance, element) =
-                (self.description.instance(*statement), self.description.element(*statement, self.access(*access)));
-            let further = [window.range.name.clone()];
-            let map = self.with_params(&format!("{{ {instance} -> {element}{text} }}"), &further);
-            let some = block.apply(&UnionMap::parse(block.context(), &map)?)?;
+            let some = if within.is_empty() {
+                block.apply(&self.sets.accesses[*access])?
+            } else {
+                let (instance, element) =
+                    (self.description.instance(*statement), self.description.element(*statement, self.access(*access)));
+                let further = [window.range.name.clone()];
+                let map = self.with_params(&format!("{{ {instance} -> {element}{within} }}"), &further);
+                block.apply(&UnionMap::parse(block.context(), &map)?)?
+            };
             elements = Some(match elements {
                 Some(others) => others.union(&some)?,
                 None => some,
@@ -559,16 +564,6 @@ pub fn words(term: &Term) -> usize {
     match term {
         Term::Of(_, parts) => 1 + parts.iter().map(words).sum::<usize>(),
         _ => 1,
-    }
-}
-
-/// Whether code has a loop of several rounds.
-pub fn has_rounds(code: &Code) -> bool {
-    match code {
-        Code::For { once, body, .. } => !once || has_rounds(body),
-        Code::If { then, otherwise, .. } => has_rounds(then) || otherwise.as_ref().is_some_and(|code| has_rounds(code)),
-        Code::Block(parts) => parts.iter().any(has_rounds),
-        Code::Statement(..) => false,
     }
 }
 

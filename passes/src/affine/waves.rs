@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::affine::{
     Description, Reason,
-    plan::{Launch, beside},
+    beside::beside,
+    plan::Launch,
     poly::variable_name,
     sets::{Range, Sets, ranges},
     staged::Staged,

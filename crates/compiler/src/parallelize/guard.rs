@@ -7,10 +7,11 @@
 //!                                                   entry: ...
 //! ```
 
-use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
+use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, FunctionType};
+use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, FunctionValue};
+use inkwell::{GlobalVisibility, IntPredicate};
 
 use crate::error::{Error, Result};
 
@@ -49,25 +50,54 @@ pub fn compile_cheaply(launches: &Module<'_>) {
     }
 }
 
-/// Takes the module that launches into the host's.
+/// What clang gets of the host's code and the module that launches, whose functions in `asked` that code calls: one module, or where there
+/// is no such code any more the one that launches, for an object of its own.
 ///
 /// # Errors
 /// The modules do not fit: a defect of ours.
-pub fn link<'ctx>(host: &Module<'ctx>, launches: Module<'ctx>) -> Result<()> {
-    host.link_in_module(launches).map_err(|error| Error::internal(error.to_string()))
+pub fn whole<'n, 'ctx>(
+    host: Option<Module<'ctx>>,
+    launches: Module<'ctx>,
+    asked: impl Iterator<Item = &'n str>,
+) -> Result<Module<'ctx>> {
+    let is_apart = host.is_none();
+    let whole = match host {
+        Some(host) => {
+            host.link_in_module(launches).map_err(|error| Error::internal(error.to_string()))?;
+            host
+        }
+        None => launches,
+    };
+    for name in asked {
+        let function = whole.get_function(name).ok_or_else(|| Error::internal(format!("no function '{name}'")))?;
+        if is_apart {
+            function.as_global_value().set_visibility(GlobalVisibility::Hidden);
+        } else {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    Ok(whole)
 }
 
-/// Has nests ask what stands for them, in a module that has both.
+/// Declares a function of the module that launches.
+pub fn declare<'ctx>(host: &Module<'ctx>, name: &str, signature: FunctionType<'ctx>) -> FunctionValue<'ctx> {
+    let function = host.add_function(name, signature, None);
+    function.as_global_value().set_visibility(GlobalVisibility::Hidden);
+    function
+}
+
+/// Has nests ask what stands for them.
 ///
 /// # Errors
-/// It has not: a defect of ours.
+/// There is no such nest: a defect of ours.
 pub fn join(host: &Module<'_>, functions: &[Function]) -> Result<()> {
-    let of = |name: &str| Error::internal(format!("no function '{name}'"));
     for function in functions {
-        let nest = host.get_function(&function.name).ok_or_else(|| of(&function.name))?;
-        let launches = host.get_function(&function.launches).ok_or_else(|| of(&function.launches))?;
-        launches.set_linkage(Linkage::Internal);
-        let arguments = arguments(host, nest, function).ok_or_else(|| of(&function.name))?;
+        let of = || Error::internal(format!("no function '{}'", function.name));
+        let nest = host.get_function(&function.name).ok_or_else(of)?;
+        let arguments = arguments(host, nest, function).ok_or_else(of)?;
+        let types: Vec<BasicMetadataTypeEnum<'_>> = arguments.iter().map(|one| one.get_type().into()).collect();
+        let signature = host.get_context().i32_type().fn_type(&types, false);
+        let launches = declare(host, &function.launches, signature);
         ask(host, nest, launches, &arguments).map_err(|error| Error::internal(error.to_string()))?;
     }
     Ok(())
@@ -77,10 +107,10 @@ fn arguments<'ctx>(
     host: &Module<'ctx>,
     nest: FunctionValue<'ctx>,
     function: &Function,
-) -> Option<Vec<BasicMetadataValueEnum<'ctx>>> {
+) -> Option<Vec<BasicValueEnum<'ctx>>> {
     let of = |argument: &Argument| {
         Some(match argument {
-            Argument::Parameter(number) => nest.get_nth_param(u32::try_from(*number).ok()?)?.into(),
+            Argument::Parameter(number) => nest.get_nth_param(u32::try_from(*number).ok()?)?,
             Argument::Variable(name) => host.get_global(name)?.as_pointer_value().into(),
         })
     };
@@ -91,7 +121,7 @@ fn ask<'ctx>(
     host: &Module<'ctx>,
     nest: FunctionValue<'ctx>,
     launches: FunctionValue<'ctx>,
-    arguments: &[BasicMetadataValueEnum<'ctx>],
+    arguments: &[BasicValueEnum<'ctx>],
 ) -> std::result::Result<(), inkwell::builder::BuilderError> {
     let Some(entry) = nest.get_first_basic_block() else { return Ok(()) };
     let context = host.get_context();
@@ -100,14 +130,20 @@ fn ask<'ctx>(
     builder.position_at_end(leave);
     builder.build_return(None)?;
     builder.position_at_end(ask);
-    let done = builder.build_call(launches, arguments, "done")?;
-    let zero = context.i32_type().const_zero();
-    match done.try_as_basic_value().basic() {
-        Some(done) => {
-            let is_done = builder.build_int_compare(IntPredicate::NE, done.into_int_value(), zero, "is_done")?;
-            builder.build_conditional_branch(is_done, leave, entry)?;
-        }
-        None => drop(builder.build_unconditional_branch(entry)?),
+    let given: Vec<BasicMetadataValueEnum<'_>> = arguments.iter().map(|argument| (*argument).into()).collect();
+    let call = builder.build_call(launches, &given, "done")?;
+    for (number, argument) in (0..).zip(arguments) {
+        // As C's calls have small integers.
+        let extension = match argument.get_type() {
+            BasicTypeEnum::IntType(ty) if ty.get_bit_width() == 1 => "zeroext",
+            BasicTypeEnum::IntType(ty) if ty.get_bit_width() < 32 => "signext",
+            _ => continue,
+        };
+        let kind = Attribute::get_named_enum_kind_id(extension);
+        call.add_attribute(AttributeLoc::Param(number), context.create_enum_attribute(kind, 0));
     }
+    let done = call.try_as_basic_value().unwrap_basic().into_int_value();
+    let is_done = builder.build_int_compare(IntPredicate::NE, done, context.i32_type().const_zero(), "is_done")?;
+    builder.build_conditional_branch(is_done, leave, entry)?;
     Ok(())
 }

@@ -80,8 +80,9 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     }
     let source = &Source { options: &options, ..source.clone() };
     let running = host_bitcode(source, language)?;
-    // Both take some milliseconds.
+    // Meanwhile, as all of them take some milliseconds.
     let mlir = mlir_context();
+    source.expect();
     running.finish()?;
     if source.toolchain.commands.dry_run {
         return Ok(());
@@ -107,6 +108,13 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
     let text = if is_processor(source) { waves::LINKED } else { "" }.to_owned() + &made.placed(&source.unit.input);
     let generated = generated(source, &text)?;
     let unit = Source { unit: generated, dependencies: Vec::new(), ..source.clone() };
+    if let Some(bounds) = &made.bounds {
+        bounds.mark(&host, &made.functions);
+    }
+    guard::join(&host, &made.functions)?;
+    // Clang begins with the user's code while launches are made.
+    let begun = source.may_part().then(|| source.start_host_object(&host, "host")).transpose()?;
+    let host = begun.is_none().then_some(host);
     // What is looked at on the host's side is what launches.
     compile_sides(
         source,
@@ -114,12 +122,9 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         |chips| unit.sides(chips),
         |launches| {
             guard::compile_cheaply(&launches);
-            guard::link(&host, launches)?;
-            if let Some(bounds) = &made.bounds {
-                bounds.mark(&host, &made.functions)?;
-            }
-            guard::join(&host, &made.functions).map(|()| host)
+            guard::whole(host, launches, made.asked())
         },
+        begun,
     )
 }
 
@@ -278,6 +283,12 @@ impl Made {
         if !self.parts.iter().any(|(_, other)| *other == text) {
             self.parts.push((None, text));
         }
+    }
+
+    /// The functions that launch and that the host's code calls.
+    fn asked(&self) -> impl Iterator<Item = &str> {
+        let bounds = self.bounds.iter().flat_map(Bounds::names);
+        self.functions.iter().map(|function| function.launches.as_str()).chain(bounds)
     }
 
     /// The text, to be read.

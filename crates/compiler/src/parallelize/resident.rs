@@ -7,13 +7,12 @@
 //! Which loops these are is found in the host's IR ([`mlir_bridge::regions::mark_resident`]); what is on the device then, when the program runs
 //! (`resident.h`, text of the program that is made).
 
-use inkwell::module::{Linkage, Module};
+use inkwell::module::Module;
 use mlir_bridge::regions::mark_resident;
 
 use super::guard;
 use super::nest::Nest;
 use super::terms::Lines;
-use crate::error::{Error, Result};
 
 /// What keeps account of it, as text of the program that is made.
 const TEXT: &str = include_str!("resident.h");
@@ -41,17 +40,17 @@ impl Bounds {
         )
     }
 
-    /// Marks the loops of a host's module, which has all functions.
-    ///
-    /// # Errors
-    /// It has not: a defect of ours.
-    pub fn mark(&self, host: &Module<'_>, functions: &[guard::Function]) -> Result<()> {
-        let of = |name: &str| host.get_function(name).ok_or_else(|| Error::internal(format!("no function '{name}'")));
-        let (begin, end) = (of(&self.begin)?, of(&self.end)?);
+    /// What they are called.
+    pub fn names(&self) -> [&str; 2] {
+        [&self.begin, &self.end]
+    }
+
+    /// Marks the loops of a host's module.
+    pub fn mark(&self, host: &Module<'_>, functions: &[guard::Function]) {
+        let signature = host.get_context().void_type().fn_type(&[], false);
+        let [begin, end] = self.names().map(|name| guard::declare(host, name, signature));
         let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
         mark_resident(host, &names, begin, end);
-        [begin, end].iter().for_each(|function| function.set_linkage(Linkage::Internal));
-        Ok(())
     }
 }
 

@@ -141,6 +141,7 @@ define internal void @__regrain_dev_deep() { ret void }
             lines: false,
             loaded: false,
             checks: 0,
+            may_part: false,
         }
     }
 

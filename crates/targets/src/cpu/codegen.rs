@@ -5,6 +5,7 @@ use std::path::Path;
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::{CodeModel, FileType, RelocMode, TargetMachine, TargetMachineOptions};
+use mlir_bridge::timing::{STEPS, measure};
 use mlir_bridge::{has_feature, llvm};
 
 use crate::target::BlockOptions;
@@ -70,15 +71,12 @@ pub(super) fn optimise(module: &Module<'_>, options: &BlockOptions) -> Result<()
     let machine = machine(options)?;
     let slow = if machine.get_triple().as_str().to_bytes().starts_with(b"x86_64") { SLOW_GATHERS } else { "" };
     // Device functions carry no processor of their own; what is inlined into them must not either.
-    machines::run_passes(
-        module,
-        &format!(
-            "globaldce,{},regrain-compile-cheaply,regrain-dot-products,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
-            mandatory_inlining(options),
-            options.level.min(3)
-        ),
-        &machine,
-    )
+    let passes = format!(
+        "globaldce,{},regrain-compile-cheaply,regrain-dot-products,default<O{}>,regrain-scalarise-gathers<{slow}>,regrain-scalarise-scatters,regrain-stream-stores",
+        mandatory_inlining(options),
+        options.level.min(3)
+    );
+    measure(STEPS, "LLVM's passes", || machines::run_passes(module, &passes, &machine))
 }
 
 /// Writes `module` to `output` as an object file.
@@ -91,7 +89,8 @@ pub(super) fn emit_object(module: &Module<'_>, options: &BlockOptions, output: &
         module.strip_debug_info();
     }
     // Written by ourselves: LLVM would end the process where the disk is full.
-    let object = machine(options)?.write_to_memory_buffer(module, FileType::Object);
+    let machine = machine(options)?;
+    let object = measure(STEPS, "emitting the object", || machine.write_to_memory_buffer(module, FileType::Object));
     let object = object.map_err(|e| Error::internal("making an object", e.to_string()))?;
     std::fs::write(output, object.as_slice()).map_err(|source| Error::Io { path: output.display().to_string(), source })
 }

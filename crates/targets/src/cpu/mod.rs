@@ -47,6 +47,7 @@ mod constants;
 mod destination;
 mod image;
 mod limits;
+mod parts;
 mod spin;
 mod symbols;
 mod sync;

@@ -1,17 +1,16 @@
 //! The CPU as a target.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use mlir_bridge::timing::{STEPS, measure};
 use mlir_bridge::{VectorRegisters, llvm};
 use regrain_tuning::Space;
 use regrain_tuning::model::Processor;
 
 use super::destination::{IN_WORDS, device_library};
-use super::{cheap, codegen, image_symbol, limits, lower};
+use super::{cheap, codegen, image_symbol, limits, lower, parts};
 use crate::from_nvvm::{device_runtime, open_inline_ptx, reject_missing, stand_in};
 use crate::target::{BlockOptions, Blocks, Code, LaunchLimits, SplitForm, Target};
 use crate::toolkit::{SmArch, Toolkit};
@@ -77,6 +76,10 @@ impl Target for Cpu {
 }
 
 impl Blocks for Cpu {
+    fn expect(&self) {
+        device_library().read_signatures();
+    }
+
     fn stand_in<'ctx>(&self, context: &'ctx Context, device: &Module<'ctx>) -> Result<Vec<Unsupported>, Error> {
         device_runtime::bind(device)?;
         stand_in(context, device, device_library(), IN_WORDS)
@@ -101,21 +104,25 @@ impl Blocks for Cpu {
         lower(context, device, split, options).map(|(module, _)| module)
     }
 
-    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<(), Error> {
+    fn emit(&self, module: &Module<'_>, options: &BlockOptions, output: &Path) -> Result<Vec<PathBuf>, Error> {
         // Nobody will ask for lines where nothing is missing, and LLVM's passes would carry them about.
         if !options.lines && reject_missing(module, options).is_ok() {
             module.strip_debug_info();
+            if let Some(objects) = parts::emit(module, options, output)? {
+                return Ok(objects);
+            }
         }
-        measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
+        codegen::optimise(module, options)?;
         if reject_missing(module, options).is_err() && cheap::unmark(module) {
             // It may be called where nothing ever gets.
-            measure(STEPS, "LLVM's passes", || codegen::optimise(module, options))?;
+            codegen::optimise(module, options)?;
         }
         reject_missing(module, options)?;
         if options.loaded {
             llvm::take_from_program(module, &image_symbol(&options.unit));
         }
-        measure(STEPS, "emitting the object", || codegen::emit_object(module, options, output))
+        codegen::emit_object(module, options, output)?;
+        Ok(vec![output.to_owned()])
     }
 
     fn image_symbol(&self, unit: &str) -> String {

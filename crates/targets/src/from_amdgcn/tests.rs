@@ -29,6 +29,7 @@ fn options() -> BlockOptions {
         lines: false,
         loaded: false,
         checks: 0,
+        may_part: false,
     }
 }
 
@@ -38,7 +39,7 @@ fn emulated(text: &str) -> Result<String, Error> {
     let lowered = Cpu.lower(&context, module(&context, text), None, &options())?;
     let made = lowered.print_to_string().to_string();
     let folder = tempfile::tempdir().expect("a folder");
-    Cpu.emit(&lowered, &options(), &folder.path().join("a.o"))?;
+    Cpu.emit(&lowered, &options(), &folder.path().join("a.o")).map(drop)?;
     Ok(made)
 }
 

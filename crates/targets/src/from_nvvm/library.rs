@@ -67,6 +67,11 @@ impl DeviceLibrary {
         self.runtime.contains(&symbol)
     }
 
+    /// Reads what the library has, once.
+    pub fn read_signatures(&self) {
+        self.signatures.read();
+    }
+
     /// What inline PTX may call.
     pub(super) fn signatures(&self) -> &Library {
         &self.signatures

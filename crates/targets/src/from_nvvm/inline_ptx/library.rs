@@ -42,6 +42,11 @@ impl Library {
         Self { read, bitcode, runtime, functions: OnceLock::new() }
     }
 
+    /// Reads the library, once.
+    pub(in crate::from_nvvm) fn read(&self) {
+        self.functions();
+    }
+
     fn functions(&self) -> &HashMap<String, Signature> {
         self.functions.get_or_init(|| {
             let context = Context::create();

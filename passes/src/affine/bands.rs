@@ -1,0 +1,86 @@
+//! Bands of a schedule of which the threads of a launch are made: what one thread does, and what those of a block have together.
+
+use mlir_bridge::isl::{Code, Error, Node, Set, UnionMap, UnionSet, code_of};
+use serde::{Deserialize, Serialize};
+
+use crate::affine::{
+    Description, Reason,
+    plan::{Launch, Wishes},
+    sets::Sets,
+    shape::Shape,
+    teams::{self, Taken, Team},
+    threads::{OnChip, Threads},
+};
+
+/// What a launch's threads come from.
+pub struct Band {
+    /// The instances.
+    pub domain: UnionSet,
+    /// Their threads.
+    pub times: UnionMap,
+    /// The instances of one thread.
+    pub mine: UnionSet,
+    /// What is below the threads.
+    pub below: Node,
+    /// The order of instances below.
+    pub order: UnionMap,
+    /// What is known of parameters and threads.
+    pub known: Set,
+}
+
+/// What the threads of a launch have together, and the shape of their blocks then.
+#[derive(Serialize, Deserialize)]
+pub struct Shares {
+    /// What is on the chip.
+    pub on_chip: OnChip,
+    /// How rows of threads may have a point together.
+    pub team: Option<Team>,
+    /// [`Launch::transposed`].
+    pub transposed: Option<[f64; 2]>,
+    /// The threads of a block in each dimension.
+    pub block: Vec<u32>,
+}
+
+impl Band {
+    /// What one of the threads does.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn code(&self) -> Result<Code, Error> {
+        code_of(&self.order.intersect_domain(&self.mine)?, &self.known)
+    }
+
+    /// What the threads have together; of what depends on the code, none without.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn shares(
+        &self,
+        description: &Description<'_>,
+        sets: &Sets,
+        launch: &Launch,
+        code: Option<&Code>,
+        wishes: Wishes<'_>,
+    ) -> Result<Shares, Reason> {
+        let Wishes { superposition: wanted, for_processors, .. } = wishes;
+        let Self { domain, times, mine, below, known, .. } = self;
+        let sets = &Sets { known: known.clone(), ..sets.clone() };
+        let threads = &launch.threads;
+        let shape_of = if for_processors { Shape::for_processors } else { Shape::usual };
+        let usual = shape_of(threads.len());
+        let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
+        let on_chip = launch.on_chip()?;
+        let Some(code) = code else {
+            return Ok(Shares { on_chip, team: None, transposed: None, block: usual.block });
+        };
+        let team = Team::of(&launch, code, &on_chip, wanted)?;
+        if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
+            let shape = Shape::transposing(threads.len());
+            let launch = Threads { shape: &shape, ..launch };
+            if let Some((made, transactions)) = teams::transposed(&launch, code, &on_chip, wanted)? {
+                return Ok(Shares { on_chip: made, team, transposed: Some(transactions), block: shape.block });
+            }
+        }
+        Ok(Shares { on_chip, team, transposed: None, block: usual.block })
+    }
+}
