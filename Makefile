@@ -22,7 +22,7 @@ bootstrap:
 
 build: bootstrap
 	@cargo build --release --quiet --workspace $(BUILD_ARGS)
-	@tools/order.sh
+	@tools/order.sh $(BUILD_ARGS)
 
 demo: build
 	@tools/demo.sh

@@ -60,10 +60,10 @@ rust() {
 
 linker_script() {
   local script=$chain/lib/libMLIR-C.so
-  # cargo looks whether it changes (tools/order.sh).
-  [ -e "$chain/functions.txt" ] || { mkdir -p "$chain" && : > "$chain/functions.txt"; }
-  [ ! -s "$script" ] || return 0
   mkdir -p "$chain/lib"
+  # cargo looks whether it changes (tools/order.sh).
+  [ -e "$chain/lib/functions.txt" ] || : > "$chain/lib/functions.txt"
+  [ ! -s "$script" ] || return 0
   { printf 'INPUT('; printf '%s ' "$llvm"/lib/libMLIRCAPI*.a; printf ')\n'; } > "$script"
 }
 

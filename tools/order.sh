@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/order.sh: has lld place the functions that compilations call beside one another in the drivers (tools/order), once for each version of LLVM.
-# What they are is in .toolchain/functions.txt, which tools/regrain/build.rs hands to lld: without it the drivers are the same, and start more slowly.
+# tools/order.sh [ARGUMENT...]: has lld place the functions that compilations call beside one another in the drivers (tools/order), once for each version of LLVM.
+# What they are is in .toolchain/lib/functions.txt, which tools/regrain/build.rs hands to lld: without it the drivers are the same, and start more slowly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-functions=.toolchain/functions.txt
+functions=.toolchain/lib/functions.txt
 if [ -s "$functions" ] && [ "$functions" -nt /usr/lib/llvm-22/lib/libLLVMCore.a ] || [ "$(uname -m)" != x86_64 ]; then
   exit
 fi
@@ -25,4 +25,5 @@ if ! target/release/regrain-order target/release/regrain "$scratch/functions.txt
   exit
 fi
 mv "$scratch/functions.txt" "$functions"
-cargo build --release --quiet -p regrain
+# As all was built, or what others depend on is built once more.
+cargo build --release --quiet --workspace "$@"

@@ -1,3 +1,4 @@
+// CPU-ONLY: objects of code for GPUs have no such parts.
 // An object of several parts: kernels that have functions, variables, tables and shared memory in common, in two units with the same names.
 // RUN: %regrain -O2 --offload-arch=cpu -c %s -o %t.one.o
 // RUN: %regrain -O2 --offload-arch=cpu -DOTHER -c %s -o %t.two.o

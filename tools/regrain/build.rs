@@ -37,7 +37,6 @@ fn main() {
     order(&prefix);
     let profile = out.ancestors().nth(3).expect("OUT_DIR lies in the profile's folder");
     let link = profile.join("nvcc.exe");
-    println!("cargo:rerun-if-changed={}", link.display());
     if link.symlink_metadata().is_err() {
         std::os::unix::fs::symlink("regrain-nvcc", &link).expect("a link in the profile's folder");
     }
@@ -46,7 +45,7 @@ fn main() {
 /// Has lld place what compilations call side by side, if that is known (`tools/order.sh`).
 fn order(prefix: &Path) {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let functions = root.join("../../.toolchain/functions.txt");
+    let functions = root.join("../../.toolchain/lib/functions.txt");
     let Ok(about) = functions.metadata() else { return };
     println!("cargo:rerun-if-changed={}", functions.display());
     if about.len() > 0 {

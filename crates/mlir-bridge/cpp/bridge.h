@@ -98,7 +98,7 @@ bool regrainExportLLVM(MlirOperation module, MlirStringRef name, RegrainSink sin
 /* Gives the sink the bitcode of a module with function `name`, what it reaches, and all variables; false on failure,
  * and the sink gets the reason. */
 bool regrainExtractKernel(MlirStringRef bitcode, MlirStringRef name, RegrainSink sink, void *user);
-/* Says of the functions of a module which part they are in, of at most `most` of at least `least` instructions each, and makes what parts
+/* Says of the functions of a module which part they are in, of at most `most` of some `least` instructions each, and makes what parts
  * have of one another hidden symbols with `unit` in their names. Gives the number of parts; 1 if nothing was done. */
 unsigned regrainMarkParts(LLVMModuleRef module, MlirStringRef unit, uint64_t least, unsigned most);
 /* Reads a part of such a module; null on failure, and the sink gets the reason. */

@@ -61,38 +61,42 @@ public:
   }
 
   unsigned mostParts() const { return groups.size(); }
-  uint64_t cost() const { return total; }
+  uint64_t cost() const { return total / COST; }
   const Functions &known() const { return roots; }
 
-  // The functions of each part, in the order of the module: groups until a part has its share. None if copies cost too much.
+  // The functions of each part, in the order of the module: groups, until a part is as near to its share as can be. None if copies cost too much.
   SmallVector<Functions> divide(unsigned count) const {
     SmallVector<Functions> parts(1);
-    uint64_t all = 0, ended = 0;
+    // What is divided is the sum of groups, which have copies of the same.
+    uint64_t part = 0, left = sum;
     for (auto &[leader, functions] : groups) {
-      // What is divided is the sum of groups, which have copies of the same.
-      if (all - ended >= (sum - ended) / (count - (parts.size() - 1)) && parts.size() < count) {
-        ended = all;
+      uint64_t more = costOf(functions), share = left / (count - (parts.size() - 1));
+      if (part != 0 && 2 * part + more > 2 * share && parts.size() < count) {
+        left -= part;
+        part = 0;
         parts.emplace_back();
       }
       parts.back().insert(functions.begin(), functions.end());
-      all += costOf(functions);
+      part += more;
     }
     uint64_t cost = 0;
-    for (const Functions &part : parts)
-      cost += costOf(part);
+    for (const Functions &functions : parts)
+      cost += costOf(functions);
     return cost <= total + total / MOST_COPIES ? parts : SmallVector<Functions>();
   }
 
 private:
   // Copies cost no more than one of so many parts of the whole.
   static constexpr uint64_t MOST_COPIES = 5;
+  // What an instruction costs where all is done for it, as LLVM's passes and the code generator took for kernels; 1 where it is compiled cheaply.
+  static constexpr uint64_t COST = 6;
 
   void look(Function &function) {
     if (!function.hasLocalLinkage() || function.hasAddressTaken())
       roots.insert(&function);
     uint64_t &cost = costs[&function];
     for (Instruction &inst : instructions(function)) {
-      cost++;
+      cost += function.hasFnAttribute("regrain-cheap") ? 1 : COST;
       auto *call = dyn_cast<CallBase>(&inst);
       if (Function *callee = call ? call->getCalledFunction() : nullptr; callee && !callee->isDeclaration())
         callees[&function].insert(callee);

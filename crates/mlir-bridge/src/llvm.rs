@@ -189,7 +189,7 @@ pub fn extract_kernel(bitcode: &[u8], name: &str) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Divides a module among parts that can be compiled beside one another, `most` at most, of so many instructions at `least`; what they have of
+/// Divides a module among parts that can be compiled beside one another, `most` at most, of some `least` instructions each; what they have of
 /// one another become hidden symbols with `unit` in their names. Gives how many parts there are; where it is one, nothing was done.
 pub fn mark_parts(module: &Module<'_>, unit: &str, least: u64, most: u32) -> u32 {
     // SAFETY: a live module; the name is read during the call.

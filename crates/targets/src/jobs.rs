@@ -124,9 +124,15 @@ fn share() -> &'static Share {
     })
 }
 
-/// The results of `work` for each item, in their order, with the part of the machine that is ours.
+/// The stack of a thread that runs LLVM's passes, which go down expressions: as much as the first thread of a process may have.
+const STACK: usize = 64 << 20;
+
+/// The results of `work`, for which LLVM's passes run, for each item, in their order, with the part of the machine that is ours.
 pub(crate) fn beside_one_another<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
-    side_by_side(items, share(), work)
+    match rayon::ThreadPoolBuilder::new().stack_size(STACK).build() {
+        Ok(threads) => threads.install(|| side_by_side(items, share(), work)),
+        Err(_) => items.iter().map(work).collect(),
+    }
 }
 
 /// The results of `work` for each item, in their order, in which the items are begun too.

@@ -31,8 +31,11 @@ pub fn beside<T: Serialize + DeserializeOwned, U>(
     ((result, taken), own)
 }
 
-/// What `work` gives for each number below `count`, by as many copies as there are processors, each of which takes the next number when it is through
-/// with one. None of what a copy does that takes longer than `limit`.
+/// More copies than this would be in the way of what else make has processors do.
+const MOST_COPIES: usize = 4;
+
+/// What `work` gives for each number below `count`, by a copy for each processor, of which each takes the next number when it is through with one.
+/// None of what a copy does that takes longer than `limit`.
 pub fn each<T: Serialize + DeserializeOwned>(
     limit: Duration,
     count: u16,
@@ -41,7 +44,7 @@ pub fn each<T: Serialize + DeserializeOwned>(
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
     let Ok(queue) = Queue::of(count) else { return results };
     let all = || -> Vec<(u16, Option<T>)> { queue.numbers().map(|number| (number, work(number).ok())).collect() };
-    let copies = available_parallelism().map_or(1, usize::from).min(count.into());
+    let copies = available_parallelism().map_or(1, usize::from).min(MOST_COPIES).min(count.into());
     let begun: Vec<_> =
         (0..copies).map(|_| isl::begin(limit, || serde_json::to_vec(&all()).unwrap_or_default())).collect();
     for copy in begun {

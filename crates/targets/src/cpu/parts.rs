@@ -11,8 +11,8 @@ use super::codegen;
 use crate::target::BlockOptions;
 use crate::{Error, jobs};
 
-/// Instructions of a part, at least: of fewer, reading it and setting LLVM up take as long as is won.
-const LEAST: u64 = 400;
+/// Instructions of a part, roughly: of fewer, reading it and setting LLVM up take as long as is won.
+const LEAST: u64 = 200;
 /// There are no more parts.
 const MOST: u32 = 32;
 
