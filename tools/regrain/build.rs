@@ -53,6 +53,8 @@ fn order(prefix: &Path) {
         println!("cargo:rustc-link-arg-bins=-B{}", prefix.join("bin").display());
         println!("cargo:rustc-link-arg-bins=-Wl,--symbol-ordering-file={}", functions.display());
         println!("cargo:rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
+        // Linux maps more pages at once of a file that was written as a whole.
+        println!("cargo:rustc-link-arg-bins=-Wl,--no-mmap-output-file");
     }
 }
 

@@ -53,17 +53,17 @@ pub(crate) fn compile(source: &Source<'_>) -> Result<()> {
     if source.options.emit.side == Side::Host {
         return source.host_only();
     }
-    compile_sides(source, &Context::create(), |chips| source.sides(chips), Ok, None)
+    compile_sides(source, &Context::create(), |chips| source.sides(chips, || ()), Ok, || Ok(None))
 }
 
 /// The same with both sides' IR of `sides`, which is told the chips. The host side becomes what `whole` makes of it before clang
-/// gets it, and is joined with what clang has got before.
+/// gets it, and is joined with what `before` has begun, once both sides are there.
 pub(crate) fn compile_sides<'ctx>(
     source: &Source<'_>,
     context: &'ctx Context,
     sides: impl FnOnce(&[SmArch]) -> Result<Option<Sides>>,
     whole: impl FnOnce(Module<'ctx>) -> Result<Module<'ctx>>,
-    before: Option<HostObject>,
+    before: impl FnOnce() -> Result<Option<HostObject>>,
 ) -> Result<()> {
     let groups = groups(source.archs, source.options);
     check(source, &groups)?;
@@ -71,6 +71,7 @@ pub(crate) fn compile_sides<'ctx>(
     source.open_side_files();
     let Some(sides) = sides(&chips)? else { return Ok(()) };
     source.keep_sides(&chips, &sides)?;
+    let before = before()?;
     Compilation::new(source, &groups, &chips, sides)?.run(context, whole, before)?;
     source.close_side_files()
 }

@@ -97,12 +97,13 @@ impl Source<'_> {
         }
     }
 
-    /// Runs clang for the host, unless only the device side is wanted, and for each of `chips`, side by side. `None`: only shown
-    /// (`-###`).
+    /// Runs clang for the host, unless only the device side is wanted, and for each of `chips`, side by side, and does something meanwhile. `None`:
+    /// only shown (`-###`).
     ///
     /// # Errors
     /// What clang refuses, in its own words.
-    pub fn sides(&self, chips: &[SmArch]) -> Result<Option<Sides>> {
+    pub fn sides(&self, chips: &[SmArch], meanwhile: impl FnOnce()) -> Result<Option<Sides>> {
+        let mut meanwhile = Some(meanwhile);
         let host = (self.options.emit.side == crate::options::Side::Both).then(|| self.scratch("host.bc"));
         let device: Vec<PathBuf> = chips.iter().map(|chip| self.scratch(&format!("{chip}.bc"))).collect();
         let mut concessions = Concessions::of(&self.unit);
@@ -113,7 +114,10 @@ impl Source<'_> {
                 self.toolchain.commands.announce(command);
                 self.toolchain.commands.ask(command);
             }
-            let results = side_by_side(&mut commands, || self.expect());
+            let results = side_by_side(&mut commands, || {
+                self.expect();
+                meanwhile.take().into_iter().for_each(|work| work());
+            });
             let Some(stderr) = rejection(&results) else { break results };
             if concessions.is_last() {
                 // What the user wrote is what the user is told of.
@@ -204,6 +208,11 @@ impl Source<'_> {
 
     /// Starts to compile the host side, or the part that is called `name`, beside what is still to be done.
     pub(crate) fn start_host_object(&self, host: &Module<'_>, name: &str) -> Result<HostObject> {
+        self.prepare_host_object(host, name)?.start(self)
+    }
+
+    /// The same, still to be started.
+    pub(crate) fn prepare_host_object(&self, host: &Module<'_>, name: &str) -> Result<PreparedObject> {
         let bitcode = self.scratch(&format!("{name}-registered.bc"));
         write_bitcode(host, &bitcode)?;
         let made = self.scratch(&format!("{name}.{}", if self.options.emit.text { "s" } else { "o" }));
@@ -212,8 +221,7 @@ impl Source<'_> {
         self.record(&mut command);
         self.add_kind(&mut command);
         command.arg(&bitcode).arg("-o").arg(&made);
-        let running = self.toolchain.commands.start_clang(&mut command)?;
-        Ok(HostObject { running, bitcode, made })
+        Ok(PreparedObject { command, bitcode, made })
     }
 
     /// clang on the host's IR with the user's own options. Device code is in its object or is joined to it, as no LTO object could
@@ -276,6 +284,22 @@ impl Source<'_> {
         self.add_kind(&mut command);
         command.args(&self.dependencies).arg(&self.unit.input).arg("-o").arg(&self.output);
         self.toolchain.commands.run_clang(&mut command)
+    }
+}
+
+/// What is the host's object or a part of it once clang has made it.
+pub(crate) struct PreparedObject {
+    command: Command,
+    /// What it is made of.
+    bitcode: PathBuf,
+    made: PathBuf,
+}
+
+impl PreparedObject {
+    /// Has clang make it.
+    pub(crate) fn start(mut self, source: &Source<'_>) -> Result<HostObject> {
+        let running = source.toolchain.commands.start_clang(&mut self.command)?;
+        Ok(HostObject { running, bitcode: self.bitcode, made: self.made })
     }
 }
 

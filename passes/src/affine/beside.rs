@@ -87,7 +87,7 @@ mod tests {
     fn each_number_is_taken_once() {
         let results = each(LIMIT, 300, |number| Ok(2 * u32::from(number)));
         assert_eq!(results, (0..300).map(|number| Some(2 * number)).collect::<Vec<_>>());
-        assert!(each(LIMIT, 0, |number| Ok(number)).is_empty());
+        assert!(each(LIMIT, 0, Ok).is_empty());
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod terms;
 mod types;
 mod waves;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -112,19 +113,20 @@ pub fn compile(source: &Source<'_>, language: &str) -> Result<()> {
         bounds.mark(&host, &made.functions);
     }
     guard::join(&host, &made.functions)?;
-    // Clang begins with the user's code while launches are made.
-    let begun = source.may_part().then(|| source.start_host_object(&host, "host")).transpose()?;
-    let host = begun.is_none().then_some(host);
+    // Clang begins with the user's code as soon as it is through with what launches: before, it would keep that from coming.
+    let is_apart = source.may_part();
+    let own = Cell::new(None);
+    let prepare = || own.set(is_apart.then(|| source.prepare_host_object(&host, "host")));
     // What is looked at on the host's side is what launches.
     compile_sides(
         source,
         &context,
-        |chips| unit.sides(chips),
+        |chips| unit.sides(chips, prepare),
         |launches| {
             guard::compile_cheaply(&launches);
-            guard::whole(host, launches, made.asked())
+            guard::whole((!is_apart).then(|| host.clone()), launches, made.asked())
         },
-        begun,
+        || own.take().transpose()?.map(|own| own.start(source)).transpose(),
     )
 }
 
