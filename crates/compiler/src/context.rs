@@ -1,10 +1,34 @@
 //! MLIR contexts, and running the registered pipelines: the ones that `regrain-opt` and the plugin run.
 
+use std::cell::RefCell;
+
 use mlir_bridge::ir::Op;
 use mlir_bridge::pass;
 
+thread_local! {
+    /// A context that nobody has taken yet.
+    static SPARE: RefCell<Option<melior::Context>> = const { RefCell::new(None) };
+}
+
+/// The dialects of device code, which take some milliseconds to load.
+const DIALECTS: [&str; 9] = ["arith", "cf", "func", "gpu", "llvm", "memref", "nvvm", "regrain", "scf"];
+
+/// Has a context ready for who wants one next: for while there is nothing else to do.
+pub fn expect_context() {
+    if SPARE.with_borrow(Option::is_none) {
+        let context = mlir_context();
+        for dialect in DIALECTS {
+            context.get_or_load_dialect(dialect);
+        }
+        SPARE.set(Some(context));
+    }
+}
+
 /// A context that knows all dialects and passes.
 pub fn mlir_context() -> melior::Context {
+    if let Some(context) = SPARE.take() {
+        return context;
+    }
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         regrain_dialects::register();

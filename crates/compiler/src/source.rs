@@ -16,6 +16,7 @@ use regrain_targets::target::Code;
 use regrain_targets::toolkit::{SmArch, Toolkit};
 
 use crate::commands::{Commands, Running};
+use crate::context::expect_context;
 use crate::error::{Error, Result};
 use crate::options::{Options, SideFiles};
 use crate::unfinished::Unfinished;
@@ -141,8 +142,9 @@ impl Source<'_> {
         Ok((!self.toolchain.commands.dry_run).then_some(made))
     }
 
-    /// Reads what targets want, which takes some milliseconds: for while clang runs.
+    /// Has ready what is wanted next, which takes some milliseconds: for while clang runs.
     pub(crate) fn expect(&self) {
+        expect_context();
         for arch in self.archs {
             if let Code::Blocks(blocks) = arch.target.code() {
                 blocks.expect();

@@ -1,5 +1,7 @@
 //! An AMD chip as a place that NVVM device IR is brought to.
 
+use std::rc::Rc;
+
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -51,8 +53,8 @@ impl Destination for Place {
         self.cuda_arch
     }
 
-    fn machine(&self) -> Result<TargetMachine, Error> {
-        machines::amdgpu(self.chip.name)
+    fn machine(&self) -> Result<Rc<TargetMachine>, Error> {
+        machines::amdgpu(self.chip.name).map(Rc::new)
     }
 
     fn library(&self) -> &DeviceLibrary {

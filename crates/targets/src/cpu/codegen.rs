@@ -1,6 +1,9 @@
 //! Optimising and emitting a lowered device module for the host processor.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
@@ -28,8 +31,23 @@ fn level(number: u8) -> OptimizationLevel {
     }
 }
 
-/// A target machine for the host.
-pub(super) fn machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
+thread_local! {
+    /// By processor and level: what a machine knows of a processor's features takes a millisecond to find out.
+    static MACHINES: RefCell<HashMap<(Option<String>, u8), Rc<TargetMachine>>> = RefCell::default();
+}
+
+/// A target machine for the host, the same one for the same options.
+pub(super) fn machine(options: &BlockOptions) -> Result<Rc<TargetMachine>, Error> {
+    let key = (options.cpu.clone(), options.level);
+    if let Some(machine) = MACHINES.with_borrow(|known| known.get(&key).cloned()) {
+        return Ok(machine);
+    }
+    let made = Rc::new(new_machine(options)?);
+    MACHINES.with_borrow_mut(|known| known.insert(key, made.clone()));
+    Ok(made)
+}
+
+fn new_machine(options: &BlockOptions) -> Result<TargetMachine, Error> {
     let (triple, target) = machines::host_target()?;
     let (cpu, features) = match &options.cpu {
         Some(cpu) => (cpu.clone(), String::new()),

@@ -3,6 +3,8 @@
 //! On x86-64 and AArch64 all of NVVM's address spaces are the one flat space, and casts between them cost nothing. A worker
 //! thread runs one block at a time, so block-shared memory is thread-local.
 
+use std::rc::Rc;
+
 use inkwell::GlobalVisibility;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
@@ -44,7 +46,7 @@ impl Destination for BlockOptions {
         self.cuda_arch
     }
 
-    fn machine(&self) -> Result<TargetMachine, Error> {
+    fn machine(&self) -> Result<Rc<TargetMachine>, Error> {
         codegen::machine(self)
     }
 

@@ -161,7 +161,7 @@ pub(super) fn inline_header_wrappers(
             function.add_attribute(AttributeLoc::Function, always);
         }
     }
-    machines::run_passes(module, codegen::mandatory_inlining(options), &codegen::machine(options)?)
+    machines::run_passes(module, codegen::mandatory_inlining(options), &*codegen::machine(options)?)
 }
 
 /// Whether a source file is not the program's own.

@@ -130,7 +130,7 @@ impl Blocks for Cpu {
     }
 
     fn vector_registers(&self, options: &BlockOptions) -> Result<VectorRegisters, Error> {
-        Ok(VectorRegisters::of(&codegen::machine(options)?))
+        Ok(VectorRegisters::of(&*codegen::machine(options)?))
     }
 
     fn triple(&self) -> String {

@@ -20,6 +20,8 @@ mod place;
 pub(crate) mod retarget;
 mod stand_ins;
 
+use std::rc::Rc;
+
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -45,7 +47,7 @@ pub trait Destination {
     fn cuda_arch(&self) -> u32;
 
     /// Where the triple and the data layout come from.
-    fn machine(&self) -> Result<TargetMachine, Error>;
+    fn machine(&self) -> Result<Rc<TargetMachine>, Error>;
 
     /// What intrinsics, libdevice and inline PTX become calls of.
     fn library(&self) -> &DeviceLibrary;

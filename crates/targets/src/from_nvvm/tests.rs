@@ -16,8 +16,8 @@ impl Destination for Other {
     fn cuda_arch(&self) -> u32 {
         80
     }
-    fn machine(&self) -> Result<TargetMachine, Error> {
-        machines::host()
+    fn machine(&self) -> Result<std::rc::Rc<TargetMachine>, Error> {
+        machines::host().map(std::rc::Rc::new)
     }
     fn library(&self) -> &DeviceLibrary {
         crate::cpu::device_library()
