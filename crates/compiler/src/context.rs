@@ -11,7 +11,7 @@ thread_local! {
 }
 
 /// The dialects of device code, which take some milliseconds to load.
-const DIALECTS: [&str; 9] = ["arith", "cf", "func", "gpu", "llvm", "memref", "nvvm", "regrain", "scf"];
+const DIALECTS: [&str; 8] = ["arith", "cf", "func", "gpu", "llvm", "memref", "regrain", "scf"];
 
 /// Has a context ready for who wants one next: for while there is nothing else to do.
 pub fn expect_context() {
