@@ -31,9 +31,12 @@ fn level(number: u8) -> OptimizationLevel {
     }
 }
 
+/// Machines by processor and level.
+type Machines = HashMap<(Option<String>, u8), Rc<TargetMachine>>;
+
 thread_local! {
-    /// By processor and level: what a machine knows of a processor's features takes a millisecond to find out.
-    static MACHINES: RefCell<HashMap<(Option<String>, u8), Rc<TargetMachine>>> = RefCell::default();
+    /// What a machine knows of a processor's features takes a millisecond to find out.
+    static MACHINES: RefCell<Machines> = RefCell::default();
 }
 
 /// A target machine for the host, the same one for the same options.
