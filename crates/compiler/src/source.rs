@@ -144,7 +144,9 @@ impl Source<'_> {
 
     /// Has ready what is wanted next, which takes some milliseconds: for while clang runs.
     pub(crate) fn expect(&self) {
-        expect_context();
+        if self.options.device_level() > 0 {
+            expect_context();
+        }
         for arch in self.archs {
             if let Code::Blocks(blocks) = arch.target.code() {
                 blocks.expect();

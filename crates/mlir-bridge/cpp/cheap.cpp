@@ -10,10 +10,9 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
+using namespace regrain_bridge;
 
 namespace {
-
-constexpr StringLiteral CHEAP = "regrain-cheap";
 
 bool isSmall(const Function &function) { return function.getFnAttribute(CHEAP).getValueAsString() == "small"; }
 

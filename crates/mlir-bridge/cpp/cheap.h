@@ -7,6 +7,9 @@
 
 namespace regrain_bridge {
 
+// The attribute of functions that are compiled cheaply.
+inline constexpr llvm::StringLiteral CHEAP = "regrain-cheap";
+
 // Functions with the attribute "regrain-cheap" are simplified, and from then on compiled as fast as can be. Those where it says "small" may
 // run all the same: they are optimised, for size, and loops stay loops, whatever the program asks for.
 struct CompileCheaply : llvm::PassInfoMixin<CompileCheaply> {

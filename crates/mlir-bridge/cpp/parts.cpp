@@ -12,6 +12,7 @@
 //===--------------------------------------------------------------------------===//
 
 #include "bridge.h"
+#include "cheap.h"
 #include "reached.h"
 #include "sink.h"
 
@@ -45,13 +46,15 @@ public:
     for (Function &function : module)
       if (!function.isDeclaration())
         look(function);
-    for (Function *root : roots)
-      for (Function *callee : reach(*root))
+    SmallVector<Functions> reached;
+    for (Function *root : roots) {
+      reached.push_back(reach(*root));
+      for (Function *callee : reached.back())
         if (roots.contains(callee))
           together.unionSets(root, callee);
+    }
     Functions all;
-    for (Function *root : roots) {
-      Functions mine = reach(*root);
+    for (auto [root, mine] : zip(roots, reached)) {
       all.insert(mine.begin(), mine.end());
       groups[together.getOrInsertLeaderValue(root)].insert(mine.begin(), mine.end());
     }
@@ -94,9 +97,8 @@ private:
   void look(Function &function) {
     if (!function.hasLocalLinkage() || function.hasAddressTaken())
       roots.insert(&function);
-    uint64_t &cost = costs[&function];
+    costs[&function] = function.getInstructionCount() * (function.hasFnAttribute(CHEAP) ? 1 : COST);
     for (Instruction &inst : instructions(function)) {
-      cost += function.hasFnAttribute("regrain-cheap") ? 1 : COST;
       auto *call = dyn_cast<CallBase>(&inst);
       if (Function *callee = call ? call->getCalledFunction() : nullptr; callee && !callee->isDeclaration())
         callees[&function].insert(callee);
@@ -168,13 +170,14 @@ bool isList(const GlobalVariable &variable) { return variable.getName().starts_w
 
 // Leaves of a module that is being read what is in one part.
 Error leave(Module &module, unsigned part) {
+  const std::string own = std::to_string(part);
   Reached reached;
   for (Function &function : module) {
-    uint64_t number = 0;
-    bool isKnown = function.hasFnAttribute(PART);
-    if (isKnown && !function.getFnAttribute(PART).getValueAsString().getAsInteger(10, number) && number == part)
+    if (!function.hasFnAttribute(PART))
+      continue;
+    if (function.getFnAttribute(PART).getValueAsString() == own)
       reached.add(&function);
-    else if (isKnown)
+    else
       function.deleteBody();
     function.removeFnAttr(PART);
   }

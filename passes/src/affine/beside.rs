@@ -47,11 +47,17 @@ pub fn each<T: Serialize + DeserializeOwned>(
     let copies = available_parallelism().map_or(1, usize::from).min(MOST_COPIES).min(count.into());
     let begun: Vec<_> =
         (0..copies).map(|_| isl::begin(limit, || serde_json::to_vec(&all()).unwrap_or_default())).collect();
+    let mut went_wrong = false;
     for copy in begun {
-        let made = copy.finish().0.and_then(|made| serde_json::from_slice::<Vec<(u16, Option<T>)>>(&made).ok());
-        for (number, result) in made.unwrap_or_default() {
-            results[usize::from(number)] = result;
+        let Some(made) = copy.finish().0 else { continue };
+        match serde_json::from_slice::<Vec<(u16, Option<T>)>>(&made) {
+            Ok(made) => made.into_iter().for_each(|(number, result)| results[usize::from(number)] = result),
+            Err(_) => went_wrong = true,
         }
+    }
+    // It does so here, where it is told of.
+    for (number, result) in (0..count).zip(&mut results).filter(|(_, result)| went_wrong && result.is_none()) {
+        *result = work(number).ok();
     }
     results
 }
@@ -100,5 +106,11 @@ mod tests {
             }
         });
         assert_eq!(endless, [None, None]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a defect")]
+    fn a_panic_is_met_here() {
+        each(LIMIT, 3, |number| if number == 1 { panic!("a defect") } else { Ok(number) });
     }
 }

@@ -1,6 +1,6 @@
 //! Breakpoints in the processes of a command.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
@@ -77,8 +77,7 @@ struct Code {
     /// The same with breakpoints where nobody has been.
     broken: Vec<u8>,
     /// What begins where.
-    functions: BTreeMap<u64, String>,
-    met: HashSet<u64>,
+    functions: HashMap<u64, String>,
     called: Vec<String>,
 }
 
@@ -92,7 +91,7 @@ impl Code {
         }
         let text = file.section_by_name(".text").context("it has no code")?;
         let (address, bytes) = (text.address(), text.data()?.to_vec());
-        let mut functions = BTreeMap::new();
+        let mut functions = HashMap::new();
         let mut broken = bytes.clone();
         for symbol in file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0) {
             let at = symbol.address().checked_sub(address).and_then(|at| usize::try_from(at).ok());
@@ -103,7 +102,7 @@ impl Code {
         if functions.is_empty() {
             bail!("it has no symbols");
         }
-        Ok(Self { executable, address, bytes, broken, functions, met: HashSet::new(), called: Vec::new() })
+        Ok(Self { executable, address, bytes, broken, functions, called: Vec::new() })
     }
 
     /// Puts breakpoints into a process that has begun to run something.
@@ -123,7 +122,7 @@ impl Code {
         memory(thread)?.write_all_at(&self.bytes[at..=at], place)?;
         registers.rip = place;
         ptrace::setregs(thread, registers)?;
-        if self.met.insert(place) {
+        if self.broken[at] != self.bytes[at] {
             self.broken[at] = self.bytes[at];
             self.called.push(name.clone());
         }
