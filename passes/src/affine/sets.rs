@@ -222,7 +222,12 @@ impl Relations {
     }
 }
 
-/// The parameters for which what is assumed holds, of which some.
+/// Parameters for which what is assumed holds, of which some. Of those that leave the rounds of an assumption empty some are left out, where what is
+/// left is one conjunction: of a nest's, any disjunction would be in all that isl makes.
+///
+/// ```text
+///   0 <= i1 < 900 where 0 <= i0 < n0 and 0 <= i1 < n1      n1 <= 900 or n0 <= 0      n1 <= 900
+/// ```
 fn right(
     context: &Context,
     description: &Description<'_>,
@@ -232,12 +237,20 @@ fn right(
     let params = sizes.params(description);
     let mut right = Set::parse(context, &format!("{params}{{ : }}"))?;
     for assumption in description.numbers.assumptions.iter().filter(|assumption| some(assumption)) {
-        let names = assumption.scope.variables.iter().copied().map(variable_name);
-        let names: Vec<String> = names.collect();
-        let scope = assumption.scope.text();
-        let wrong = format!("[{}] : {scope} and not ({})", names.join(", "), assumption.holds);
-        let wrong = format!("{params}{{ {} }}", sizes.general(&wrong));
-        right = right.subtract(&Set::parse(context, &wrong)?.params()?)?;
+        let names: Vec<String> = assumption.scope.variables.iter().copied().map(variable_name).collect();
+        let rounds = |further: &str| {
+            let text = format!("[{}] : {}{further}", names.join(", "), assumption.scope.text());
+            Set::parse(context, &format!("{params}{{ {} }}", sizes.general(&text)))?.params()
+        };
+        let wrong = rounds(&format!(" and not ({})", assumption.holds))?;
+        let all = right.subtract(&wrong)?;
+        right = if all.parts()? <= right.parts()? {
+            all
+        } else {
+            let exists = rounds("")?;
+            let simple = exists.subtract(&wrong)?.gist(&exists)?.coalesce()?;
+            if simple.parts()? == 1 && simple.intersect(&wrong)?.is_empty()? { right.intersect(&simple)? } else { all }
+        };
     }
     Ok(right)
 }

@@ -17,7 +17,7 @@ impl Dependences {
     /// # Errors
     /// The budget is spent.
     pub fn between(reads: &UnionMap, writes: &UnionMap, times: &UnionMap) -> Result<Self> {
-        let earlier = times.earlier_than(times)?;
+        let earlier = times.earlier_than(times)?.coalesce()?;
         let pairs = |from: &UnionMap, to: &UnionMap| from.apply_range(&to.reverse()?)?.intersect(&earlier);
         let flow = pairs(writes, reads)?;
         let all = flow.union(&pairs(reads, writes)?)?.union(&pairs(writes, writes)?)?;

@@ -67,6 +67,15 @@ impl Set {
         self.context.size(unsafe { raw::isl_set_dim(self.raw, raw::isl_dim_type_isl_dim_set) })
     }
 
+    /// How many conjunctions it is the disjunction of.
+    ///
+    /// # Errors
+    /// isl fails.
+    pub fn parts(&self) -> Result<usize> {
+        // SAFETY: a live set.
+        self.context.size(unsafe { raw::isl_set_n_basic_set(self.raw) })
+    }
+
     /// Whether both have the same points for all parameters.
     ///
     /// # Errors
