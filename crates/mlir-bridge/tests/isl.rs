@@ -1,6 +1,6 @@
-//! isl through the bridge: dependences, schedules, code.
+//! isl through the bridge: schedules and code.
 
-use mlir_bridge::isl::{Code, Context, Dependences, Error, Kind, Node, Schedule, Set, Step, Term, UnionMap, UnionSet};
+use mlir_bridge::isl::{Code, Context, Error, Kind, Node, Schedule, Set, Step, Term, UnionMap, UnionSet};
 use mlir_bridge::isl::{code_of, condition, term};
 
 fn map(context: &Context, text: &str) -> UnionMap {
@@ -9,6 +9,22 @@ fn map(context: &Context, text: &str) -> UnionMap {
 
 fn set(context: &Context, text: &str) -> Set {
     Set::parse(context, text).expect("a set")
+}
+
+/// What must stay in order: all of it, and from writes to reads.
+struct Dependences {
+    all: UnionMap,
+    flow: UnionMap,
+}
+
+impl Dependences {
+    fn between(reads: &UnionMap, writes: &UnionMap, times: &UnionMap) -> Result<Self, Error> {
+        let earlier = times.earlier_than(times)?;
+        let pairs = |from: &UnionMap, to: &UnionMap| from.apply_range(&to.reverse()?)?.intersect(&earlier);
+        let flow = pairs(writes, reads)?;
+        let all = flow.union(&pairs(reads, writes)?)?.union(&pairs(writes, writes)?)?;
+        Ok(Self { all, flow })
+    }
 }
 
 const PRODUCT: &str = "[n] -> { S[i, j, k] : 0 <= i, j, k < n }";

@@ -2,13 +2,14 @@
 //!
 //! A function whose loops are raised is cut into statements ([`statements`]), with integers as functions of parameters and variables
 //! ([`numbers`], [`poly`]) and subscripts found again in addresses ([`accesses`]). What has to stay in order, and a schedule that keeps it, are
-//! isl's ([`sets`], [`sizes`], [`problem`], [`plan`], [`neighbours`], [`fits`]), or are seen without it ([`lines`]); loops within statements whose order is of no matter are found by their operations
+//! isl's ([`sets`], [`sizes`], [`dependences`], [`problem`], `rounds`, [`plan`], [`neighbours`], [`fits`]), or are seen without it ([`lines`]); loops within statements whose order is of no matter are found by their operations
 //! ([`reductions`]).
 
 pub mod accesses;
 mod bands;
 mod beside;
 pub mod carry_sums;
+pub mod dependences;
 pub mod describe;
 pub mod fits;
 pub mod lines;
@@ -19,6 +20,7 @@ pub mod plan;
 pub mod poly;
 pub mod problem;
 pub mod reductions;
+mod rounds;
 pub mod sets;
 pub mod shape;
 pub mod sizes;

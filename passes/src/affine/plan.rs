@@ -252,7 +252,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             return Ok(Self { description, sets, problem: None, schedule, reducible });
         }
         let problem = Problem::of(description, sets)?;
-        let schedule = problem.schedule(false)?;
+        let schedule = problem.schedule(description, false)?;
         Ok(Self { description, sets, problem: Some(problem), schedule, reducible })
     }
 
@@ -290,7 +290,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     /// Waves of tiles in place of waves of iterations, if isl finds a band to tile.
     fn tiled(&self, tiling: &Tiling, limits: &Limits<'_>) -> Result<Option<Plan>, Reason> {
         let Self { description, sets, problem: Some(problem), .. } = self else { return Ok(None) };
-        let schedule = problem.schedule(true)?;
+        let schedule = problem.schedule(self.description, true)?;
         let node = schedule.root()?.child()?;
         let is_band = node.step() == Step::Band && node.members()? > 1;
         if !is_band || coincident(&node)? > 0 || !node.is_permutable()? {
@@ -381,7 +381,10 @@ fn reducible(context: &Context, description: &Description<'_>) -> Result<Option<
 }
 
 /// The leading dimensions of a band that carry nothing.
-fn coincident(node: &Node) -> Result<usize, Error> {
+///
+/// # Errors
+/// isl fails.
+pub fn coincident(node: &Node) -> Result<usize, Error> {
     let members = node.members()?;
     for member in 0..members {
         if !node.is_coincident(member)? {

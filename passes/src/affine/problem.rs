@@ -1,10 +1,12 @@
 //! What isl is asked to schedule: the instances of statements, and what has to stay in order.
 
-use mlir_bridge::isl::{Dependences, Schedule, UnionSet};
+use mlir_bridge::isl::{Schedule, UnionSet};
 
 use crate::affine::{
     Description, Reason,
-    sets::{Relations, Sets},
+    dependences::Dependences,
+    rounds,
+    sets::{Sets, in_general},
     sizes::{Sizes, is_of_types},
 };
 
@@ -26,13 +28,12 @@ impl Problem {
         let sizes = Sizes::of(description);
         let is_general = !description.numbers.assumptions.iter().any(|assumption| is_of_types(&assumption.holds));
         if is_general && sizes.is_empty() {
-            let Sets { domain, reads, writes, times, .. } = sets;
-            let dependences = Dependences::between(reads, writes, times)?;
+            let Sets { domain, accesses, .. } = sets;
+            let dependences = Dependences::of(description, domain, accesses)?;
             return Ok(Self { sizes: None, domains: [domain.clone(), domain.clone()], dependences });
         }
-        let Relations { domain, reads, writes, times, .. } =
-            Relations::general(sets.domain.context(), description, &sizes)?;
-        let dependences = Dependences::between(&reads, &writes, &times)?;
+        let (domain, accesses) = in_general(sets.domain.context(), description, &sizes)?;
+        let dependences = Dependences::of(description, &domain, &accesses)?;
         Ok(Self { sizes: Some(sizes), domains: [domain, sets.domain.clone()], dependences })
     }
 
@@ -40,15 +41,19 @@ impl Problem {
     ///
     /// # Errors
     /// isl's budget is spent.
-    pub fn schedule(&self, tilable: bool) -> Result<Schedule, Reason> {
-        let Self { sizes, domains: [general, domain], dependences: Dependences { all, flow } } = self;
-        let context = domain.context();
-        context.prefer_tilable(tilable);
-        let schedule = Schedule::compute(general, all, all, flow);
-        context.prefer_tilable(false);
-        match sizes {
-            None => Ok(schedule?),
-            Some(sizes) => sizes.schedule(&schedule?, domain),
-        }
+    pub fn schedule(&self, description: &Description<'_>, tilable: bool) -> Result<Schedule, Reason> {
+        let Self { sizes, domains: [general, domain], dependences } = self;
+        let rounds = if tilable { None } else { rounds::schedule(description, general, dependences)? };
+        let schedule = match rounds {
+            Some(rounds) => rounds,
+            None => {
+                let (context, Dependences { all, flow }) = (domain.context(), dependences);
+                context.prefer_tilable(tilable);
+                let schedule = Schedule::compute(general, all, all, flow);
+                context.prefer_tilable(false);
+                schedule?
+            }
+        };
+        sizes.as_ref().map_or(Ok(schedule.clone()), |sizes| sizes.schedule(&schedule, domain))
     }
 }

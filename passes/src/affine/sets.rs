@@ -57,14 +57,8 @@ pub struct Sets {
     pub holds: Term,
     /// The instances of statements.
     pub domain: UnionSet,
-    /// What they read.
-    pub reads: UnionMap,
-    /// What they write.
-    pub writes: UnionMap,
     /// Each of the description's accesses, of all instances that can be named: isl takes long to read text.
     pub accesses: Vec<UnionMap>,
-    /// Their order.
-    pub times: UnionMap,
 }
 
 impl Sets {
@@ -82,9 +76,8 @@ impl Sets {
         }
         let types = Set::parse(context, &format!("{params}{{ : {} }}", description.numbers.types()))?;
         let holds = condition(&known.gist(&types)?.coalesce()?, &types)?;
-        let Relations { domain, reads, writes, accesses, times } =
-            Relations::of(context, description, &Sizes::default(), &right)?;
-        Ok(Self { known, holds, reads, writes, accesses, times, domain })
+        let (domain, accesses) = instances(context, description, &Sizes::default(), &right)?;
+        Ok(Self { known, holds, domain, accesses })
     }
 
     /// The elements of each array.
@@ -92,15 +85,18 @@ impl Sets {
     /// # Errors
     /// isl's budget is spent.
     pub fn footprints(&self, description: &Description<'_>) -> Result<Vec<Footprint>, Reason> {
-        let context = self.domain.context();
-        let elements = self.reads.range()?.union(&self.writes.range()?)?;
+        let none = self.domain.context().no_instances()?;
         let of = |(number, array): (usize, &Array<'_>)| {
             let names: Vec<String> = (0..array.strides.len()).map(|at| format!("o{at}")).collect();
-            let all = UnionSet::parse(context, &format!("{{ A{number}[{}] }}", names.join(", ")))?;
-            let mine = elements.intersect(&all)?;
-            let accesses = || description.accesses.iter().filter(move |access| access.array == number);
+            let accesses = || {
+                let all = description.accesses.iter().zip(&self.accesses);
+                all.filter(move |(access, _)| access.array == number)
+            };
             let (writes, is_certain) =
-                (accesses().any(|access| access.writes), accesses().all(|access| access.is_certain));
+                (accesses().any(|(access, _)| access.writes), accesses().all(|(access, _)| access.is_certain));
+            let mine = accesses().try_fold(none.clone(), |all, (_, elements)| {
+                all.union(&elements.intersect_domain(&self.domain)?.range()?)
+            })?;
             if mine.is_empty()? {
                 let exists = Term::Number(0);
                 return Ok(Footprint { exists, first: vec![], last: vec![], writes, is_certain });
@@ -163,63 +159,41 @@ impl Sets {
     }
 }
 
-/// Instances, what they access and when.
-pub struct Relations {
-    /// The instances of statements.
-    pub domain: UnionSet,
-    /// What they read.
-    pub reads: UnionMap,
-    /// What they write.
-    pub writes: UnionMap,
-    /// Each of the description's accesses, of all instances that can be named: isl takes long to read text.
-    pub accesses: Vec<UnionMap>,
-    /// Their order.
-    pub times: UnionMap,
+/// The instances of statements, and what each access is to, with parameters in place of sizes, for parameters in `right`.
+fn instances(
+    context: &Context,
+    description: &Description<'_>,
+    sizes: &Sizes,
+    right: &Set,
+) -> Result<(UnionSet, Vec<UnionMap>), Reason> {
+    let params = sizes.params(description);
+    let text = |list: &[String]| format!("{params}{{ {} }}", sizes.general(&list.join("; ")));
+    let (mut domain, mut accesses) = (vec![], vec![]);
+    for (number, statement) in description.statements.iter().enumerate() {
+        let instance = description.instance(number);
+        domain.push(format!("{instance} : {}", statement.scope.text()));
+        for access in &description.accesses[statement.accesses.clone()] {
+            let access_of = format!("{instance} -> {}", description.element_of_instance(number, access));
+            accesses.push(UnionMap::parse(context, &text(&[access_of]))?);
+        }
+    }
+    // Without the ranges of types: isl would take their ends for coefficients of schedules.
+    let domain = UnionSet::parse(context, &text(&domain))?.intersect_params(right)?;
+    Ok((domain, accesses))
 }
 
-impl Relations {
-    /// Those of a description, with parameters in place of sizes, for parameters in `right`.
-    ///
-    /// # Errors
-    /// isl's budget is spent.
-    pub fn of(context: &Context, description: &Description<'_>, sizes: &Sizes, right: &Set) -> Result<Self, Reason> {
-        let params = sizes.params(description);
-        let text = |list: Vec<String>| format!("{params}{{ {} }}", sizes.general(&list.join("; ")));
-        let (mut domain, mut times, mut accesses) = (vec![], vec![], vec![]);
-        let longest = description.statements.iter().map(|statement| statement.times.len()).max().unwrap_or(0);
-        for (number, statement) in description.statements.iter().enumerate() {
-            let instance = description.instance(number);
-            domain.push(format!("{instance} : {}", statement.scope.text()));
-            let mut time = statement.times.clone();
-            time.resize(longest, "0".into());
-            times.push(format!("{instance} -> [{}]", time.join(", ")));
-            for access in &description.accesses[statement.accesses.clone()] {
-                let access_of = format!("{instance} -> {}", description.element_of_instance(number, access));
-                accesses.push(UnionMap::parse(context, &text(vec![access_of]))?);
-            }
-        }
-        // Without the ranges of types: isl would take their ends for coefficients of schedules.
-        let domain = UnionSet::parse(context, &text(domain))?.intersect_params(right)?;
-        let times =
-            UnionMap::parse(context, &format!("{params}{{ {} }}", times.join("; ")))?.intersect_domain(&domain)?;
-        let none = UnionMap::parse(context, &text(vec![]))?;
-        let which = |writes: bool| {
-            let mut pairs = description.accesses.iter().zip(&accesses).filter(|(access, _)| access.writes == writes);
-            let all = pairs.try_fold(none.clone(), |all, (_, access)| all.union(access))?;
-            all.intersect_domain(&domain)
-        };
-        Ok(Self { reads: which(false)?, writes: which(true)?, accesses, times, domain })
-    }
-
-    /// The same for all sizes in place of those that there are, and for types of any width.
-    ///
-    /// # Errors
-    /// isl's budget is spent.
-    pub fn general(context: &Context, description: &Description<'_>, sizes: &Sizes) -> Result<Self, Reason> {
-        let range = Set::parse(context, &format!("{}{{ : {} }}", sizes.params(description), sizes.range()))?;
-        let right = right(context, description, sizes, |assumption| !is_of_types(&assumption.holds))?;
-        Self::of(context, description, sizes, &right.coalesce()?.intersect(&range)?)
-    }
+/// The same for all sizes in place of those that there are, and for types of any width.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn in_general(
+    context: &Context,
+    description: &Description<'_>,
+    sizes: &Sizes,
+) -> Result<(UnionSet, Vec<UnionMap>), Reason> {
+    let range = Set::parse(context, &format!("{}{{ : {} }}", sizes.params(description), sizes.range()))?;
+    let right = right(context, description, sizes, |assumption| !is_of_types(&assumption.holds))?;
+    instances(context, description, sizes, &right.coalesce()?.intersect(&range)?)
 }
 
 /// Parameters for which what is assumed holds, of which some. Of those that leave the rounds of an assumption empty some are left out, where what is

@@ -123,17 +123,17 @@ fn numbers(text: &str, mut with: impl FnMut(i64) -> Option<String>) -> String {
     made + rest
 }
 
-/// Copies what is below a node of a schedule for all sizes.
-struct Copy {
-    /// The sizes.
-    values: Set,
-    /// Their parameters.
-    names: Vec<String>,
+/// Copies what is below a node of a schedule with further parameters.
+pub(super) struct Copy {
+    /// The values for which it is copied.
+    pub(super) values: Set,
+    /// The parameters, which the copy does not have.
+    pub(super) names: Vec<String>,
 }
 
 impl Copy {
     /// Inserts at `place` what is at `node`; gives the place again.
-    fn below(&self, node: &Node, place: Node) -> Result<Node, Reason> {
+    pub(super) fn below(&self, node: &Node, place: Node) -> Result<Node, Reason> {
         match node.step() {
             Step::Leaf => Ok(place),
             Step::Band => {

@@ -10,7 +10,7 @@ mod sets;
 
 pub use code::{Code, Kind, Term, code_of, condition, term};
 pub use probe::{Computing, begin};
-pub use schedule::{Dependences, Node, Schedule, Step};
+pub use schedule::{Node, Schedule, Step};
 pub use sets::{Set, UnionMap, UnionSet};
 
 use std::ffi::{CStr, c_char};

@@ -1,29 +1,6 @@
-//! Dependences between instances of statements, and schedules that keep them.
+//! Schedules of the instances of statements.
 
 use super::{Context, Result, UnionMap, UnionSet, object, raw, text};
-
-/// What must stay in order.
-pub struct Dependences {
-    /// From writes to reads of the same element.
-    pub flow: UnionMap,
-    /// All of them: from writes to reads, from reads to writes and from writes to writes.
-    pub all: UnionMap,
-}
-
-impl Dependences {
-    /// The dependences of statements that run in the order of `times` and access elements so. Pairs of accesses stay apart: said together in fewer
-    /// words they have faces that a schedule takes isl many times as long for.
-    ///
-    /// # Errors
-    /// The budget is spent.
-    pub fn between(reads: &UnionMap, writes: &UnionMap, times: &UnionMap) -> Result<Self> {
-        let earlier = times.earlier_than(times)?.coalesce()?;
-        let pairs = |from: &UnionMap, to: &UnionMap| from.apply_range(&to.reverse()?)?.intersect(&earlier);
-        let flow = pairs(writes, reads)?;
-        let all = flow.union(&pairs(reads, writes)?)?.union(&pairs(writes, writes)?)?;
-        Ok(Self { flow, all })
-    }
-}
 
 object! {
     /// A schedule: a tree of bands and sequences over the instances of statements.

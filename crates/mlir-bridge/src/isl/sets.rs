@@ -308,6 +308,8 @@ operations! { UnionMap:
     range() -> UnionSet = isl_union_map_range;
     /// Where it starts.
     domain() -> UnionSet = isl_union_map_domain;
+    /// All pairs that the equations hold of that hold of its own, for each two spaces of points.
+    affine_hull() -> UnionMap = isl_union_map_affine_hull;
     /// How far each pair is apart.
     deltas() -> UnionSet = isl_union_map_deltas;
     /// From points to those that the other relation, likewise to times, puts later.
