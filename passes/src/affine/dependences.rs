@@ -5,7 +5,7 @@
 //!          for i: a[i] = b[i];                       S1[t, i] before S0[t', i + 1] and S0[t', i - 1]: t' > t
 //! ```
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use mlir_bridge::isl::{Context, Error, UnionMap, UnionSet};
 
@@ -17,6 +17,8 @@ pub struct Dependences {
     pub flow: UnionMap,
     /// All of them: from writes to reads, from reads to writes and from writes to writes.
     pub all: UnionMap,
+    /// The statements that they are from and to.
+    statements: BTreeSet<[usize; 2]>,
 }
 
 /// The accesses of a statement to one element in each round.
@@ -41,7 +43,7 @@ impl Dependences {
         let places = places(description, domain, accesses)?;
         let mut orders = HashMap::new();
         let none = UnionMap::parse(context, "{ }")?;
-        let (mut flow, mut all) = (none.clone(), none);
+        let (mut flow, mut all, mut statements) = (none.clone(), none, BTreeSet::new());
         for (from, to) in places.iter().flat_map(|from| places.iter().map(move |to| (from, to))) {
             if from.array != to.array || !(from.writes || to.writes) {
                 continue;
@@ -55,12 +57,30 @@ impl Dependences {
             };
             let Some(order) = order else { continue };
             let pairs = from.relation.apply_range(&to.relation.reverse()?)?.intersect(order)?;
+            if pairs.is_empty()? {
+                continue;
+            }
+            statements.insert([from.statement, to.statement]);
             all = all.union(&pairs)?;
             if from.writes && to.reads {
                 flow = flow.union(&pairs)?;
             }
         }
-        Ok(Self { flow, all })
+        Ok(Self { flow, all, statements })
+    }
+
+    /// Whether each of `count` statements is before as well as behind each other one, by way of further ones: a strongly connected component.
+    pub fn are_circular(&self, count: usize) -> bool {
+        let reached = |[from, to]: [usize; 2]| {
+            let mut reached = BTreeSet::from([0]);
+            let mut left = vec![0];
+            while let Some(statement) = left.pop() {
+                let next = self.statements.iter().filter(|pair| pair[from] == statement).map(|pair| pair[to]);
+                left.extend(next.filter(|next| reached.insert(*next)).collect::<Vec<_>>());
+            }
+            reached.len()
+        };
+        reached([0, 1]) == count && reached([1, 0]) == count
     }
 }
 

@@ -47,7 +47,7 @@ impl Problem {
         let schedule = match rounds {
             Some(rounds) => rounds,
             None => {
-                let (context, Dependences { all, flow }) = (domain.context(), dependences);
+                let (context, Dependences { all, flow, .. }) = (domain.context(), dependences);
                 context.prefer_tilable(tilable);
                 let schedule = Schedule::compute(general, all, all, flow);
                 context.prefer_tilable(false);

@@ -1,4 +1,4 @@
-//! Nests whose outermost loop has to go round by round, while all that a round does may be done in parallel.
+//! Nests whose outermost loop has to go round by round for all of its statements, while each does in parallel what it does in a round.
 //!
 //! ```text
 //!   for t: for i: b[i] = f(a[i - 1], a[i + 1]);      host: for t: launch of threads i; launch of threads i
@@ -26,7 +26,10 @@ pub fn schedule(
     dependences: &Dependences,
 ) -> Result<Option<Schedule>, Reason> {
     let Some(variable) = outermost(description) else { return Ok(None) };
-    let Dependences { all, flow } = dependences;
+    if !dependences.are_circular(description.statements.len()) {
+        return Ok(None);
+    }
+    let Dependences { all, flow, .. } = dependences;
     let context = domain.context();
     let parse = |text: &str| UnionMap::parse(context, text);
     let name = variable_name(variable);
@@ -38,12 +41,17 @@ pub fn schedule(
     }
     let none = parse("{ }")?;
     let same = all.affine_hull()?;
-    match Schedule::compute(domain, &same, &same, &none) {
-        // What has to be the same has no order that carries it.
-        Err(Error::Failed(_)) => {}
+    context.schedule_whole(true);
+    let apart = Schedule::compute(domain, &none, &same, &none);
+    context.schedule_whole(false);
+    let has_same = match apart {
+        Ok(apart) => has_same(&apart.root()?.child()?)?,
+        // There is nothing to carry.
+        Err(Error::Failed(_)) => false,
         Err(Error::Budget) => return Err(Reason::Budget),
-        Ok(apart) if has_parallel(&apart.root()?.child()?)? => return Ok(None),
-        Ok(_) => {}
+    };
+    if has_same {
+        return Ok(None);
     }
     let round = UnionSet::parse(context, &format!("[{ROUND}] -> {{ [{ROUND}] }}"))?;
     let round = round.apply(&rounds.reverse()?)?.intersect(domain)?;
@@ -54,16 +62,16 @@ pub fn schedule(
         return Ok(None);
     }
     let place = Schedule::unordered(domain)?.root()?.child()?;
-    let place = place.insert_band(&rounds.intersect_domain(domain)?, &[false], false)?.child()?;
+    let place = place.insert_band(&rounds, &[false], false)?.child()?;
     let copy = Copy { values: Set::parse(context, "{ : }")?, names: vec![ROUND.into()] };
     Ok(Some(copy.below(&inner, place)?.schedule()?))
 }
 
-/// Whether an outermost band has a dimension that carries nothing.
-fn has_parallel(node: &Node) -> Result<bool, Error> {
+/// Whether there is a dimension that is the same at both ends of all that is related. Where there is none isl takes statements one after the other.
+fn has_same(node: &Node) -> Result<bool, Error> {
     match node.step() {
         Step::Band => Ok(coincident(node)? > 0),
-        _ => node.children()?.iter().try_fold(false, |has, child| Ok(has || has_parallel(child)?)),
+        step => Ok(step != Step::Sequence),
     }
 }
 

@@ -98,6 +98,13 @@ impl Context {
         let _ = unsafe { raw::isl_options_set_schedule_outer_coincidence(self.raw(), i32::from(!tilable)) };
     }
 
+    /// Whether schedules that are computed from now on have bands of all statements that have to do with one another, or of those alone that are
+    /// before as well as behind one another.
+    pub fn schedule_whole(&self, whole: bool) {
+        // SAFETY: a live context with an option that it has from the start.
+        let _ = unsafe { raw::isl_options_set_schedule_whole_component(self.raw(), i32::from(whole)) };
+    }
+
     fn raw(&self) -> *mut raw::isl_ctx {
         self.0.0
     }
