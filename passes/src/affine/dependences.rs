@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use mlir_bridge::isl::{Context, Error, UnionMap, UnionSet};
 
-use crate::affine::Description;
+use crate::affine::{Description, accesses::Access};
 
 /// What must stay in order.
 pub struct Dependences {
@@ -40,7 +40,24 @@ impl Dependences {
     /// isl's budget is spent.
     pub fn of(description: &Description<'_>, domain: &UnionSet, accesses: &[UnionMap]) -> Result<Self, Error> {
         let context = domain.context();
-        let places = places(description, domain, accesses)?;
+        Self::between(context, description, &places(description, domain, accesses, |_| true)?)
+    }
+
+    /// Those of one array alone.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn of_array(
+        description: &Description<'_>,
+        domain: &UnionSet,
+        accesses: &[UnionMap],
+        array: usize,
+    ) -> Result<Self, Error> {
+        let places = places(description, domain, accesses, |access| access.array == array)?;
+        Self::between(domain.context(), description, &places)
+    }
+
+    fn between(context: &Context, description: &Description<'_>, places: &[Place]) -> Result<Self, Error> {
         let mut orders = HashMap::new();
         let none = UnionMap::parse(context, "{ }")?;
         let (mut flow, mut all, mut statements) = (none.clone(), none, BTreeSet::new());
@@ -84,15 +101,16 @@ impl Dependences {
     }
 }
 
-/// All accesses, those of a statement to the same elements together.
+/// Some accesses, those of a statement to the same elements together.
 fn places(
     description: &Description<'_>,
     domain: &UnionSet,
     accesses: &[UnionMap],
+    some: impl Fn(&Access<'_>) -> bool,
 ) -> Result<Vec<Place>, Error> {
     let mut places: Vec<Place> = Vec::new();
     for (statement, what) in description.statements.iter().enumerate() {
-        for number in what.accesses.clone() {
+        for number in what.accesses.clone().filter(|number| some(&description.accesses[*number])) {
             let access = &description.accesses[number];
             let elements = description.element_of_instance(statement, access);
             let same = places.iter_mut().find(|place| place.statement == statement && place.elements == elements);
@@ -110,11 +128,7 @@ fn places(
 }
 
 /// From instances of the first statement to those of the second one that come later, if any do.
-fn order(
-    context: &Context,
-    description: &Description<'_>,
-    [from, to]: [usize; 2],
-) -> Result<Option<UnionMap>, Error> {
+fn order(context: &Context, description: &Description<'_>, [from, to]: [usize; 2]) -> Result<Option<UnionMap>, Error> {
     let later = later(&description.statements[from].times, &description.statements[to].times);
     let renamed = description.instance(to).replace('i', "j");
     let pairs: Vec<String> =

@@ -60,7 +60,7 @@ fn say(function: Op<'_>, description: &Description<'_>, schedules: Option<u64>) 
     let Some(steps) = schedules else { return };
     let patience = Patience::default();
     let wishes = Wishes { for_processors: false, tiling: &Tiling::Never, superposition: Superposition::Single };
-    match plan(&Context::new(steps), description, wishes, &patience.limits(false)) {
+    match plan(&Context::new(steps), description, wishes, &patience.limits()) {
         Ok(plan) => plan.tree.lines().for_each(|line| function.remark(format!("schedule: {line}"))),
         Err(reason) => function.remark(format!("not parallel: {reason}")),
     }

@@ -106,7 +106,8 @@ fn with(sum: &Poly, variable: usize) -> impl Iterator<Item = (usize, i64)> {
         .map(|(product, factor)| (product.params.len(), factor))
 }
 
-fn has(sum: &Poly, variable: usize) -> bool {
+/// Whether a variable is in a sum.
+pub fn has(sum: &Poly, variable: usize) -> bool {
     with(sum, variable).next().is_some()
 }
 

@@ -9,8 +9,10 @@ use std::time::Duration;
 /// The time of a processor that isl may take for a nest.
 pub struct Limits<'p> {
     patience: &'p Patience,
-    /// For its dependences and its schedule, thousands of times what most take.
+    /// For a schedule that isl finds, hundreds of times what most take: lines and what is written stand in for it.
     pub schedule: Duration,
+    /// For what stands in.
+    pub simple: Duration,
     /// For mapping it in a way that another one stands in for.
     pub way: Duration,
 }
@@ -19,21 +21,21 @@ impl Limits<'_> {
     /// The nest took so many seconds.
     pub fn spend(&self, seconds: f64) {
         let Patience(left) = self.patience;
-        left.set(left.get() - (seconds - USUAL).max(0.0));
+        left.set(left.get() - (seconds - FREE).max(0.0));
     }
 }
 
-/// For a nest of which nothing becomes otherwise.
-const ALONE: Duration = Duration::from_secs(4);
-/// Where something else stands in: its parts, or a simpler way.
-const FIRST: Duration = Duration::from_secs(1);
-/// Where too much was spent.
-const LEAST: Duration = Duration::from_millis(500);
+/// The limits of [`Limits::schedule`] and [`Limits::way`].
+const USUAL: [Duration; 2] = [Duration::from_millis(600), Duration::from_secs(1)];
+/// The same where too much was spent.
+const LEAST: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(500)];
+/// That of [`Limits::simple`].
+const SIMPLE: Duration = Duration::from_secs(4);
 
 /// What a nest may take without using up anything, in seconds.
-const USUAL: f64 = 0.2;
+const FREE: f64 = 0.2;
 /// What the nests of a file may take beyond that, in seconds.
-const ALL: f64 = 4.0;
+const ALL: f64 = 2.0;
 
 /// What is left for the nests of a file.
 pub struct Patience(Cell<f64>);
@@ -45,11 +47,10 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// What the next nest may take; of a row of nests each is tried alone afterwards.
-    pub fn limits(&self, is_row: bool) -> Limits<'_> {
-        let is_spent = self.0.get() <= 0.0;
-        let of = |usual| if is_spent { LEAST } else { usual };
-        Limits { patience: self, schedule: of(if is_row { FIRST } else { ALONE }), way: of(FIRST) }
+    /// What the next nest may take.
+    pub fn limits(&self) -> Limits<'_> {
+        let [schedule, way] = if self.0.get() <= 0.0 { LEAST } else { USUAL };
+        Limits { patience: self, schedule, simple: SIMPLE, way }
     }
 }
 
@@ -60,16 +61,16 @@ mod tests {
     #[test]
     fn usual_nests_use_up_nothing() {
         let patience = Patience::default();
-        (0..1000).for_each(|_| patience.limits(true).spend(USUAL));
-        assert_eq!([true, false].map(|is_row| patience.limits(is_row).schedule), [FIRST, ALONE]);
+        (0..1000).for_each(|_| patience.limits().spend(FREE));
+        assert_eq!(patience.limits().schedule, USUAL[0]);
     }
 
     #[test]
     fn few_nests_may_be_expensive() {
         let patience = Patience::default();
-        patience.limits(false).spend(ALL);
-        assert_eq!(patience.limits(false).schedule, ALONE);
-        patience.limits(false).spend(3.0 * USUAL);
-        assert_eq!(patience.limits(false).schedule, LEAST);
+        patience.limits().spend(ALL);
+        assert_eq!(patience.limits().schedule, USUAL[0]);
+        patience.limits().spend(2.0 * FREE);
+        assert_eq!(patience.limits().schedule, LEAST[0]);
     }
 }

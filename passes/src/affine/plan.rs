@@ -25,6 +25,7 @@ use crate::affine::{
     teams::{Superposition, Team},
     threads::{OnChip, first_of_block},
     waves::{Tiling, Waves, is_wave, waves},
+    written::Written,
 };
 
 /// What the host does.
@@ -147,8 +148,8 @@ pub struct Plan {
     pub grids: Vec<(Weight, Vec<u32>)>,
 }
 
-/// Nests of more statements than this are lines where there are such and few threads are enough: isl's schedule takes longer than all else of a
-/// compilation.
+/// Nests of more statements than this are lines, or as they are written, where few threads are enough: isl's schedule takes longer than all else of
+/// a compilation.
 const FEW_STATEMENTS: usize = 8;
 /// So many dimensions a grid has.
 const MOST_DIMENSIONS: usize = 3;
@@ -196,38 +197,54 @@ pub fn plan(
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
     let lines = Lines::of(description);
-    let of = |lines: Option<&Lines>| {
-        let (plan, taken) = limited(limits.schedule, || planned(context, description, lines, wishes, limits));
+    let of = |origin: Origin<'_>| {
+        let limit = if matches!(origin, Origin::Found) { limits.schedule } else { limits.simple };
+        let (plan, taken) = limited(limit, || planned(context, description, origin, wishes, limits));
         limits.spend(taken);
         timing::add(STEPS, SCHEDULES, taken);
         plan
     };
-    match lines {
-        None => of(None),
-        Some(lines) if description.is_large() => of(Some(&lines)),
-        Some(lines) if wishes.for_processors && description.statements.len() > FEW_STATEMENTS => {
-            of(Some(&lines)).ok().filter(has_threads_enough).map_or_else(|| of(None), Ok)
+    let simple = lines.as_ref().map_or(Origin::Written { some: true }, Origin::Lines);
+    if description.is_large() {
+        return of(simple);
+    }
+    let mut is_too_long = false;
+    if wishes.for_processors && description.statements.len() > FEW_STATEMENTS {
+        match lines.as_ref().map_or_else(|| of(Origin::Written { some: false }), |lines| of(Origin::Lines(lines))) {
+            Ok(plan) if lines.is_none() || has_threads_enough(&plan) => return Ok(plan),
+            plan => is_too_long = matches!(plan, Err(Reason::Budget)),
         }
-        // isl finds more threads.
-        Some(lines) => match of(None) {
-            Err(Reason::Budget) => of(Some(&lines)),
-            plan => plan,
-        },
+    }
+    // isl finds more threads.
+    match of(Origin::Found) {
+        Err(Reason::Budget) if !is_too_long => of(simple).map_err(|_| Reason::Budget),
+        plan => plan,
     }
 }
 
-/// A plan of lines, or of what isl makes of the nest.
+/// Where the schedule of a nest is from.
+#[derive(Clone, Copy)]
+enum Origin<'l> {
+    /// isl's schedule.
+    Found,
+    /// Lines.
+    Lines(&'l Lines),
+    /// What is written, where none of its loops is left to one thread, or where just some are not.
+    Written { some: bool },
+}
+
+/// A plan by some schedule.
 fn planned(
     context: &Context,
     description: &Description<'_>,
-    lines: Option<&Lines>,
+    origin: Origin<'_>,
     wishes: Wishes<'_>,
     limits: &Limits<'_>,
 ) -> Result<Plan, Reason> {
     let sets = Sets::of(context, description)?;
     // Neither depends on the schedule.
-    let totals = || Ok((sets.footprints(description)?, sets.work(description)?));
-    let schedule = || Scheduled::of(description, &sets, lines)?.planned(wishes, limits);
+    let totals = || Ok((sets.footprints(description, wishes.for_processors)?, sets.work(description)?));
+    let schedule = || Scheduled::of(description, &sets, origin)?.planned(wishes, limits);
     let ((totals, _), plan) = beside(limits.way, totals, schedule);
     let (plan, (footprints, work)) = (plan?, totals?);
     checked(Plan { footprints, work, ..plan }, description)
@@ -245,15 +262,24 @@ struct Scheduled<'d, 'c> {
 }
 
 impl<'d, 'c> Scheduled<'d, 'c> {
-    fn of(description: &'d Description<'c>, sets: &'d Sets, lines: Option<&Lines>) -> Result<Self, Reason> {
+    fn of(description: &'d Description<'c>, sets: &'d Sets, origin: Origin<'_>) -> Result<Self, Reason> {
         let reducible = reducible(sets.domain.context(), description)?;
-        if let Some(lines) = lines {
-            let schedule = lines.schedule(description, sets)?;
-            return Ok(Self { description, sets, problem: None, schedule, reducible });
-        }
-        let problem = Problem::of(description, sets)?;
-        let schedule = problem.schedule(description, false)?;
-        Ok(Self { description, sets, problem: Some(problem), schedule, reducible })
+        let (problem, schedule) = match origin {
+            Origin::Found => {
+                let problem = Problem::of(description, sets)?;
+                let schedule = problem.schedule(description, false)?;
+                (Some(problem), schedule)
+            }
+            Origin::Lines(lines) => (None, lines.schedule(description, sets)?),
+            Origin::Written { some } => {
+                let written = Written::of(description, sets)?;
+                if !some && !written.has_threads() {
+                    return Err(Reason::Sequential);
+                }
+                (None, written.schedule(description, &sets.domain)?)
+            }
+        };
+        Ok(Self { description, sets, problem, schedule, reducible })
     }
 
     /// A plan, with nothing of the nest as a whole yet.

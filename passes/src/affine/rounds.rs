@@ -11,7 +11,9 @@
 
 use mlir_bridge::isl::{Error, Node, Schedule, Set, Step, UnionMap, UnionSet};
 
-use crate::affine::{Description, Reason, dependences::Dependences, plan::coincident, poly::variable_name, sizes::Copy};
+use crate::affine::{
+    Description, Reason, dependences::Dependences, plan::coincident, poly::variable_name, sizes::Copy,
+};
 
 /// What the round that all is within is called.
 const ROUND: &str = "r";
@@ -33,7 +35,8 @@ pub fn schedule(
     let context = domain.context();
     let parse = |text: &str| UnionMap::parse(context, text);
     let name = variable_name(variable);
-    let rounds = (0..description.statements.len()).map(|number| format!("{} -> [{name}]", description.instance(number)));
+    let rounds =
+        (0..description.statements.len()).map(|number| format!("{} -> [{name}]", description.instance(number)));
     let rounds = parse(&format!("{{ {} }}", rounds.collect::<Vec<_>>().join("; ")))?;
     let between = rounds.reverse()?.apply_range(all)?.apply_range(&rounds)?;
     if between.is_subset(&parse("{ [o] -> [o] }")?)? {

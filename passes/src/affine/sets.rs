@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::affine::{
     Array, Description, Reason,
+    accesses::Base,
     numbers::Assumption,
     poly::variable_name,
     sizes::{Sizes, is_of_types},
@@ -27,7 +28,7 @@ pub struct Range {
 /// The elements of an array that are accessed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Footprint {
-    /// When there are any.
+    /// When there are any that are known.
     pub exists: Term,
     /// The subscripts of the first.
     pub first: Vec<Term>,
@@ -80,11 +81,12 @@ impl Sets {
         Ok(Self { known, holds, domain, accesses })
     }
 
-    /// The elements of each array.
+    /// The elements of each array. On processors, which copy nothing, it is of no matter where those of variables end: no two of these overlap.
     ///
     /// # Errors
     /// isl's budget is spent.
-    pub fn footprints(&self, description: &Description<'_>) -> Result<Vec<Footprint>, Reason> {
+    pub fn footprints(&self, description: &Description<'_>, for_processors: bool) -> Result<Vec<Footprint>, Reason> {
+        let are_variables = description.arrays.iter().all(|array| matches!(array.base, Base::Variable(_)));
         let none = self.domain.context().no_instances()?;
         let of = |(number, array): (usize, &Array<'_>)| {
             let names: Vec<String> = (0..array.strides.len()).map(|at| format!("o{at}")).collect();
@@ -94,9 +96,13 @@ impl Sets {
             };
             let (writes, is_certain) =
                 (accesses().any(|(access, _)| access.writes), accesses().all(|(access, _)| access.is_certain));
-            let mine = accesses().try_fold(none.clone(), |all, (_, elements)| {
-                all.union(&elements.intersect_domain(&self.domain)?.range()?)
-            })?;
+            let mine = if for_processors && are_variables {
+                none.clone()
+            } else {
+                accesses().try_fold(none.clone(), |all, (_, elements)| {
+                    all.union(&elements.intersect_domain(&self.domain)?.range()?)
+                })?
+            };
             if mine.is_empty()? {
                 let exists = Term::Number(0);
                 return Ok(Footprint { exists, first: vec![], last: vec![], writes, is_certain });

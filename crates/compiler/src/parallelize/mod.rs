@@ -373,7 +373,7 @@ impl Writer<'_> {
         let description = describe(function)?;
         show(dump, "description", &description.lines().join("\n"));
         let context = isl::Context::new(BUDGET);
-        let limits = self.patience.limits(!region.members.is_empty());
+        let limits = self.patience.limits();
         let for_processors = is_processor(source);
         let wishes = Wishes { for_processors, tiling: &tiling(source), superposition: superposition(source) };
         let planned = || plan(&context, &description, wishes, &limits);

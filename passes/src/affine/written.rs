@@ -1,0 +1,263 @@
+//! Nests as they are written: no loop is moved, and which of them run in parallel is asked of the dependences.
+//!
+//! ```text
+//!   for m in 0 .. 2:                                  host: for m, i: launch of threads j, k
+//!     for i: for j, k: a[m][i + 1][j][k] -= ...;            for m: launch of threads j, k
+//!     for j, k: a[m][n][j][k] = ...;
+//! ```
+//!
+//! For isl to find a schedule takes linear programs of all statements, which are too large for some nests; this takes a question for each loop. Programs
+//! have most of their parallel loops where threads are to be, and those that were written for one processor have their outer ones there.
+
+use std::collections::{HashMap, hash_map::Entry};
+
+use mlir_bridge::isl::{Context, Error, Node, Schedule, UnionMap, UnionSet};
+
+use crate::affine::{
+    Description, Reason,
+    accesses::Access,
+    dependences::Dependences,
+    lines::has,
+    poly::{Poly, variable_name},
+    sets::Sets,
+};
+
+/// Loops of fewer rounds altogether are no threads where there are parallel loops within them.
+const FEW_ROUNDS: u64 = 64;
+
+/// The loops of a nest.
+pub enum Written {
+    /// A statement.
+    Leaf,
+    /// Loops, one within the other, of which these run in parallel.
+    Loops(Vec<(usize, bool)>, Box<Written>),
+    /// One after the other, with the statements of each.
+    Parts(Vec<(Vec<usize>, Written)>),
+}
+
+impl Written {
+    /// The loops of what is described.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn of(description: &Description<'_>, sets: &Sets) -> Result<Self, Reason> {
+        let all: Vec<usize> = (0..description.statements.len()).collect();
+        let mut loops = Loops { description, sets, dependences: HashMap::new() };
+        let mut written = loops.below(&all, 0, &mut Vec::new())?;
+        written.widen(description);
+        Ok(written)
+    }
+
+    /// Whether there is a parallel loop.
+    fn is_parallel(&self) -> bool {
+        match self {
+            Self::Leaf => false,
+            Self::Loops(loops, body) => loops.iter().any(|(_, parallel)| *parallel) || body.is_parallel(),
+            Self::Parts(parts) => parts.iter().any(|(_, part)| part.is_parallel()),
+        }
+    }
+
+    /// Whether no loop is left to one thread alone.
+    pub fn has_threads(&self) -> bool {
+        match self {
+            Self::Leaf => true,
+            Self::Loops(loops, body) => {
+                loops.iter().any(|(_, parallel)| *parallel) || (!matches!(**body, Self::Leaf) && body.has_threads())
+            }
+            Self::Parts(parts) => parts.iter().all(|(_, part)| part.has_threads()),
+        }
+    }
+
+    /// Leaves the threads to inner loops where outer ones have few rounds.
+    fn widen(&mut self, description: &Description<'_>) {
+        match self {
+            Self::Leaf => {}
+            Self::Parts(parts) => parts.iter_mut().for_each(|(_, part)| part.widen(description)),
+            Self::Loops(loops, body) => {
+                body.widen(description);
+                let mut first = 0;
+                while let Some(from) = loops[first..].iter().position(|(_, parallel)| *parallel).map(|at| first + at) {
+                    let to =
+                        loops[from..].iter().position(|(_, parallel)| !parallel).map_or(loops.len(), |at| from + at);
+                    let counts = loops[from..to].iter().map(|(variable, _)| count(description, *variable));
+                    let is_few = counts.product::<Option<u64>>().is_some_and(|count| count < FEW_ROUNDS);
+                    let is_parallel_below = loops[to..].iter().any(|(_, parallel)| *parallel) || body.is_parallel();
+                    if !is_few || !is_parallel_below {
+                        break;
+                    }
+                    loops[from..to].iter_mut().for_each(|(_, parallel)| *parallel = false);
+                    first = to;
+                }
+            }
+        }
+    }
+
+    /// The same as a schedule of `domain`.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn schedule(&self, description: &Description<'_>, domain: &UnionSet) -> Result<Schedule, Reason> {
+        let all: Vec<usize> = (0..description.statements.len()).collect();
+        let place = Schedule::unordered(domain)?.root()?.child()?;
+        Ok(self.insert(domain.context(), description, &all, place)?.schedule()?)
+    }
+
+    /// Inserts it at `place`; gives the place again.
+    fn insert(
+        &self,
+        context: &Context,
+        description: &Description<'_>,
+        statements: &[usize],
+        place: Node,
+    ) -> Result<Node, Error> {
+        match self {
+            Self::Leaf => Ok(place),
+            Self::Parts(parts) => {
+                let filters = parts.iter().map(|(part, _)| instances(description, part, context));
+                let mut place = place.insert_parts(&filters.collect::<Result<Vec<_>, _>>()?, true)?;
+                for (at, (part, written)) in parts.iter().enumerate() {
+                    let below = place.child_at(at)?.child()?;
+                    place = written.insert(context, description, part, below)?.parent()?.parent()?;
+                }
+                Ok(place)
+            }
+            Self::Loops(loops, body) => {
+                let mut place = place;
+                let bands: Vec<&[(usize, bool)]> = loops.chunk_by(|(_, one), (_, other)| *one && *other).collect();
+                for band in &bands {
+                    let names: Vec<String> = band.iter().map(|(variable, _)| variable_name(*variable)).collect();
+                    let times = times(description, statements, &names, context)?;
+                    let coincident: Vec<bool> = band.iter().map(|(_, parallel)| *parallel).collect();
+                    place = place.insert_band(&times, &coincident, coincident[0])?.child()?;
+                }
+                place = body.insert(context, description, statements, place)?;
+                bands.iter().try_fold(place, |place, _| place.parent())
+            }
+        }
+    }
+}
+
+/// How often a loop goes round, where its bounds are numbers.
+fn count(description: &Description<'_>, variable: usize) -> Option<u64> {
+    let name = variable_name(variable);
+    let statement = description.statements.iter().find(|statement| statement.scope.variables.contains(&variable))?;
+    statement.scope.constraints.iter().find_map(|text| {
+        let (low, high) = text.split_once(&format!(" <= {name} < "))?;
+        u64::try_from(high.parse::<i64>().ok()? - low.parse::<i64>().ok()?).ok()
+    })
+}
+
+/// The instances of statements.
+fn instances(description: &Description<'_>, statements: &[usize], context: &Context) -> Result<UnionSet, Error> {
+    let all: Vec<String> = statements.iter().map(|statement| description.instance(*statement)).collect();
+    UnionSet::parse(context, &format!("{{ {} }}", all.join("; ")))
+}
+
+/// From instances of statements to values of variables of loops around them.
+fn times(
+    description: &Description<'_>,
+    statements: &[usize],
+    names: &[String],
+    context: &Context,
+) -> Result<UnionMap, Error> {
+    let all =
+        statements.iter().map(|statement| format!("{} -> [{}]", description.instance(*statement), names.join(", ")));
+    UnionMap::parse(context, &format!("{{ {} }}", all.collect::<Vec<_>>().join("; ")))
+}
+
+/// The loops of a nest of which it is asked whether they run in parallel.
+struct Loops<'d, 'c> {
+    description: &'d Description<'c>,
+    sets: &'d Sets,
+    /// Pairs of instances of the arrays that were asked about.
+    dependences: HashMap<usize, UnionMap>,
+}
+
+impl Loops<'_, '_> {
+    /// What is at a place of the times of statements, and behind it, within loops with such variables.
+    fn below(&mut self, statements: &[usize], mut place: usize, around: &mut Vec<usize>) -> Result<Written, Reason> {
+        let (mut loops, outer) = (Vec::new(), around.len());
+        let body = loop {
+            let mut parts: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+            for statement in statements {
+                let time = self.description.statements[*statement].times.get(place).map(String::as_str);
+                match parts.last_mut().filter(|(last, _)| *last == time) {
+                    Some((_, part)) => part.push(*statement),
+                    None => parts.push((time, vec![*statement])),
+                }
+            }
+            match parts[..] {
+                [(None, _)] => break Written::Leaf,
+                [(Some(time), _)] => {
+                    place += 1;
+                    if let Some(variable) = time.strip_prefix('i').and_then(|number| number.parse().ok()) {
+                        loops.push((variable, self.is_parallel(statements, variable, around)?));
+                        around.push(variable);
+                    }
+                }
+                _ => {
+                    let part = |(_, part): (_, Vec<usize>)| {
+                        let written = self.below(&part, place, around)?;
+                        Ok::<_, Reason>((part, written))
+                    };
+                    break Written::Parts(parts.into_iter().map(part).collect::<Result<_, _>>()?);
+                }
+            }
+        };
+        around.truncate(outer);
+        Ok(if loops.is_empty() { body } else { Written::Loops(loops, Box::new(body)) })
+    }
+
+    /// Whether no two rounds of a loop have to stay in order, in one round of those around.
+    fn is_parallel(&mut self, statements: &[usize], variable: usize, around: &[usize]) -> Result<bool, Reason> {
+        let Description { accesses, arrays, .. } = self.description;
+        let of = |statement: &usize| self.description.statements[*statement].accesses.clone();
+        let body: Vec<&Access<'_>> = statements.iter().flat_map(of).map(|number| &accesses[number]).collect();
+        for array in 0..arrays.len() {
+            let all: Vec<&Access<'_>> = body.iter().copied().filter(|access| access.array == array).collect();
+            let is_written = all.iter().any(|access| access.writes);
+            if is_written
+                && !are_apart(&all, variable, around)
+                && self.are_related(statements, variable, around, array)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether some accesses to an array are in two rounds of a loop and one of those around.
+    fn are_related(
+        &mut self,
+        statements: &[usize],
+        variable: usize,
+        around: &[usize],
+        array: usize,
+    ) -> Result<bool, Error> {
+        let Self { description, sets: Sets { domain, accesses, .. }, dependences } = self;
+        let context = domain.context();
+        let pairs = match dependences.entry(array) {
+            Entry::Occupied(pairs) => pairs.into_mut(),
+            Entry::Vacant(place) => place.insert(Dependences::of_array(description, domain, accesses, array)?.all),
+        };
+        let rounds = times(description, statements, &[variable_name(variable)], context)?;
+        let names: Vec<String> = around.iter().copied().map(variable_name).collect();
+        let round = UnionSet::parse(context, &format!("[{0}] -> {{ [{0}] }}", names.join(", ").replace('i', "r")))?;
+        let round = round.apply(&times(description, statements, &names, context)?.reverse()?)?;
+        let pairs = pairs.intersect_domain(&round)?.intersect_range(&round)?;
+        let between = rounds.reverse()?.apply_range(&pairs)?.apply_range(&rounds)?;
+        between.is_subset(&UnionMap::parse(context, "{ [o] -> [o] }")?).map(|same| !same)
+    }
+}
+
+/// Whether two rounds of a loop never access one element of an array in one round of those around: one of its subscripts is the same everywhere, and
+/// another one in each round.
+fn are_apart(accesses: &[&Access<'_>], variable: usize, around: &[usize]) -> bool {
+    let Some((first, others)) = accesses.split_first() else { return true };
+    let is_alone = |sum: &Poly| {
+        let mut variables = sum.terms().filter_map(|(product, _)| product.variable);
+        has(sum, variable) && variables.all(|other| other == variable || around.contains(&other))
+    };
+    let mut sums = first.sums.iter().enumerate();
+    sums.any(|(at, sum)| is_alone(sum) && others.iter().all(|other| other.sums[at] == *sum))
+}
