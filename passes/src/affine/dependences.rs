@@ -22,14 +22,16 @@ pub struct Dependences {
 }
 
 /// The accesses of a statement to one element in each round.
-struct Place {
+pub struct Place {
     statement: usize,
     array: usize,
     /// Which elements, as isl has it.
     elements: String,
     reads: bool,
-    writes: bool,
-    relation: UnionMap,
+    /// Whether one of them stores.
+    pub writes: bool,
+    /// From instances to the element.
+    pub relation: UnionMap,
 }
 
 impl Dependences {
@@ -40,24 +42,7 @@ impl Dependences {
     /// isl's budget is spent.
     pub fn of(description: &Description<'_>, domain: &UnionSet, accesses: &[UnionMap]) -> Result<Self, Error> {
         let context = domain.context();
-        Self::between(context, description, &places(description, domain, accesses, |_| true)?)
-    }
-
-    /// Those of one array alone.
-    ///
-    /// # Errors
-    /// isl's budget is spent.
-    pub fn of_array(
-        description: &Description<'_>,
-        domain: &UnionSet,
-        accesses: &[UnionMap],
-        array: usize,
-    ) -> Result<Self, Error> {
-        let places = places(description, domain, accesses, |access| access.array == array)?;
-        Self::between(domain.context(), description, &places)
-    }
-
-    fn between(context: &Context, description: &Description<'_>, places: &[Place]) -> Result<Self, Error> {
+        let places = places(description, domain, accesses, |_, _| true)?;
         let mut orders = HashMap::new();
         let none = UnionMap::parse(context, "{ }")?;
         let (mut flow, mut all, mut statements) = (none.clone(), none, BTreeSet::new());
@@ -101,16 +86,19 @@ impl Dependences {
     }
 }
 
-/// Some accesses, those of a statement to the same elements together.
-fn places(
+/// Some accesses of statements, those of a statement to the same elements together.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn places(
     description: &Description<'_>,
     domain: &UnionSet,
     accesses: &[UnionMap],
-    some: impl Fn(&Access<'_>) -> bool,
+    some: impl Fn(usize, &Access<'_>) -> bool,
 ) -> Result<Vec<Place>, Error> {
     let mut places: Vec<Place> = Vec::new();
     for (statement, what) in description.statements.iter().enumerate() {
-        for number in what.accesses.clone().filter(|number| some(&description.accesses[*number])) {
+        for number in what.accesses.clone().filter(|number| some(statement, &description.accesses[*number])) {
             let access = &description.accesses[number];
             let elements = description.element_of_instance(statement, access);
             let same = places.iter_mut().find(|place| place.statement == statement && place.elements == elements);

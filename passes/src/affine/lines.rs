@@ -126,7 +126,7 @@ fn are_apart(accesses: &[&Access<'_>], variable: usize) -> bool {
 }
 
 /// Whether neighbouring rounds of a loop access neighbouring elements, or the same.
-fn is_beside(access: &Access<'_>, variable: usize) -> bool {
+pub fn is_beside(access: &Access<'_>, variable: usize) -> bool {
     access.sums.split_last().is_none_or(|(last, others)| {
         with(last, variable).all(|(params, factor)| params == 0 && factor.abs() == 1)
             && !others.iter().any(|sum| has(sum, variable))

@@ -198,26 +198,24 @@ pub fn plan(
 ) -> Result<Plan, Reason> {
     let lines = Lines::of(description);
     let of = |origin: Origin<'_>| {
-        let limit = if matches!(origin, Origin::Found) { limits.schedule } else { limits.simple };
+        let limit = if matches!(origin, Origin::Found { .. }) { limits.schedule } else { limits.simple };
         let (plan, taken) = limited(limit, || planned(context, description, origin, wishes, limits));
         limits.spend(taken);
         timing::add(STEPS, SCHEDULES, taken);
         plan
     };
-    let simple = lines.as_ref().map_or(Origin::Written { some: true }, Origin::Lines);
+    let simple = lines.as_ref().map_or(Origin::Written, Origin::Lines);
     if description.is_large() {
         return of(simple);
     }
-    let mut is_too_long = false;
-    if wishes.for_processors && description.statements.len() > FEW_STATEMENTS {
-        match lines.as_ref().map_or_else(|| of(Origin::Written { some: false }), |lines| of(Origin::Lines(lines))) {
-            Ok(plan) if lines.is_none() || has_threads_enough(&plan) => return Ok(plan),
-            plan => is_too_long = matches!(plan, Err(Reason::Budget)),
+    let is_long = wishes.for_processors && description.statements.len() > FEW_STATEMENTS;
+    if is_long && lines.is_some() {
+        if let Some(plan) = of(simple).ok().filter(has_threads_enough) {
+            return Ok(plan);
         }
     }
-    // isl finds more threads.
-    match of(Origin::Found) {
-        Err(Reason::Budget) if !is_too_long => of(simple).map_err(|_| Reason::Budget),
+    match of(Origin::Found { unless_written: is_long }) {
+        Err(Reason::Budget) => of(simple).map_err(|_| Reason::Budget),
         plan => plan,
     }
 }
@@ -225,12 +223,12 @@ pub fn plan(
 /// Where the schedule of a nest is from.
 #[derive(Clone, Copy)]
 enum Origin<'l> {
-    /// isl's schedule.
-    Found,
+    /// isl finds it, which finds most threads; or it is what is written, where that has threads as they should be.
+    Found { unless_written: bool },
     /// Lines.
     Lines(&'l Lines),
-    /// What is written, where none of its loops is left to one thread, or where just some are not.
-    Written { some: bool },
+    /// What is written.
+    Written,
 }
 
 /// A plan by some schedule.
@@ -265,18 +263,17 @@ impl<'d, 'c> Scheduled<'d, 'c> {
     fn of(description: &'d Description<'c>, sets: &'d Sets, origin: Origin<'_>) -> Result<Self, Reason> {
         let reducible = reducible(sets.domain.context(), description)?;
         let (problem, schedule) = match origin {
-            Origin::Found => {
-                let problem = Problem::of(description, sets)?;
-                let schedule = problem.schedule(description, false)?;
-                (Some(problem), schedule)
-            }
             Origin::Lines(lines) => (None, lines.schedule(description, sets)?),
-            Origin::Written { some } => {
-                let written = Written::of(description, sets)?;
-                if !some && !written.has_threads() {
-                    return Err(Reason::Sequential);
+            Origin::Written => (None, Written::of(description, sets)?.schedule(description, &sets.domain)?),
+            Origin::Found { unless_written } => {
+                let written = if unless_written { Some(Written::of(description, sets)?) } else { None };
+                if let Some(written) = written.filter(|written| written.has_threads(description)) {
+                    (None, written.schedule(description, &sets.domain)?)
+                } else {
+                    let problem = Problem::of(description, sets)?;
+                    let schedule = problem.schedule(description, false)?;
+                    (Some(problem), schedule)
                 }
-                (None, written.schedule(description, &sets.domain)?)
             }
         };
         Ok(Self { description, sets, problem, schedule, reducible })

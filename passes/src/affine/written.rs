@@ -9,15 +9,13 @@
 //! For isl to find a schedule takes linear programs of all statements, which are too large for some nests; this takes a question for each loop. Programs
 //! have most of their parallel loops where threads are to be, and those that were written for one processor have their outer ones there.
 
-use std::collections::{HashMap, hash_map::Entry};
-
 use mlir_bridge::isl::{Context, Error, Node, Schedule, UnionMap, UnionSet};
 
 use crate::affine::{
     Description, Reason,
     accesses::Access,
-    dependences::Dependences,
-    lines::has,
+    dependences::places,
+    lines::{has, is_beside},
     poly::{Poly, variable_name},
     sets::Sets,
 };
@@ -42,7 +40,7 @@ impl Written {
     /// isl's budget is spent.
     pub fn of(description: &Description<'_>, sets: &Sets) -> Result<Self, Reason> {
         let all: Vec<usize> = (0..description.statements.len()).collect();
-        let mut loops = Loops { description, sets, dependences: HashMap::new() };
+        let loops = Loops { description, sets };
         let mut written = loops.below(&all, 0, &mut Vec::new())?;
         written.widen(description);
         Ok(written)
@@ -57,14 +55,30 @@ impl Written {
         }
     }
 
-    /// Whether no loop is left to one thread alone.
-    pub fn has_threads(&self) -> bool {
+    /// Whether no loop is left to one thread alone, and no thread goes along a row that its neighbours go across to.
+    pub fn has_threads(&self, description: &Description<'_>) -> bool {
         match self {
             Self::Leaf => true,
             Self::Loops(loops, body) => {
-                loops.iter().any(|(_, parallel)| *parallel) || (!matches!(**body, Self::Leaf) && body.has_threads())
+                let Some(first) = loops.iter().position(|(_, parallel)| *parallel) else {
+                    return !matches!(**body, Self::Leaf) && body.has_threads(description);
+                };
+                let (threads, rounds): (Vec<_>, Vec<_>) = loops[first..].iter().partition(|(_, parallel)| *parallel);
+                let goes_along = |(variable, _): &(usize, bool)| goes_along(description, *variable);
+                threads.iter().any(goes_along) || !(rounds.iter().any(goes_along) || body.goes_along(description))
             }
-            Self::Parts(parts) => parts.iter().all(|(_, part)| part.has_threads()),
+            Self::Parts(parts) => parts.iter().all(|(_, part)| part.has_threads(description)),
+        }
+    }
+
+    /// Whether one of the loops goes along rows.
+    fn goes_along(&self, description: &Description<'_>) -> bool {
+        match self {
+            Self::Leaf => false,
+            Self::Loops(loops, body) => {
+                loops.iter().any(|(variable, _)| goes_along(description, *variable)) || body.goes_along(description)
+            }
+            Self::Parts(parts) => parts.iter().any(|(_, part)| part.goes_along(description)),
         }
     }
 
@@ -137,6 +151,17 @@ impl Written {
     }
 }
 
+/// Whether most of the accesses that a loop of many rounds has to do with are to neighbouring elements in neighbouring rounds.
+fn goes_along(description: &Description<'_>, variable: usize) -> bool {
+    if count(description, variable).is_some_and(|count| count < FEW_ROUNDS) {
+        return false;
+    }
+    let is_in = |access: &&Access<'_>| access.sums.iter().any(|sum| has(sum, variable));
+    let (beside, others): (Vec<_>, Vec<_>) =
+        description.accesses.iter().filter(is_in).partition(|access| is_beside(access, variable));
+    beside.len() > others.len()
+}
+
 /// How often a loop goes round, where its bounds are numbers.
 fn count(description: &Description<'_>, variable: usize) -> Option<u64> {
     let name = variable_name(variable);
@@ -169,13 +194,11 @@ fn times(
 struct Loops<'d, 'c> {
     description: &'d Description<'c>,
     sets: &'d Sets,
-    /// Pairs of instances of the arrays that were asked about.
-    dependences: HashMap<usize, UnionMap>,
 }
 
 impl Loops<'_, '_> {
     /// What is at a place of the times of statements, and behind it, within loops with such variables.
-    fn below(&mut self, statements: &[usize], mut place: usize, around: &mut Vec<usize>) -> Result<Written, Reason> {
+    fn below(&self, statements: &[usize], mut place: usize, around: &mut Vec<usize>) -> Result<Written, Reason> {
         let (mut loops, outer) = (Vec::new(), around.len());
         let body = loop {
             let mut parts: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
@@ -209,7 +232,7 @@ impl Loops<'_, '_> {
     }
 
     /// Whether no two rounds of a loop have to stay in order, in one round of those around.
-    fn is_parallel(&mut self, statements: &[usize], variable: usize, around: &[usize]) -> Result<bool, Reason> {
+    fn is_parallel(&self, statements: &[usize], variable: usize, around: &[usize]) -> Result<bool, Reason> {
         let Description { accesses, arrays, .. } = self.description;
         let of = |statement: &usize| self.description.statements[*statement].accesses.clone();
         let body: Vec<&Access<'_>> = statements.iter().flat_map(of).map(|number| &accesses[number]).collect();
@@ -228,25 +251,31 @@ impl Loops<'_, '_> {
 
     /// Whether some accesses to an array are in two rounds of a loop and one of those around.
     fn are_related(
-        &mut self,
+        &self,
         statements: &[usize],
         variable: usize,
         around: &[usize],
         array: usize,
     ) -> Result<bool, Error> {
-        let Self { description, sets: Sets { domain, accesses, .. }, dependences } = self;
+        let Self { description, sets: Sets { domain, accesses, .. } } = self;
         let context = domain.context();
-        let pairs = match dependences.entry(array) {
-            Entry::Occupied(pairs) => pairs.into_mut(),
-            Entry::Vacant(place) => place.insert(Dependences::of_array(description, domain, accesses, array)?.all),
-        };
         let rounds = times(description, statements, &[variable_name(variable)], context)?;
         let names: Vec<String> = around.iter().copied().map(variable_name).collect();
         let round = UnionSet::parse(context, &format!("[{0}] -> {{ [{0}] }}", names.join(", ").replace('i', "r")))?;
-        let round = round.apply(&times(description, statements, &names, context)?.reverse()?)?;
-        let pairs = pairs.intersect_domain(&round)?.intersect_range(&round)?;
-        let between = rounds.reverse()?.apply_range(&pairs)?.apply_range(&rounds)?;
-        between.is_subset(&UnionMap::parse(context, "{ [o] -> [o] }")?).map(|same| !same)
+        let round = round.apply(&times(description, statements, &names, context)?.reverse()?)?.intersect(domain)?;
+        let same = UnionMap::parse(context, "{ [o] -> [o] }")?;
+        let is_in = |statement, access: &Access<'_>| access.array == array && statements.contains(&statement);
+        let places = places(description, &round, accesses, is_in)?;
+        for (at, one) in places.iter().enumerate() {
+            let touched = rounds.reverse()?.apply_range(&one.relation)?;
+            for other in places[at..].iter().filter(|other| one.writes || other.writes) {
+                let between = touched.apply_range(&other.relation.reverse()?)?.apply_range(&rounds)?;
+                if !between.is_subset(&same)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 }
 

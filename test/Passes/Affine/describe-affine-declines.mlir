@@ -180,6 +180,66 @@ llvm.func @do_not_go_on(%a: !llvm.ptr) {
   llvm.store %zero, %a : i64, !llvm.ptr
   llvm.store %zero, %a : i64, !llvm.ptr
   llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
+  llvm.store %zero, %a : i64, !llvm.ptr
   llvm.return
 }
 
