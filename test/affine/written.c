@@ -6,9 +6,11 @@
 #include "Inputs/twins.h"
 
 #define TWICE(...) __VA_ARGS__ __VA_ARGS__
+#define AT(c, i) a[(((c) * n + (i)) * n + j) * n + k]
+#define DOWN(c) AT(m + (c), i + 1) -= AT(m + (c), i) * AT(m + (c) + 2, i);
 
 // The first loop has few rounds, the second one carries sums: each plane of a round is a launch of threads for its points, and so is what comes behind.
-// CHECK-DAG: written.c:[[#@LINE+9]]:1: remark: loop runs in parallel: launches of 2 kernels stand for it
+// CHECK-DAG: written.c:[[#@LINE+11]]:1: remark: loop runs in parallel: launches of 2 kernels stand for it
 // CUDA: __global__ void planes_{{.*}}(long first_t0, long first_t1, long n0, long h0, long h1,
 // CUDA: const long i0 = (long)h0;
 // CUDA-NEXT: const long i1 = (long)h1;
@@ -19,8 +21,6 @@
 // CUDA-NEXT: const long i4 = (long)t0;
 // CUDA-NEXT: const long i5 = (long)t1;
 TWINS(planes, (int n, const double *restrict u, double *restrict a), {
-#define AT(c, i) a[(((c) * n + (i)) * n + j) * n + k]
-#define DOWN(c) AT(m + (c), i + 1) -= AT(m + (c), i) * AT(m + (c) + 2, i);
   for (int m = 0; m < 2; m++) {
     for (int i = 0; i < n - 1; i++)
       for (int j = 0; j < n; j++)
@@ -34,7 +34,7 @@ TWINS(planes, (int n, const double *restrict u, double *restrict a), {
 })
 
 // More statements than isl is asked about.
-// CHECK-DAG: written.c:[[#@LINE+1]]:1: remark: loop runs in parallel: launches of 1 kernel stand for it
+// CHECK-DAG: written.c:[[#@LINE+2]]:1: remark: loop runs in parallel: launches of 1 kernel stand for it
 TWINS(many, (int n, int m, const double *restrict u, double *restrict a), {
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++) {
