@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::affine::{
     Description, Reason,
+    accesses::extent,
     plan::{Launch, Wishes},
     sets::Sets,
-    shape::Shape,
+    shape::{ROW, Shape},
     teams::{self, Taken, Team},
     threads::{OnChip, Threads},
 };
@@ -50,6 +51,22 @@ impl Band {
         code_of(&self.order.intersect_domain(&self.mine)?, &self.known)
     }
 
+    /// Whether each of the threads of the box around the points has one.
+    fn is_box(&self, dimensions: usize) -> Result<bool, Error> {
+        let points = self.domain.apply(&self.times)?;
+        let names: Vec<String> = (0..dimensions).map(|at| format!("t{at}")).collect();
+        let outside = names.iter().try_fold(points.context().no_instances()?, |outside, name| {
+            let one = UnionMap::parse(points.context(), &format!("{{ [{}] -> [{name}] }}", names.join(", ")))?;
+            // Beside a point in all dimensions but one.
+            let others = names.iter().filter(|other| *other != name).cloned().collect::<Vec<_>>().join(", ");
+            let others = UnionMap::parse(points.context(), &format!("{{ [{}] -> [{others}] }}", names.join(", ")))?;
+            let within = points.apply(&one)?.apply(&one.reverse()?)?;
+            let beside = points.apply(&others)?.apply(&others.reverse()?)?;
+            outside.union(&within.intersect(&beside)?.subtract(&points)?)
+        })?;
+        outside.is_empty()
+    }
+
     /// What the threads have together; of what depends on the code, none without.
     ///
     /// # Errors
@@ -70,8 +87,12 @@ impl Band {
         let usual = shape_of(threads.len());
         let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
         let on_chip = launch.on_chip()?;
+        // Memory that is gone through once is fetched ahead along rows.
+        let goes_once = for_processors && on_chip.phases.is_empty() && !launch.has_rounds()?;
+        let is_row = goes_once && has_long_rows(description) && self.is_box(threads.len())?;
+        let block = if is_row { Shape::row(threads.len()).block } else { usual.block.clone() };
         let Some(code) = code else {
-            return Ok(Shares { on_chip, team: None, transposed: None, block: usual.block });
+            return Ok(Shares { on_chip, team: None, transposed: None, block });
         };
         let team = Team::of(&launch, code, &on_chip, wanted)?;
         if team.as_ref().is_none_or(|team| team.taken == Taken::Never) {
@@ -83,4 +104,12 @@ impl Band {
         }
         Ok(Shares { on_chip, team, transposed: None, block: usual.block })
     }
+}
+
+/// Whether no array is known to have rows that are shorter than a block along one.
+fn has_long_rows(description: &Description<'_>) -> bool {
+    description.arrays.iter().all(|array| {
+        let [.., rows, elements] = &array.strides[..] else { return true };
+        extent(rows, elements).is_none_or(|(count, param)| param.is_some() || count >= ROW.into())
+    })
 }

@@ -2,6 +2,8 @@
 
 /// The threads of a block, by how many dimensions there are, neighbours last.
 const BLOCKS: [&[u32]; 4] = [&[], &[256], &[8, 32], &[2, 4, 32]];
+/// The threads of a block that goes along a row.
+pub const ROW: u32 = 256;
 /// The rounds of a piece.
 const PIECE: i64 = 32;
 
@@ -28,6 +30,13 @@ impl Shape {
     /// The same for processors, whose caches have at hand what is read a few times.
     pub fn for_processors(dimensions: usize) -> Self {
         Self { least_reuse: 5, ..Self::usual(dimensions) }
+    }
+
+    /// One for processors and so many dimensions, whose blocks go along a row alone: memory is fetched ahead there.
+    pub fn row(dimensions: usize) -> Self {
+        let mut block = vec![1; dimensions];
+        block.iter_mut().rev().take(1).for_each(|last| *last = ROW);
+        Self { block, ..Self::for_processors(dimensions) }
     }
 
     /// One for so many dimensions whose blocks have room for boxes of elements of their own, as rows of memory have them together.

@@ -220,7 +220,10 @@ impl Threads<'_, '_> {
     }
 
     /// Whether a thread has several instances of a statement.
-    fn has_rounds(&self) -> Result<bool, Reason> {
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn has_rounds(&self) -> Result<bool, Reason> {
         for statement in 0..self.description.statements.len() {
             let instances = self.instances(statement, self.domain)?;
             if !self.times.intersect_domain(&instances)?.reverse()?.is_single_valued()? {
