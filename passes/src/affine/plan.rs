@@ -209,10 +209,11 @@ pub fn plan(
         return of(simple);
     }
     let is_long = wishes.for_processors && description.statements.len() > FEW_STATEMENTS;
-    if is_long && lines.is_some() {
-        if let Some(plan) = of(simple).ok().filter(has_threads_enough) {
-            return Ok(plan);
-        }
+    if is_long
+        && lines.is_some()
+        && let Some(plan) = of(simple).ok().filter(has_threads_enough)
+    {
+        return Ok(plan);
     }
     match of(Origin::Found { unless_written: is_long }) {
         Err(Reason::Budget) => of(simple).map_err(|_| Reason::Budget),
