@@ -1,7 +1,8 @@
 //! How long isl may take for the nests of a file.
 //!
 //! A budget of operations bounds what isl does, but not the time of an operation; so there is a limit of time as well. It is generous, as a nest should
-//! not be left on a slow or busy machine that is not on others, and only a few nests of a file may use it up.
+//! not become another one on a slow or busy machine, and only a few nests of a file may use it up. What stands in for a schedule has a longer one, so
+//! that no nest stays sequential for its time.
 
 use std::cell::Cell;
 use std::time::Duration;
