@@ -88,8 +88,8 @@ impl Band {
         let launch = Threads { sets, description, domain, times, threads, mine, below, shape: &usual };
         let on_chip = launch.on_chip()?;
         // Memory that is gone through once is fetched ahead along rows.
-        let goes_once = for_processors && on_chip.phases.is_empty() && !launch.has_rounds()?;
-        let is_row = goes_once && has_long_rows(description) && self.is_box(threads.len())?;
+        let may_be_row = for_processors && on_chip.phases.is_empty() && has_long_rows(description);
+        let is_row = may_be_row && !launch.has_rounds()? && self.is_box(threads.len())?;
         let block = if is_row { Shape::row(threads.len()).block } else { usual.block.clone() };
         let Some(code) = code else {
             return Ok(Shares { on_chip, team: None, transposed: None, block });

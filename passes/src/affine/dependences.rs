@@ -35,8 +35,8 @@ pub struct Place {
 }
 
 impl Dependences {
-    /// The dependences of the instances in `domain`, with what each access is to. Pairs of accesses stay apart: said together in fewer words they have faces that a
-    /// schedule takes isl many times as long for.
+    /// The dependences of the instances in `domain`, with what each access is to. Pairs of accesses stay apart: said together in fewer words they have
+    /// faces that a schedule takes isl many times as long for.
     ///
     /// # Errors
     /// isl's budget is spent.

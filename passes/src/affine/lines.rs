@@ -45,7 +45,7 @@ impl Lines {
         let (mut variables, mut places, mut loops) = (Vec::new(), Vec::new(), first.scope.variables.iter());
         for place in (0..common).filter(|place| first.times[*place].starts_with('i')) {
             let variable = *loops.next()?;
-            if written.iter().all(|accesses| are_apart(accesses, variable)) {
+            if written.iter().all(|accesses| are_apart(accesses, variable, &[])) {
                 variables.push(variable);
                 places.push(place);
             }
@@ -111,18 +111,16 @@ pub fn has(sum: &Poly, variable: usize) -> bool {
     with(sum, variable).next().is_some()
 }
 
-/// Whether two rounds of a loop never access one element of an array: one of its subscripts is the same everywhere, and another one in each round.
-fn are_apart(accesses: &[&Access<'_>], variable: usize) -> bool {
+/// Whether two rounds of a loop never access one element of an array, in one round of those around: one of its subscripts is the same everywhere, and
+/// another one in each round.
+pub fn are_apart(accesses: &[&Access<'_>], variable: usize, around: &[usize]) -> bool {
+    let Some((first, others)) = accesses.split_first() else { return true };
     let is_alone = |sum: &Poly| {
-        has(sum, variable) && sum.terms().all(|(product, _)| product.variable.is_none_or(|other| other == variable))
+        let mut variables = sum.terms().filter_map(|(product, _)| product.variable);
+        has(sum, variable) && variables.all(|other| other == variable || around.contains(&other))
     };
-    accesses.first().is_some_and(|first| {
-        first
-            .sums
-            .iter()
-            .enumerate()
-            .any(|(at, sum)| is_alone(sum) && accesses.iter().all(|other| other.sums[at] == *sum))
-    })
+    let mut sums = first.sums.iter().enumerate();
+    sums.any(|(at, sum)| is_alone(sum) && others.iter().all(|other| other.sums[at] == *sum))
 }
 
 /// Whether neighbouring rounds of a loop access neighbouring elements, or the same.

@@ -19,7 +19,7 @@ use crate::affine::{
     neighbours,
     patience::Limits,
     problem::Problem,
-    sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, ranges},
+    sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, points_at, ranges},
     shape::Shape,
     staged::staged,
     teams::{Superposition, Team},
@@ -502,8 +502,7 @@ impl Mapping<'_, '_, '_> {
         let range = ranges(&domain.apply(&times)?.to_set()?, &self.scheduled.sets.known, |_| name.clone())?;
         let all = node.domain()?.apply(&times)?.to_set()?;
         let all = hull(&all, &self.scheduled.sets.known, |_| name.clone())?;
-        let now = UnionSet::parse(domain.context(), &format!("[{name}] -> {{ [{name}] }}"))?;
-        let domain = now.apply(&times.reverse()?)?.intersect(domain)?;
+        let domain = points_at(&times, std::slice::from_ref(&name), domain)?;
         let around = [around, &[Around { name, hull: all }]].concat();
         let child = band.child()?;
         let body = self.node(&child, &domain, &around)?;
@@ -532,9 +531,7 @@ impl Mapping<'_, '_, '_> {
             let all = everywhere.apply(times)?.to_set()?;
             let mut all = hull(&all, &sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();
-            let names = names.join(", ");
-            let thread = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
-            let mine = thread.apply(&times.reverse()?)?.intersect(domain)?;
+            let mine = points_at(times, &names, domain)?;
             block = Shape::usual(threads.len()).block;
             if threads.len() > 1 {
                 let scores = neighbours::scores(description, sets, domain, times, threads.len())?;

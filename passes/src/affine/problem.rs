@@ -54,6 +54,9 @@ impl Problem {
                 schedule?
             }
         };
-        sizes.as_ref().map_or(Ok(schedule.clone()), |sizes| sizes.schedule(&schedule, domain))
+        match sizes {
+            None => Ok(schedule),
+            Some(sizes) => sizes.schedule(&schedule, domain),
+        }
     }
 }

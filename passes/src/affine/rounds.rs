@@ -12,7 +12,12 @@
 use mlir_bridge::isl::{Error, Node, Schedule, Set, Step, UnionMap, UnionSet};
 
 use crate::affine::{
-    Description, Reason, dependences::Dependences, plan::coincident, poly::variable_name, sizes::Copy,
+    Description, Reason,
+    dependences::Dependences,
+    plan::coincident,
+    poly::variable_name,
+    sets::{points_at, rounds_of},
+    sizes::Copy,
 };
 
 /// What the round that all is within is called.
@@ -34,10 +39,8 @@ pub fn schedule(
     let Dependences { all, flow, .. } = dependences;
     let context = domain.context();
     let parse = |text: &str| UnionMap::parse(context, text);
-    let name = variable_name(variable);
-    let rounds =
-        (0..description.statements.len()).map(|number| format!("{} -> [{name}]", description.instance(number)));
-    let rounds = parse(&format!("{{ {} }}", rounds.collect::<Vec<_>>().join("; ")))?;
+    let statements: Vec<usize> = (0..description.statements.len()).collect();
+    let rounds = rounds_of(context, description, &statements, &[variable_name(variable)])?;
     let between = rounds.reverse()?.apply_range(all)?.apply_range(&rounds)?;
     if between.is_subset(&parse("{ [o] -> [o] }")?)? {
         return Ok(None);
@@ -56,8 +59,7 @@ pub fn schedule(
     if has_same {
         return Ok(None);
     }
-    let round = UnionSet::parse(context, &format!("[{ROUND}] -> {{ [{ROUND}] }}"))?;
-    let round = round.apply(&rounds.reverse()?)?.intersect(domain)?;
+    let round = points_at(&rounds, &[ROUND.into()], domain)?;
     let within = |map: &UnionMap| map.intersect_domain(&round)?.intersect_range(&round);
     let (all, flow) = (within(all)?, within(flow)?);
     let inner = Schedule::compute(&round, &all, &all, &flow)?.root()?.child()?;

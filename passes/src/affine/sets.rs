@@ -235,6 +235,31 @@ fn right(
     Ok(right)
 }
 
+/// From instances of statements to the values of variables of loops around them.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn rounds_of(
+    context: &Context,
+    description: &Description<'_>,
+    statements: &[usize],
+    names: &[String],
+) -> Result<UnionMap, Error> {
+    let all =
+        statements.iter().map(|statement| format!("{} -> [{}]", description.instance(*statement), names.join(", ")));
+    UnionMap::parse(context, &format!("{{ {} }}", all.collect::<Vec<_>>().join("; ")))
+}
+
+/// What of `domain` has times that are parameters with such names.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn points_at(times: &UnionMap, names: &[String], domain: &UnionSet) -> Result<UnionSet, Error> {
+    let names = names.join(", ");
+    let point = UnionSet::parse(domain.context(), &format!("[{names}] -> {{ [{names}] }}"))?;
+    point.apply(&times.reverse()?)?.intersect(domain)
+}
+
 /// When parameters that are known to be in `known` are in `set`.
 ///
 /// # Errors

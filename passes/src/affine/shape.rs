@@ -34,8 +34,7 @@ impl Shape {
 
     /// One for processors and so many dimensions, whose blocks go along a row alone: memory is fetched ahead there.
     pub fn row(dimensions: usize) -> Self {
-        let mut block = vec![1; dimensions];
-        block.iter_mut().rev().take(1).for_each(|last| *last = ROW);
+        let block = [&[][..], &[ROW], &[1, ROW], &[1, 1, ROW]][dimensions].to_vec();
         Self { block, ..Self::for_processors(dimensions) }
     }
 

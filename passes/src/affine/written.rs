@@ -15,9 +15,9 @@ use crate::affine::{
     Description, Reason,
     accesses::Access,
     dependences::places,
-    lines::{has, is_beside},
-    poly::{Poly, variable_name},
-    sets::Sets,
+    lines::{are_apart, has, is_beside},
+    poly::variable_name,
+    sets::{Sets, points_at, rounds_of},
 };
 
 /// Loops of fewer rounds altogether are no threads where there are parallel loops within them.
@@ -140,7 +140,7 @@ impl Written {
                 let bands: Vec<&[(usize, bool)]> = loops.chunk_by(|(_, one), (_, other)| *one && *other).collect();
                 for band in &bands {
                     let names: Vec<String> = band.iter().map(|(variable, _)| variable_name(*variable)).collect();
-                    let times = times(description, statements, &names, context)?;
+                    let times = rounds_of(context, description, statements, &names)?;
                     let coincident: Vec<bool> = band.iter().map(|(_, parallel)| *parallel).collect();
                     place = place.insert_band(&times, &coincident, coincident[0])?.child()?;
                 }
@@ -176,18 +176,6 @@ fn count(description: &Description<'_>, variable: usize) -> Option<u64> {
 fn instances(description: &Description<'_>, statements: &[usize], context: &Context) -> Result<UnionSet, Error> {
     let all: Vec<String> = statements.iter().map(|statement| description.instance(*statement)).collect();
     UnionSet::parse(context, &format!("{{ {} }}", all.join("; ")))
-}
-
-/// From instances of statements to values of variables of loops around them.
-fn times(
-    description: &Description<'_>,
-    statements: &[usize],
-    names: &[String],
-    context: &Context,
-) -> Result<UnionMap, Error> {
-    let all =
-        statements.iter().map(|statement| format!("{} -> [{}]", description.instance(*statement), names.join(", ")));
-    UnionMap::parse(context, &format!("{{ {} }}", all.collect::<Vec<_>>().join("; ")))
 }
 
 /// The loops of a nest of which it is asked whether they run in parallel.
@@ -259,10 +247,11 @@ impl Loops<'_, '_> {
     ) -> Result<bool, Error> {
         let Self { description, sets: Sets { domain, accesses, .. } } = self;
         let context = domain.context();
-        let rounds = times(description, statements, &[variable_name(variable)], context)?;
+        let rounds = rounds_of(context, description, statements, &[variable_name(variable)])?;
         let names: Vec<String> = around.iter().copied().map(variable_name).collect();
-        let round = UnionSet::parse(context, &format!("[{0}] -> {{ [{0}] }}", names.join(", ").replace('i', "r")))?;
-        let round = round.apply(&times(description, statements, &names, context)?.reverse()?)?.intersect(domain)?;
+        let times = rounds_of(context, description, statements, &names)?;
+        let fixed: Vec<String> = names.iter().map(|name| name.replace('i', "r")).collect();
+        let round = points_at(&times, &fixed, domain)?;
         let same = UnionMap::parse(context, "{ [o] -> [o] }")?;
         let is_in = |statement, access: &Access<'_>| access.array == array && statements.contains(&statement);
         let places = places(description, &round, accesses, is_in)?;
@@ -277,16 +266,4 @@ impl Loops<'_, '_> {
         }
         Ok(false)
     }
-}
-
-/// Whether two rounds of a loop never access one element of an array in one round of those around: one of its subscripts is the same everywhere, and
-/// another one in each round.
-fn are_apart(accesses: &[&Access<'_>], variable: usize, around: &[usize]) -> bool {
-    let Some((first, others)) = accesses.split_first() else { return true };
-    let is_alone = |sum: &Poly| {
-        let mut variables = sum.terms().filter_map(|(product, _)| product.variable);
-        has(sum, variable) && variables.all(|other| other == variable || around.contains(&other))
-    };
-    let mut sums = first.sums.iter().enumerate();
-    sums.any(|(at, sum)| is_alone(sum) && others.iter().all(|other| other.sums[at] == *sum))
 }
