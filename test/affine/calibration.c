@@ -2,19 +2,19 @@
 // REQUIRES: cuda-toolkit
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=usual.cu %s -o usual && ./usual && FileCheck %s --check-prefix=USUAL --input-file=usual.cu
-// USUAL: struct tile_machine machine = {500.0, 3500.0, 100.0, 2.0, 0.08, 100.0, {{.*}}
+// USUAL: struct tile_machine machine = {500.0, 3500.0, 100.0, 1.0, 0.08, 100.0, {{.*}}
 // What a point accesses, and that it waits for a sum and a product.
 // USUAL: tile_accesses accesses[] = {{[{][{]}}8.0, 1, {{[{][{]}}1.0, 1.0}}, {2.0}}};
-// USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 2, 1, accesses, workers, 0}
+// USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 3.7, 2, 1, accesses, workers, 0}
 // USUAL: tile_search(&band, &machine)
 // USUAL: if (!tile_pays(&band, &machine, &tile))
 
-// RUN: echo '{"format": "regrain-calibration", "version": 5, "target": "cpu", "start": 30, "launch": 70, "block": 5, "row": 1, "operation": 0.25, "window": 100, "alone": 0.5, "waits": {"add": 2, "multiply": 3, "divide": 9, "other": 1}, "levels": [{"bytes": 1e15, "line": 7, "stream": 3}], "pages": [{"pages": 8, "missed": 1}, {"pages": 99, "missed": 2}], "followed": [{"pages": 9, "missed": 4}, {"pages": 17, "missed": 6}], "device": {"step": 40, "point": 6}, "chip": {"step": 7, "point": 2}, "copied": 3}' > own.json
+// RUN: echo '{"format": "regrain-calibration", "version": 6, "target": "cpu", "start": 30, "launch": 70, "block": 5, "row": 1, "operation": 0.25, "window": 100, "alone": 0.5, "waits": {"add": 2, "multiply": 3, "divide": 9, "forward": 4, "other": 1}, "levels": [{"bytes": 1e15, "stream": 3}], "pages": [{"pages": 8, "missed": 1}, {"pages": 99, "missed": 2}], "followed": [{"pages": 9, "missed": 4}, {"pages": 17, "missed": 6}], "device": {"step": 40, "point": 6}, "chip": {"step": 7, "point": 2}, "copied": 3}' > own.json
 // RUN: env REGRAIN_CALIBRATION=own.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=own.cu %s -o own && ./own && FileCheck %s --check-prefix=OWN --input-file=own.cu
 // OWN: b1 += piece
 // OWN: if (operations < 280.0)
-// OWN: machine = {30.0, 70.0, 5.0, 1.0, 0.25, 100.0, {1000000000000000.0, {{.*}}}, {7.0, 7.0, 7.0, 7.0}, {3.0, 3.0, 3.0, 3.0}, {8.0, 99.0}, {1.0, 2.0}, {9.0, 17.0}, {4.0, 6.0}, 40.0, 6.0, 7.0, 2.0, 3.0}
-// OWN: bytes, 5.0, 2, 2,
+// OWN: machine = {30.0, 70.0, 5.0, 1.0, 0.25, 100.0, {1000000000000000.0, {{.*}}}, {3.0, 3.0, 3.0, 3.0}, {8.0, 99.0}, {1.0, 2.0}, {9.0, 17.0}, {4.0, 6.0}, 40.0, 6.0, 7.0, 2.0, 3.0}
+// OWN: bytes, 5.0, 2, 9.0, 2,
 
 // One of another machine, and sizes that are stated.
 // RUN: sed s/cpu/sm_80/ own.json > gpu.json

@@ -52,7 +52,7 @@ static struct tile_waves all(const struct tile_band *band, long first_size, long
   return sum;
 }
 
-static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 100, {32768, 1 << 20, 1 << 25, 1e15}, {0, 5, 30, 90}, {0, 0.2, 2, 5}, {1e15, 1e15}, {0, 0}, {16, 64}, {3, 4}, 500, 150, 60, 5, 5};
+static const struct tile_machine machine = {500, 3500, 100, 2, 0.08, 100, {32768, 1 << 20, 1 << 25, 1e15}, {0, 0.2, 1, 3}, {1e15, 1e15}, {0, 0}, {16, 64}, {3, 4}, 500, 150, 60, 5, 5};
 static const struct tile_accesses row = {8, 1, {{1, 1}}, {2}}, plane = {8, 2, {{1, 1, 0}, {1, 0, 1}}, {2, 2}}, cube = {8, 3, {{1, 1, 0, 0}, {1, 0, 1, 0}, {1, 0, 0, 1}}, {2, 2, 2}};
 
 static void counts(const char *name, int (*strip)(const long *, long, long, long *, long *)) {
@@ -64,7 +64,7 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
         for (long second = 1; second <= 300; second += second < 4 ? 1 : second / 2)
           for (long workers = 1; workers <= 4; workers += 3) {
             const long numbers[] = {n0, n1};
-            const struct tile_band band = {0, n0 - 1, strip, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 2.5, 2, 2, 1, &row, workers};
+            const struct tile_band band = {0, n0 - 1, strip, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, 2.5, 2, 0, 2, 1, &row, workers};
             const struct tile_waves made = tile_count(&band, first, second), wanted = all(&band, first, second);
             if ((n0 + first - 1) / first <= TILE_STRIPS) {
               checked++;
@@ -78,17 +78,20 @@ static void counts(const char *name, int (*strip)(const long *, long, long, long
          worst < 0.05 ? "5 percent" : "more");
 }
 
-static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1, double wait) {
+static struct tile_sizes waiting(struct tile_machine with, long workers, long n0, long n1, double wait, double through) {
   const long numbers[] = {n0, n1};
-  const struct tile_band band = {0, n0 - 1, skewed, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, wait, 2, 2, 1, &row, workers};
+  const struct tile_band band = {0, n0 - 1, skewed, numbers, 1.0 * n0 * n1, 7.0 * n0 * n1, 8.0 * n1, wait, 2, through, 2, 1, &row, workers};
   return tile_search(&band, &with);
+}
+static struct tile_sizes chosen(struct tile_machine with, long workers, long n0, long n1, double wait) {
+  return waiting(with, workers, n0, n1, wait, 0);
 }
 
 // A cube of n numbers in each dimension, relaxed in eight steps; the sizes of a tile and of pieces are stated, or searched where they are 0.
 static struct tile_sizes relaxed(struct tile_machine with, long n, long first, long second, long piece) {
   const long numbers[] = {8, n};
   const double points = 8.0 * (n - 2) * (n - 2) * (n - 2);
-  const struct tile_band band = {0, 7, skewed, numbers, points, 15 * points, 8.0 * n * n * n, 5, 7, 4, 1, &cube, 1};
+  const struct tile_band band = {0, 7, skewed, numbers, points, 15 * points, 8.0 * n * n * n, 5, 7, 0, 4, 1, &cube, 1};
   return first ? tile_pieces(&band, &with, first, second, piece, piece) : tile_search(&band, &with);
 }
 
@@ -108,16 +111,18 @@ int main(void) {
   // Strips of one tile each, more than are looked at, follow one another.
   // CHECK: one tile at a time: as many rounds as tiles 1
   const long square[] = {3000, 3000};
-  const struct tile_band rows = {0, 2999, rectangle, square, 9e6, 63e6, 72e6, 2.5, 2, 2, 1, &row, 2};
+  const struct tile_band rows = {0, 2999, rectangle, square, 9e6, 63e6, 72e6, 2.5, 2, 0, 2, 1, &row, 2};
   const struct tile_waves one = tile_count(&rows, 22, 4096);
   printf("one tile at a time: as many rounds as tiles %d\n", one.rounds > 0.9 * one.tiles);
-  struct tile_machine slow = machine, fast = machine, empty = machine, narrow = machine, flat = machine;
+  struct tile_machine slow = machine, fast = machine, empty = machine, narrow = machine, small = machine;
   slow.launch *= 50;
   fast.launch /= 50;
   empty.row *= 100;
   narrow.window /= 8;
+  small.level_bytes[2] = 1 << 23;
+  struct tile_machine flat = small;
   for (int level = 0; level < 4; level++)
-    flat.level_line[level] = flat.level_stream[level] = 0;
+    flat.level_stream[level] = 0;
   flat.astray[0] = flat.astray[1] = 0;
   const struct tile_sizes usual = chosen(machine, 2, 200, 100000, 2.5), few = chosen(slow, 2, 200, 100000, 2.5);
   const struct tile_sizes many = chosen(fast, 2, 200, 100000, 2.5), wide = chosen(machine, 16, 200, 100000, 2.5);
@@ -132,17 +137,20 @@ int main(void) {
   printf("iterations that wait longer: shorter pieces %d, longer where they do not wait %d, shorter where few are under way %d\n",
          chosen(machine, 2, 200, 100000, 20).piece < usual.piece, chosen(machine, 2, 200, 100000, 0).piece > usual.piece,
          chosen(narrow, 2, 200, 100000, 2.5).piece < usual.piece);
+  // CHECK: rows that wait for rows: longer pieces 1, more time 1
+  const struct tile_sizes through = waiting(machine, 2, 200, 100000, 2.5, 9);
+  printf("rows that wait for rows: longer pieces %d, more time %d\n", through.piece > usual.piece, through.time > usual.time);
   // CHECK: one worker: not less than the work 1
   printf("one worker: not less than the work %d\n", chosen(machine, 1, 200, 100000, 2.5).time >= 7.0 * 200 * 100000 * machine.operation);
   // CHECK: little to do: slower than alone 1
   const long numbers[] = {4, 30};
-  const struct tile_band little = {0, 3, skewed, numbers, 112, 784, 240, 2.5, 2, 2, 1, &row, 2};
+  const struct tile_band little = {0, 3, skewed, numbers, 112, 784, 240, 2.5, 2, 0, 2, 1, &row, 2};
   printf("little to do: slower than alone %d\n", tile_search(&little, &machine).time > tile_alone(&little, &machine));
   // CHECK: memory: a tile that does not fit is slower 1, no slower where memory takes no time 1, chosen smaller 1
   printf("memory: a tile that does not fit is slower %d, no slower where memory takes no time %d, chosen smaller %d\n",
-         relaxed(machine, 150, 8, 256, 8).time > 1.1 * relaxed(machine, 150, 8, 8, 8).time,
+         relaxed(small, 150, 8, 256, 8).time > 1.1 * relaxed(small, 150, 8, 8, 8).time,
          relaxed(flat, 150, 8, 256, 8).time <= relaxed(flat, 150, 8, 8, 8).time,
-         relaxed(machine, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
+         relaxed(small, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
   // CHECK: pages: many at once are slower 1, chosen fewer 1
   struct tile_machine paged = flat;
   paged.pages[0] = 64, paged.pages[1] = 1536, paged.page[0] = 5, paged.page[1] = 20;
@@ -152,7 +160,7 @@ int main(void) {
   // Threads of a block together: a block has no more than it may, and more of them where there is more to do.
   // CHECK: together: few rounds 1, threads in range 1, steps decide 1
   const long steps[] = {100, 1000};
-  const struct tile_band blocks = {0, 99, skewed, steps, 100.0 * 998 * 998, 1e9, 8e6, 5, 5, 3, 1, &plane, 100};
+  const struct tile_band blocks = {0, 99, skewed, steps, 100.0 * 998 * 998, 1e9, 8e6, 5, 5, 0, 3, 1, &plane, 100};
   const struct tile_chip plain = {2048, 2048, 164 << 10, 48 << 10, 0}, chip = {2048, 2048, 164 << 10, 48 << 10, plane_boxes};
   const struct tile_sizes block = tile_search_together(&blocks, &machine, &plain);
   const unsigned threads = tile_row_threads(&blocks, &block) * tile_block_rows(&blocks, &block);
@@ -160,11 +168,11 @@ int main(void) {
          threads >= 1 && threads <= TILE_THREADS && block.room == 0, tile_together(&blocks, &machine, &plain, 1, 1, 0).time > block.time);
   // CHECK: shared memory: taken 1, has room 1, less time 1, not where it is small 1, smaller where less is resident 1
   const struct tile_sizes staged = tile_search_together(&blocks, &machine, &chip);
-  const struct tile_chip small = {2048, 2048, 164 << 10, 1 << 10, plane_boxes}, few_threads = {2048, 256, 164 << 10, 48 << 10, plane_boxes};
+  const struct tile_chip little_chip = {2048, 2048, 164 << 10, 1 << 10, plane_boxes}, few_threads = {2048, 256, 164 << 10, 48 << 10, plane_boxes};
   long count[TILE_BOXES];
   printf("shared memory: taken %d, has room %d, less time %d, not where it is small %d, smaller where less is resident %d\n", staged.room > 0,
          staged.room <= chip.most && staged.room == tile_room(&blocks, &chip, &staged, count), staged.time < block.time,
-         tile_search_together(&blocks, &machine, &small).room == 0,
+         tile_search_together(&blocks, &machine, &little_chip).room == 0,
          tile_resident(&few_threads, &staged) < tile_resident(&chip, &staged) || staged.threads == TILE_THREADS);
   // CHECK: stated: piece 1, of the device 1
   const struct tile_sizes stated = tile_together(&blocks, &machine, &chip, 4, 6, 10), large_piece = tile_together(&blocks, &machine, &chip, 4, 6, 1000);

@@ -1,8 +1,8 @@
 //! What launches, blocks and operations take on a machine: measured by `regrain-tune calibrate`, or what is usual.
 //!
 //! ```text
-//! {"format":"regrain-calibration","version":5,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":100,
-//!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"other":0.35},"levels":[{"bytes":32768,"line":0,"stream":0},..],
+//! {"format":"regrain-calibration","version":6,"target":"cpu","start":150,"launch":900,"block":30,"row":2,"operation":0.07,"window":100,
+//!  "alone":0.35,"waits":{"add":0.7,"multiply":1.3,"divide":4.5,"forward":1.5,"other":0.35},"levels":[{"bytes":32768,"stream":0},..],
 //!  "pages":[{"pages":64,"missed":0.5},..],"followed":[{"pages":64,"missed":7},..],"device":{"step":500,"point":150},
 //!  "chip":{"step":60,"point":5},"copied":5}
 //! ```
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// Names the file.
 pub const VARIABLE: &str = "REGRAIN_CALIBRATION";
 /// The version of the format that is written here, and the only one that is read.
-pub const FORMAT_VERSION: u64 = 5;
+pub const FORMAT_VERSION: u64 = 6;
 const FORMAT: &str = "regrain-calibration";
 /// The levels of memory at most.
 pub const MOST_LEVELS: usize = 4;
@@ -28,9 +28,7 @@ pub const MOST_LEVELS: usize = 4;
 pub struct Level {
     /// So much fits, for one processor.
     pub bytes: f64,
-    /// Nanoseconds that a line takes to come from it, longer than one from the first level.
-    pub line: f64,
-    /// The same of a line of many that nobody waits for.
+    /// Nanoseconds that a line of many which nobody waits for takes to come from it, longer than one from the first level.
     pub stream: f64,
 }
 
@@ -64,6 +62,8 @@ pub struct Waits {
     pub multiply: f64,
     /// Quotients and roots.
     pub divide: f64,
+    /// A store, until what it stored is loaded.
+    pub forward: f64,
     /// All else.
     pub other: f64,
 }
@@ -96,7 +96,7 @@ pub struct Calibration {
     pub levels: Vec<Level>,
     /// The tables of pages, the smallest first.
     pub pages: [Table; 2],
-    /// Of how many pages lines of far memory are fetched ahead, one way and another, and what a visit of one more takes longer.
+    /// Of how many pages lines of far memory are fetched ahead, one way and another, and what a row of a line of one more takes longer.
     pub followed: [Table; 2],
     /// Threads that have a tile together, in the memory of the device.
     pub device: Together,
@@ -109,7 +109,7 @@ pub struct Calibration {
 /// What is taken for a machine that nobody measured: orders of magnitude of server processors, and of GPUs in what blocks do together.
 impl Default for Calibration {
     fn default() -> Self {
-        let level = |bytes: u64, line, stream| Level { bytes: bytes as f64, line, stream };
+        let level = |bytes: u64, stream| Level { bytes: bytes as f64, stream };
         Self {
             format: FORMAT.into(),
             version: FORMAT_VERSION,
@@ -117,17 +117,12 @@ impl Default for Calibration {
             start: 500.0,
             launch: 3_500.0,
             block: 100.0,
-            row: 2.0,
+            row: 1.0,
             operation: 0.08,
             window: 100.0,
             alone: 0.35,
-            waits: Waits { add: 1.0, multiply: 1.2, divide: 4.0, other: 0.3 },
-            levels: vec![
-                level(32 << 10, 0.0, 0.0),
-                level(1 << 20, 5.0, 0.2),
-                level(32 << 20, 30.0, 2.0),
-                level(1 << 50, 90.0, 5.0),
-            ],
+            waits: Waits { add: 1.0, multiply: 1.2, divide: 4.0, forward: 1.5, other: 0.3 },
+            levels: vec![level(32 << 10, 0.0), level(1 << 20, 0.2), level(32 << 20, 1.0), level(1 << 50, 3.0)],
             pages: [Table { pages: 64.0, missed: 0.5 }, Table { pages: 1_536.0, missed: 6.0 }],
             followed: [Table { pages: 16.0, missed: 3.0 }, Table { pages: 64.0, missed: 4.0 }],
             device: Together { step: 500.0, point: 150.0 },
@@ -204,6 +199,7 @@ impl Calibration {
             ("add", self.waits.add, 0.0),
             ("multiply", self.waits.multiply, 0.0),
             ("divide", self.waits.divide, 0.0),
+            ("forward", self.waits.forward, 0.0),
             ("other", self.waits.other, 0.0),
             ("missed", self.pages[0].missed, 0.0),
             ("missed", self.pages[1].missed, 0.0),
@@ -225,8 +221,7 @@ impl Calibration {
             return Some("expected 1 to 1e18 pages in \"pages\"".to_owned());
         }
         let is_time = |time: f64| (0.0..=1e9).contains(&time);
-        let is_right =
-            |level: &Level| (1.0..=1e18).contains(&level.bytes) && is_time(level.line) && is_time(level.stream);
+        let is_right = |level: &Level| (1.0..=1e18).contains(&level.bytes) && is_time(level.stream);
         let ascends = self.levels.windows(2).all(|pair| pair[0].bytes < pair[1].bytes);
         let count = self.levels.len();
         if !(1..=MOST_LEVELS).contains(&count) || !ascends || !self.levels.iter().all(is_right) {
@@ -271,7 +266,7 @@ mod tests {
     #[test]
     fn damage_is_told_with_its_place() {
         assert_eq!(parse("{\n  \"format\": }").unwrap_err(), "c.json:2:13: damaged calibration: expected value");
-        let other = Calibration::default().text().replace("\"version\": 5", "\"version\": 1");
+        let other = Calibration::default().text().replace("\"version\": 6", "\"version\": 1");
         let said = parse(&other).unwrap_err();
         assert!(said.contains("got \"regrain-calibration\" of version 1"), "{said}");
         for (from, to, what) in [

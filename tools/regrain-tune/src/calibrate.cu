@@ -1,7 +1,7 @@
 // Measures what launches, blocks and iterations take on a device, and prints it: a name and a number on a line, nanoseconds unless said otherwise.
 //
 // The iterations are those of recurrences along a row, a tile of which a thread goes through by pieces, as the compiler writes it for loops whose
-// iterations wait for one another: one with few operations that all wait, one with more of which few do. Each figure is the least of several, what
+// iterations wait for one another: with few operations, with more of which few wait, and with many that do. Each figure is the least of several, what
 // else goes on makes it larger.
 #include <algorithm>
 #include <cstdio>
@@ -9,8 +9,8 @@
 #include <cuda_runtime.h>
 #include <ctime>
 
-// Tile and row of a piece; operations of an iteration of both kinds as the compiler counts them, and those of each that wait for the one before.
-constexpr long STEPS = 64, WIDTH = 4096, FEW = 7, MANY = 13, WAITING = 2;
+// Tile and row of a piece.
+constexpr long STEPS = 64, WIDTH = 4096;
 // Threads of a block that have a tile together, and their points; numbers of a line.
 constexpr long THREADS = 256, POINTS = 9, LINE = 8;
 constexpr int REPEATS = 5;
@@ -44,15 +44,23 @@ template <typename Body> static double least(Body body) {
   return best;
 }
 
-// An iteration of each kind; `b` is read alone.
+// An iteration of each kind: its operations as the compiler counts them, those that wait for the one before, and the sums before the last product on the
+// way from what the row before stored; `b` is read alone.
 struct Few {
+  static constexpr int OPERATIONS = 7, WAITING = 2, SUMS = 1;
   static __device__ void at(double *a, const double *, long i) { a[i] = 0.3 * (a[i - 1] + a[i + 1]) + 0.4 * a[i]; }
 };
 
 struct Many {
+  static constexpr int OPERATIONS = 13, WAITING = 2, SUMS = 5;
   static __device__ void at(double *a, const double *b, long i) {
     a[i] = 0.2 * ((a[i] + a[i + 1] + b[i - 1] + b[i] + b[i + 1]) + a[i - 1]);
   }
+};
+
+struct Long {
+  static constexpr int OPERATIONS = 11, WAITING = 5, SUMS = 3;
+  static __device__ void at(double *a, const double *b, long i) { a[i] = 0.2 * (a[i] + a[i - 1] + a[i + 1] + b[i - 1] + b[i]); }
 };
 
 // Each block goes through a row of its own, `steps` times.
@@ -94,12 +102,26 @@ template <typename Kind, typename Number> static __global__ void chain(Number *n
   numbers[0] = x;
 }
 
-// Lines, one of each row, in an order of chance, each of which is known when the one before is there; all numbers are 0.
+// A number that is stored and loaded again, which the compiler does not know: the stride is 0.
+static __global__ void forward(double *a, long stride, double y, long count) {
+  for (long i = 0; i < count; i++)
+    a[i * stride] = a[i * stride] + y;
+}
+
+// Lines, one of each row, in orders of chance, each of which is known when the one before is there; all numbers are 0. Several orders side by side, as
+// memory that is shared with others does not keep for long what nobody comes back to.
 static __global__ void chase(long *a, long rows, long stride, long count) {
-  long row = 0;
+  constexpr int ORDERS = 16;
+  long row[ORDERS], sum = 0;
+  for (int order = 0; order < ORDERS; order++)
+    row[order] = order * (rows / ORDERS);
   for (long step = 0; step < count; step++)
-    row = (5 * row + 1 + a[row * stride]) & (rows - 1);
-  a[1] = row;
+#pragma unroll
+    for (int order = 0; order < ORDERS; order++)
+      row[order] = (5 * row[order] + 1 + a[row[order] * stride]) & (rows - 1);
+  for (int order = 0; order < ORDERS; order++)
+    sum += row[order];
+  a[1] = sum;
 }
 
 // Lines, one of each row, in order: nobody waits for one.
@@ -167,19 +189,23 @@ static __global__ void bring(double *a, long count) {
   a[threadIdx.x] = sum;
 }
 
-// Rows of so many iterations.
-template <typename Kind> static void rows(double *memory, long operations) {
+// Rows of so many iterations; sums, products and stores keep the next ones waiting as stated.
+template <typename Kind> static void rows(double *memory, double add, double multiply, double forward) {
+  const double through = Kind::SUMS * add + multiply + forward;
   const auto of = [&](long piece) { return least([&] { relax<Kind><<<1, 1>>>(memory, WIDTH + STEPS + 64, STEPS, WIDTH, piece); }) / (STEPS * WIDTH); };
   const double wait = of(STEPS + WIDTH);
   for (long piece : {4L, 6L, 8L, 12L, 16L, 24L, 32L, 48L, 64L})
-    printf("row %ld %ld %g %ld %g\n", operations, WAITING, wait, piece, of(piece) * piece);
+    printf("row %d %d %g %g %ld %g\n", Kind::OPERATIONS, Kind::WAITING, wait, through, piece, of(piece) * piece);
 }
 
-template <typename Kind, typename Number> static void wait(const char *name, double *memory, int operations) {
-  constexpr long COUNT = 20000;
+constexpr long COUNT = 20000;
+
+template <typename Kind, typename Number> static double wait(const char *name, double *memory, int operations) {
   const Number numbers[] = {1, 1};
   check(cudaMemcpy(memory, numbers, sizeof numbers, cudaMemcpyHostToDevice));
-  printf("%s %g\n", name, least([&] { chain<Kind><<<1, 1>>>((Number *)memory, COUNT); }) / COUNT / operations);
+  const double time = least([&] { chain<Kind><<<1, 1>>>((Number *)memory, COUNT); }) / COUNT / operations;
+  printf("%s %g\n", name, time);
+  return time;
 }
 
 // A launch of one block with nothing to do, and what one with a block for each worker takes longer than one with a block alone: of many pairs of some
@@ -206,15 +232,15 @@ static void launches(double *memory, long stride, int workers) {
   printf("start %g\nlaunch %g\n", start, start + (together > 0 ? together : 0));
 }
 
-// A line that is waited for, and one that is not, of rows that are many lines apart.
+// Lines that are waited for, some apart, and one beside others that is not.
 static void lines(double *memory, long most) {
   check(cudaMemset(memory, 0, most * sizeof *memory));
-  constexpr long STRIDE = 19 * 8, COUNT = 1L << 17;
+  constexpr long STRIDE = 3 * LINE, COUNT = 1L << 17;
   for (long rows = 256; rows * STRIDE <= most; rows *= 2) {
     check(cudaMemset(memory, 0, rows * STRIDE * sizeof *memory));
-    const double waited = least([&] { chase<<<1, 1>>>((long *)memory, rows, STRIDE, COUNT); }) / COUNT;
+    const double waited = least([&] { chase<<<1, 1>>>((long *)memory, rows, STRIDE, COUNT / 4); }) / (COUNT / 4);
     const long times = rows < COUNT ? COUNT / rows : 1;
-    const double visited = least([&] { visit<<<1, 1>>>(memory, rows, STRIDE, times); }) / (rows * times);
+    const double visited = least([&] { visit<<<1, 1>>>(memory, rows, LINE, times); }) / (rows * times);
     printf("line %ld %g %g\n", rows * 64, waited, visited);
   }
 }
@@ -260,12 +286,14 @@ int main() {
   launches(memory, stride, workers);
   const long blocks = 4000L * workers;
   printf("block %g\n", least([&] { relax<Few><<<blocks, 1>>>(memory, 0, 0, 0, 1); }) * workers / blocks);
-  rows<Few>(memory, FEW);
-  rows<Many>(memory, MANY);
-  wait<Add, double>("add", memory, 1);
-  wait<Multiply, double>("multiply", memory, 1);
+  const double add = wait<Add, double>("add", memory, 1), multiply = wait<Multiply, double>("multiply", memory, 1);
   wait<Divide, double>("divide", memory, 1);
   wait<Other, long>("other", memory, 2);
+  const double passed = least([&] { forward<<<1, 1>>>(memory, 0, 1, COUNT); }) / COUNT - add, stored = passed > 0 ? passed : 0;
+  printf("forward %g\n", stored);
+  rows<Few>(memory, add, multiply, stored);
+  rows<Many>(memory, add, multiply, stored);
+  rows<Long>(memory, add, multiply, stored);
   lines(memory, most);
   pages(memory, most);
   streams(memory, most);

@@ -104,6 +104,8 @@ struct Rows {
     waiting: f64,
     /// The nanoseconds of one that waits for the one before.
     wait: f64,
+    /// Those that a row waits for the row before.
+    through: f64,
     /// The iterations of a row.
     length: f64,
     /// The nanoseconds of a row.
@@ -128,10 +130,18 @@ fn calibration(said: &str, arch: &str) -> Result<Calibration> {
         add: figure("add")?,
         multiply: figure("multiply")?,
         divide: figure("divide")?,
+        forward: figure("forward")?,
         other: figure("other")?,
     };
-    let of = |row: &Vec<f64>| Rows { operations: row[0], waiting: row[1], wait: row[2], length: row[3], time: row[4] };
-    let rows: Vec<Rows> = table("row", 5)?.iter().map(of).collect();
+    let of = |row: &Vec<f64>| Rows {
+        operations: row[0],
+        waiting: row[1],
+        wait: row[2],
+        through: row[3],
+        length: row[4],
+        time: row[5],
+    };
+    let rows: Vec<Rows> = table("row", 6)?.iter().map(of).collect();
     made.alone = rows[0].wait / rows[0].operations;
     (made.row, made.operation, made.window) = fitted(&rows);
     made.levels = levels(&table("line", 3)?);
@@ -150,39 +160,32 @@ fn calibration(said: &str, arch: &str) -> Result<Calibration> {
     Ok(made)
 }
 
-/// What a row and an operation take and how many operations may wait at once, by least squares of relative errors of the model of `tiles.h`. It is
-/// linear in the first two where a row is not what it waits for; of the last many are tried.
+/// What a row and an operation take and how many operations may wait at once: those of many for which the relative errors of the model of `tiles.h` are
+/// least in the mean of squares.
 fn fitted(rows: &[Rows]) -> (f64, f64, f64) {
+    let least = |of: &dyn Fn(&Rows) -> f64| rows.iter().map(of).fold(f64::INFINITY, f64::min);
+    let shortest = least(&|row| row.time);
+    let cheapest = least(&|row| row.time / (row.length * row.operations));
     let mut best = (f64::INFINITY, (0.0, 1e-6, 1.0));
-    for step in 0..64 {
-        let window = 8.0 * 1.1f64.powi(step);
-        let waited = |row: &Rows| row.length * row.length * row.wait / (row.length + window / row.waiting);
-        // What is left of the time for (row + operations * operation), both divided by the time.
-        let of = |row: &Rows| {
-            let operations = row.length * row.operations;
-            let left = (1.0 - (waited(row) / row.time).powi(3)).max(0.0).cbrt();
-            (1.0 / row.time, operations / row.time, left)
+    for window in (0..64).map(|step| 8.0 * 1.1f64.powi(step)) {
+        // Of each row, what bounds it beside what it has to do.
+        let power = |time: f64| time.powi(4);
+        let bounds = |row: &Rows| {
+            let waited = row.length * row.length * row.wait / (row.length + window / row.waiting);
+            power(waited) + power(row.through)
         };
-        let working: Vec<&Rows> = rows.iter().filter(|row| of(row).2 > 0.0).collect();
-        let sum = |of_row: &dyn Fn((f64, f64, f64)) -> f64| working.iter().map(|row| of_row(of(row))).sum::<f64>();
-        let (aa, ab, bb) = (sum(&|(a, _, _)| a * a), sum(&|(a, b, _)| a * b), sum(&|(_, b, _)| b * b));
-        let (ac, bc) = (sum(&|(a, _, c)| a * c), sum(&|(_, b, c)| b * c));
-        let whole = aa * bb - ab * ab;
-        if whole <= 1e-12 * aa * bb {
-            continue;
-        }
-        let (mut row, mut operation) = ((ac * bb - bc * ab) / whole, (bc * aa - ac * ab) / whole);
-        if row < 0.0 {
-            (row, operation) = (0.0, bc / bb);
-        }
-        operation = operation.max(1e-6);
-        let error = |of: &Rows| {
-            let work = row + of.length * of.operations * operation;
-            ((work.powi(3) + waited(of).powi(3)).cbrt() / of.time - 1.0).powi(2)
-        };
-        let error = rows.iter().map(error).sum();
-        if error < best.0 {
-            best = (error, (row, operation, window));
+        let bounds: Vec<f64> = rows.iter().map(bounds).collect();
+        for operation in (0..100).map(|step| (1.25 * cheapest / 1.03f64.powi(step)).max(1e-6)) {
+            for row in (0..20).map(|step| 0.05 * shortest * f64::from(step)) {
+                let error = |(of, bounds): (&Rows, &f64)| {
+                    let work = row + of.length * of.operations * operation;
+                    ((power(work) + bounds).sqrt().sqrt() / of.time - 1.0).powi(2)
+                };
+                let error = rows.iter().zip(&bounds).map(error).sum();
+                if error < best.0 {
+                    best = (error, (row, operation, window));
+                }
+            }
         }
     }
     best.1
@@ -219,21 +222,17 @@ fn mean(times: &[f64]) -> f64 {
     (times.iter().map(|time| time.max(1e-3).ln()).sum::<f64>() / times.len() as f64).exp()
 }
 
-/// The levels of memory, by what a line takes that is waited for: as many as there may be.
+/// The levels of memory, by what lines take that are waited for: as many as there may be.
 fn levels(lines: &[Vec<f64>]) -> Vec<Level> {
     let column = |at: usize| lines.iter().map(|line| line[at]).collect::<Vec<f64>>();
     let (waited, visited) = (column(1), column(2));
-    let (mut levels, mut from, mut nearest) = (Vec::<Level>::new(), 0, None);
+    let (mut levels, mut nearest) = (Vec::<Level>::new(), None);
     for to in cuts(&waited, MOST_LEVELS) {
-        let (line, stream) = (mean(&waited[from..to]), mean(&visited[from..to]));
-        let (first_line, first_stream) = *nearest.get_or_insert((line, stream));
-        let last = levels.last().copied().unwrap_or(Level { bytes: 0.0, line: 0.0, stream: 0.0 });
-        levels.push(Level {
-            bytes: if to == lines.len() { 1e15 } else { lines[to - 1][0] },
-            line: (line - first_line).max(last.line),
-            stream: (stream - first_stream).max(last.stream),
-        });
-        from = to;
+        let stream = visited[to - 1];
+        let first = *nearest.get_or_insert(stream);
+        let last = levels.last().map_or(0.0, |level| level.stream);
+        let bytes = if to == lines.len() { 1e15 } else { lines[to - 1][0] };
+        levels.push(Level { bytes, stream: (stream - first).max(last) });
     }
     levels
 }
@@ -263,17 +262,18 @@ fn tables<const N: usize>(found: &[Vec<f64>]) -> [Table; N] {
 mod tests {
     use super::*;
 
-    const SAID: &str = "workers 2\nstart 150\nlaunch 900\nblock 40\nadd 1\nmultiply 1.5\ndivide 5\nother 0.4\n";
+    const SAID: &str =
+        "workers 2\nstart 150\nlaunch 900\nblock 40\nadd 1\nmultiply 1.5\ndivide 5\nforward 2\nother 0.4\n";
 
     /// Rows as the model has them, and lines of two levels.
     fn said() -> String {
         let mut said = SAID.to_owned();
-        for (operations, waiting, wait) in [(7.0, 2.0, 2.0), (13.0, 3.0, 3.0)] {
+        for (operations, waiting, wait, through) in [(7.0, 2.0, 2.0, 3.0), (13.0, 3.0, 3.0, 5.0)] {
             for length in [4.0, 8.0, 16.0, 64.0] {
                 let work: f64 = 2.0 + 0.08 * length * operations;
                 let waited: f64 = wait * length * length / (length + 120.0 / waiting);
-                let time = (work.powi(3) + waited.powi(3)).cbrt();
-                said += &format!("row {operations} {waiting} {wait} {length} {time}\n");
+                let time = (work.powi(4) + waited.powi(4) + f64::powi(through, 4)).sqrt().sqrt();
+                said += &format!("row {operations} {waiting} {wait} {through} {length} {time}\n");
             }
         }
         said += "line 1 4 2\nline 2 4 2\nline 4 9 2\nline 8 9 2\nline 16 20 3\nline 32 90 7\nline 64 90 7\n";
@@ -294,10 +294,8 @@ mod tests {
             made.operation
         );
         let levels: Vec<[i64; 2]> =
-            made.levels.iter().map(|level| [level.bytes, level.line].map(|number| number.round() as i64)).collect();
-        assert_eq!(levels, [[2, 0], [8, 5], [16, 16], [1_000_000_000_000_000, 86]]);
-        let streams: Vec<i64> = made.levels.iter().map(|level| level.stream.round() as i64).collect();
-        assert_eq!(streams, [0, 0, 1, 5]);
+            made.levels.iter().map(|level| [level.bytes, level.stream].map(|number| number.round() as i64)).collect();
+        assert_eq!(levels, [[2, 0], [8, 0], [16, 1], [1_000_000_000_000_000, 5]]);
         let pages = made.pages.map(|table| [table.pages, (table.missed * 10.0).round()]);
         assert_eq!(pages, [[32.0, 7.0], [256.0, 52.0]]);
         let followed = made.followed.map(|table| [table.pages, table.missed.round()]);
@@ -323,7 +321,9 @@ mod tests {
             let kept: Vec<&str> = said.lines().filter(|line| !line.starts_with(name)).collect();
             calibration(&kept.join("\n"), "cpu").unwrap_err().to_string()
         };
-        for name in ["start", "launch", "multiply", "row", "line", "page", "stream", "device", "chip", "copied"] {
+        for name in
+            ["start", "launch", "multiply", "forward", "row", "line", "page", "stream", "device", "chip", "copied"]
+        {
             assert_eq!(without(name), format!("the micro-benchmarks said nothing of '{name}'"));
         }
         let wrong = said().replace("launch 900", "launch soon");

@@ -38,6 +38,8 @@ pub struct Wait {
     pub time: f64,
     /// How many of its operations do.
     pub operations: usize,
+    /// Nanoseconds that a row of the last dimension waits for the row before it, or 0.
+    pub through: f64,
 }
 
 /// An access as sums of the dimensions of a band.
@@ -100,7 +102,8 @@ impl<'d, 'c> Points<'d, 'c> {
     }
 
     /// What a point waits for: the longest way from what a statement loads to what it stores there for a later point, for each point in between; and
-    /// all operations that are on such ways.
+    /// all operations that are on such ways. A row waits for what it loads of the row before it: for the way through a point and to memory and back, and for
+    /// the points of that row that are ahead.
     pub fn wait(&self, waits: &Waits) -> Wait {
         let mut wait = Wait::default();
         for moved in &self.statements {
@@ -111,9 +114,20 @@ impl<'d, 'c> Points<'d, 'c> {
                     let mut known = HashMap::new();
                     let way = way(store.access.op.operand(0), load.access.op, waits, &mut known);
                     wait.time = wait.time.max(way.unwrap_or(0.0) / points as f64);
-                    waiting.extend(known.into_iter().filter(|(_, way)| way.is_some()).map(|(value, _)| value));
+                    let on_way = known.into_iter().filter(|(_, way)| way.is_some()).map(|(value, _)| value);
+                    waiting.extend(on_way.filter(|value| !value.defining_op().is_some_and(is_extreme)));
                 }
                 wait.operations += waiting.len();
+            }
+        }
+        for moved in &self.statements {
+            for store in moved.iter().filter(|moved| moved.access.writes) {
+                for load in moved.iter().filter(|moved| !moved.access.writes && moved.is_beside(store)) {
+                    let Some(ahead) = store.row_before(load) else { continue };
+                    let way = way(store.access.op.operand(0), load.access.op, waits, &mut HashMap::new());
+                    let Some(way) = way else { continue };
+                    wait.through = wait.through.max(way + waits.forward + wait.time * ahead as f64);
+                }
             }
         }
         wait
@@ -141,6 +155,22 @@ impl Moved<'_, '_> {
             }
         }
         points.filter(|points| *points > 0)
+    }
+
+    /// How many points of the last dimension a load is ahead of a store to the same element in the row before.
+    fn row_before(&self, load: &Self) -> Option<i64> {
+        let mut ahead = None;
+        for ((growth, to), from) in self.growth.iter().zip(&self.constants).zip(&load.constants) {
+            let &[.., between, each] = &growth[..] else { return None };
+            let apart = from.checked_sub(*to)?.checked_add(between)?;
+            match each {
+                0 if apart == 0 => {}
+                0 => return None,
+                _ if apart % each == 0 && ahead.is_none_or(|ahead| ahead == apart / each) => ahead = Some(apart / each),
+                _ => return None,
+            }
+        }
+        ahead
     }
 }
 
@@ -240,10 +270,21 @@ fn way<'c>(value: Value<'c>, load: Op<'c>, waits: &Waits, known: &mut HashMap<Va
 /// What an operation keeps the next one waiting.
 fn wait(op: Op<'_>, waits: &Waits) -> f64 {
     match op.name() {
+        _ if is_extreme(op) => 0.0,
         "llvm.fadd" | "llvm.fsub" | "llvm.fcmp" | "llvm.intr.minnum" | "llvm.intr.maxnum" => waits.add,
         "llvm.fmul" | "llvm.mul" | "llvm.intr.fma" | "llvm.intr.fmuladd" => waits.multiply,
         "llvm.fdiv" | "llvm.frem" | "llvm.sdiv" | "llvm.udiv" | "llvm.srem" | "llvm.urem" | "llvm.intr.sqrt"
         | "llvm.call" => waits.divide,
         _ => waits.other,
     }
+}
+
+/// Whether a selection is, together with its comparison, one operation of a processor: the lesser or the greater of two numbers.
+fn is_extreme(op: Op<'_>) -> bool {
+    let select = Some(op).filter(|op| op.is("llvm.select"));
+    let test = select.and_then(|op| op.operand(0).defining_op()).filter(|test| test.is("llvm.fcmp"));
+    test.is_some_and(|test| {
+        let (one, other) = (test.operand(0), test.operand(1));
+        [[one, other], [other, one]].contains(&[op.operand(1), op.operand(2)])
+    })
 }

@@ -2,15 +2,17 @@
 // sizes that take least. All times are in nanoseconds.
 //
 //   time  = sum over waves (launch + (ceil(tiles of the wave / workers) - 1) * tile + largest), largest = tile where a wave has one
-//   tile  = block + max(rows * row, lines that do not stay in the first level * stream) + far
-//   far   = sum over levels of memory (lines that do not stay in it * filled * line) + sum over those behind the first (such lines * stream)
-//           + sum over tables of addresses (visits of pages that are not in it * page) + sum over what follows pages (visits of others * astray)
-//   row   = (work^3 + (filled * length * wait)^3)^(1/3), work = row + length * operations * operation, filled = length / (length + window / waiting)
+//   tile  = block + max(rows * row, sum over levels of memory (lines that do not stay in it * stream)) + visits of pages
+//   row   = (work^4 + waits^4 + through^4)^(1/4), work = row + length * operations * operation, waits = filled * length * wait,
+//           filled = length / (length + window / waiting)
+//   pages = sum over tables of addresses (visits of pages that are not in it * page)
+//           + sum over what follows pages (rows of others that have lines from the last level * astray * filled)
 //
 // A thread goes through its tile by pieces of the last dimension, so a row is short: as long as the next ones are in the processor's window, it
 // does not wait for its own sums or for memory, but for what it has to do, and lines of the next level come meanwhile. The window is what operations that
 // wait have room in: where it holds those of w = window / waiting iterations, the next row has done w * length / (length + w) of its own when one is done.
-// What a row has to do and what it waits for both bound it; near one another neither is reached. Which lines stay in a level is
+// The next row may need what this one stores: then it is not done before what it computes of that has gone through its point and a store to a load. What
+// a row has to do, what it waits for and what goes through it all bound it; near one another none is reached. Which lines stay in a level is
 // told by what the loops inside of each access. Tiles at a border are counted by their share: the work of all tiles is known, and so is how many there
 // are; but those of a wave are waited for together, so one of them is taken to be whole. The tiles of each wave are counted from the ends of each strip
 // of tiles; of many strips only some are looked at.
@@ -24,9 +26,9 @@ enum { TILE_PAGE = 4096 };
 struct tile_machine {
   double start, launch, block;   // a launch of one block, of one for each processor, and a further block
   double row, operation, window; // of a row, of an operation, and how many operations may wait at once
-  double level_bytes[4], level_line[4], level_stream[4]; // until a line of a level is there, and one of many; the last level holds everything
+  double level_bytes[4], level_stream[4]; // what fits into a level, and a line of many from it; the last level holds everything
   double pages[2], page[2]; // how many pages are in tables of addresses, and one that is not in the first, nor in the second
-  double followed[2], astray[2]; // of how many pages lines are fetched ahead, one way and another, and what a visit of one more takes longer
+  double followed[2], astray[2]; // of how many pages lines are fetched ahead, one way and another, and what a row of a line of one more takes longer
   // Of threads that have a tile together, in the memory of the device and in shared memory: a step, and a point beside what it waits for; and a line that
   // they bring from the one to the other.
   double step, point, chip_step, chip_point, copied;
@@ -45,6 +47,7 @@ struct tile_band {
   const long *numbers;
   double points, operations, bytes; // of the nest; of all arrays
   double wait, waiting;             // that a point waits for the one before it, and how many of its operations do
+  double through;                   // that a row waits for the row before it, or 0
   int depth;                        // the dimensions, of the last of which pieces are
   int accesses;
   const struct tile_accesses *access;
@@ -157,39 +160,48 @@ static inline double tile_filled(const struct tile_band *band, const struct tile
   return length / (length + machine->window / tile_larger(band->waiting, 1));
 }
 
-// What two bounds allow that are reached where they are far apart.
-static inline double tile_bounded(double one, double other) {
-  const double sum = one * one * one + other * other * other;
-  double root = tile_larger(one, other);
-  for (int step = 0; step < 3 && root > 0; step++)
-    root -= (root - sum / (root * root)) / 3;
+// What three bounds allow that are reached where they are far apart.
+static inline double tile_bounded(double one, double other, double third) {
+  const double sum = one * one * one * one + other * other * other * other + third * third * third * third;
+  double root = tile_larger(tile_larger(one, other), third);
+  for (int step = 0; step < 4 && root > 0; step++)
+    root -= (root - sum / (root * root * root)) / 4;
   return root;
 }
 
 // What a row takes where others like it are behind it.
 static inline double tile_row(const struct tile_band *band, const struct tile_machine *machine, double length) {
   const double work = machine->row + length * band->operations / band->points * machine->operation;
-  return tile_bounded(work, tile_filled(band, machine, length) * length * band->wait);
+  return tile_bounded(work, tile_filled(band, machine, length) * length * band->wait, band->through);
 }
 
-// The units of memory, of so many bytes, that the loops from a dimension on access. Rows that are shorter than one share it.
+// The units of memory, of so many bytes, that the loops from a dimension on access, as a box. Rows that are shorter than one share it.
+static inline double tile_box(const struct tile_band *band, const struct tile_accesses *access, const double *whole, const double *extents, int from,
+                              double unit) {
+  double units = 1, reach = access->bytes, stride = access->bytes;
+  for (int subscript = access->subscripts - 1; subscript >= 0; subscript--) {
+    double span = access->apart[subscript], all = span;
+    for (int dimension = 0; dimension < band->depth; dimension++) {
+      if (dimension >= from)
+        span += access->growth[subscript][dimension] * (extents[dimension] - 1);
+      all += access->growth[subscript][dimension] * (whole[dimension] - 1);
+    }
+    reach += span * stride;
+    units = tile_smaller(units * (1 + span), 1 + reach / unit);
+    stride *= 1 + all;
+  }
+  return units;
+}
+
+// The same of all accesses: no more than what their rows access one by one, as those of a skewed band are no box.
 static inline double tile_units(const struct tile_band *band, const double *whole, const double *extents, int from, double unit) {
-  double sum = 0;
+  const int last = band->depth - 1;
+  double sum = 0, rows = 1;
+  for (int at = from; at < last; at++)
+    rows *= extents[at];
   for (int at = 0; at < band->accesses; at++) {
     const struct tile_accesses *access = &band->access[at];
-    double units = 1, reach = access->bytes, stride = access->bytes;
-    for (int subscript = access->subscripts - 1; subscript >= 0; subscript--) {
-      double span = access->apart[subscript], all = span;
-      for (int dimension = 0; dimension < band->depth; dimension++) {
-        if (dimension >= from)
-          span += access->growth[subscript][dimension] * (extents[dimension] - 1);
-        all += access->growth[subscript][dimension] * (whole[dimension] - 1);
-      }
-      reach += span * stride;
-      units = tile_smaller(units * (1 + span), 1 + reach / unit);
-      stride *= 1 + all;
-    }
-    sum += units;
+    sum += tile_smaller(tile_box(band, access, whole, extents, from, unit), rows * tile_box(band, access, whole, extents, last, unit));
   }
   return sum;
 }
@@ -236,9 +248,21 @@ static inline void tile_extents(const struct tile_band *band, double *extents) {
     extents[at] = tile_root(rest, band->depth - 2);
 }
 
-// What a whole tile takes beside being handed out; its points.
+// The rows of a tile that wait for lines which nothing fetches ahead: of so many visits of pages that are not followed, those to lines of far memory. What
+// a row has of all arrays comes at a time.
+static inline double tile_stray(const struct tile_band *band, double row, double visits, double far) {
+  double lines = 0;
+  for (int at = 0; at < band->accesses; at++) {
+    const struct tile_accesses *access = &band->access[at];
+    const double grows = access->subscripts != 0 ? access->growth[access->subscripts - 1][band->depth - 1] : 0;
+    lines += tile_larger(row * grows * access->bytes / TILE_LINE, 1);
+  }
+  return band->accesses != 0 ? tile_smaller(visits / band->accesses, far / lines) : 0;
+}
+
+// What a whole tile takes beside being handed out, where a wave has so many; its points.
 static inline double tile_work(const struct tile_band *band, const struct tile_machine *machine, const double *whole, const struct tile_sizes *tile,
-                               double *points) {
+                               double wave, double *points) {
   const int last = band->depth - 1;
   double extents[TILE_DEPTH];
   for (int at = 0; at <= last; at++)
@@ -252,35 +276,40 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
   const double pieces = last > 1 ? (length - 1) / tile->piece + 1 : (double)(((long)length + tile->piece - 1) / tile->piece);
   const double row = length / pieces;
   double flow = 0, waits = 0, far = 0;
+  extents[last] = length;
+  const double together = wave * tile_units(band, whole, extents, 0, TILE_LINE);
   extents[last] = row;
   *points = length;
   for (int at = 0; at < last; at++)
     *points *= extents[at];
-  const double filled = tile_filled(band, machine, row), lines = tile_units(band, whole, extents, last, TILE_LINE);
   for (int level = 0; level < 3; level++)
     if (band->bytes > machine->level_bytes[level]) {
-      const double misses = tile_misses(band, whole, extents, pieces, length, TILE_LINE, machine->level_bytes[level] / TILE_LINE);
-      const double stream = misses * (machine->level_stream[level + 1] - machine->level_stream[level]);
-      waits += misses * filled / lines * (machine->level_line[level + 1] - machine->level_line[level]);
-      // What the next level has comes while others are at work.
-      if (level == 0)
-        flow = stream;
-      else
-        waits += stream;
-      if (level == 1)
+      const double room = machine->level_bytes[level] / TILE_LINE;
+      double misses = tile_misses(band, whole, extents, pieces, length, TILE_LINE, room);
+      // What the tiles of a wave have in the level that all share is there for the next wave, as far as it has room: all memory comes once at least.
+      if (level == 2) {
+        const double once = tile_smaller(misses, band->bytes / TILE_LINE * *points / band->points);
+        misses = once + (misses - once) * tile_larger(1 - room / together, 0);
         far = misses;
+      }
+      flow += misses * (machine->level_stream[level + 1] - machine->level_stream[level]);
     }
   for (int level = 0; level < 2; level++)
     waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
-  for (int way = 0; way < 2; way++)
-    waits += tile_smaller(tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed[way]), far) * machine->astray[way];
+  // What follows pages was measured with rows of a line, of which one operation waits.
+  const double line = TILE_LINE / 8, filled = tile_filled(band, machine, row) * (line + machine->window) / line;
+  for (int way = 0; way < 2; way++) {
+    const double visits = tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed[way]);
+    waits += tile_stray(band, row, visits, far) * filled * machine->astray[way];
+  }
   return tile_larger(*points / row * tile_row(band, machine, row), flow) + waits;
 }
 
 static inline double tile_total(const struct tile_band *band, const struct tile_machine *machine, const double *whole,
                                 const struct tile_sizes *tile, const struct tile_waves *count) {
   double points;
-  const double most = tile_work(band, machine, whole, tile, &points), share = tile_smaller(band->points / count->tiles / points, 1);
+  const double wave = count->tiles / count->waves, most = tile_work(band, machine, whole, tile, wave, &points);
+  const double share = tile_smaller(band->points / count->tiles / points, 1);
   const double together = count->waves - count->alone;
   return count->alone * machine->start + together * (machine->launch + machine->block + most) +
          (count->rounds - together) * (machine->block + most * share);

@@ -224,12 +224,13 @@ impl<'c> Nest<'_, 'c> {
         lines.line(&format!("const struct tile_accesses accesses[] = {{{shown}}};"));
         let wait = points.wait(&self.calibration.waits);
         lines.line(&format!(
-            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {}, {dimensions}, {}, accesses, workers, {}}};",
+            "const struct tile_band band = {{{}, {}, {}_strip, numbers, points, operations, bytes, {:?}, {}, {:?}, {dimensions}, {}, accesses, workers, {}}};",
             term(&steps.first),
             term(&steps.last),
             self.name,
             wait.time,
             wait.operations,
+            wait.through,
             groups.len(),
             i32::from(self.plan.work.iter().any(|weight| weight.ranges.len() > waves.dimensions)),
         ));
@@ -258,13 +259,12 @@ impl<'c> Nest<'_, 'c> {
         let together =
             list(&[machine.device.step, machine.device.point, machine.chip.step, machine.chip.point, machine.copied]);
         let times = list(&[start, launch, block, row, operation, window]);
-        let (bytes, line, stream) =
-            (levels(|level| level.bytes), levels(|level| level.line), levels(|level| level.stream));
+        let (bytes, stream) = (levels(|level| level.bytes), levels(|level| level.stream));
         let tables = |tables: &[Table; 2]| {
             format!("{{{}}}, {{{}}}", list(&tables.map(|table| table.pages)), list(&tables.map(|table| table.missed)))
         };
         let (pages, followed) = (tables(&machine.pages), tables(&machine.followed));
-        format!("{{{times}, {{{bytes}}}, {{{line}}}, {{{stream}}}, {pages}, {followed}, {together}}}")
+        format!("{{{times}, {{{bytes}}}, {{{stream}}}, {pages}, {followed}, {together}}}")
     }
 
     /// The loop over the waves.
