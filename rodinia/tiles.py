@@ -147,7 +147,7 @@ def measured(folder, program, size, asked, count):
 
 def ran(options, folder, program, size, workers):
     """What the model says and what is measured of each size of a tile, in seconds; the sizes that the model chooses, the best of the grid with the time
-    of both, measured again, and the time alone."""
+    of both, measured again, how much slower the first is, and the time alone."""
     os.environ["REGRAIN_CPU_THREADS"] = str(workers)
     asked, alone = [(0, 0, 0), *grid(program)], []
     said, times = measured(folder, program, size, asked, options.rounds)
@@ -158,9 +158,11 @@ def ran(options, folder, program, size, workers):
     least = dict(zip(asked, map(min, times)))
     predicted = {sizes: line[3] / 1e9 for sizes, line in zip(asked, said)}
     again = [(0, 0, 0), *sorted(grid(program), key=least.get)[:BEST]]
-    medians = dict(zip(again, map(median, measured(folder, program, size, again, AGAIN)[1])))
-    best = min(again[1:], key=medians.get)
-    return predicted, least, tuple(map(int, said[0][:3])), best, (medians[best], medians[0, 0, 0]), min(alone)
+    # The machine's speed changes from one second to the next: what runs in one process is compared.
+    runs = dict(zip(again, measured(folder, program, size, again, AGAIN)[1]))
+    ratios = {sizes: median(time / chosen for time, chosen in zip(runs[sizes], runs[0, 0, 0])) for sizes in again}
+    best = min(again[1:], key=ratios.get)
+    return predicted, least, tuple(map(int, said[0][:3])), best, (median(runs[best]), median(runs[0, 0, 0])), 1 / min(ratios[best], 1), min(alone)
 
 
 def heat_map(program, times, title):
@@ -204,10 +206,10 @@ def table(options, clang, machine):
         lines, figures = [], []
         for program, (_, _, sizes, _, _) in PROGRAMS.items():
             for size, workers in ((size, workers) for size in sizes for workers in sorted({1, os.cpu_count()})):
-                said, times, chosen, best, (fastest, time), alone = ran(options, folder, program, size, workers)
+                said, times, chosen, best, (fastest, time), slower, alone = ran(options, folder, program, size, workers)
                 errors = sorted(abs(said[at] / times[at] - 1) for at in grid(program))
                 lines.append(f"| {program} {size} | {workers} | {1e3 * alone:.2f} | {' x '.join(str(size or 'model') for size in best)} | {1e3 * fastest:.2f} | "
-                             f"{' x '.join(map(str, chosen))} | {1e3 * said[0, 0, 0]:.2f} | {1e3 * time:.2f} | {100 * (time / min(fastest, time) - 1):.0f} % | "
+                             f"{' x '.join(map(str, chosen))} | {1e3 * said[0, 0, 0]:.2f} | {1e3 * time:.2f} | {100 * (slower - 1):.0f} % | "
                              f"{alone / time:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
                 print(lines[-1], file=sys.stderr)
                 figures.append(f"<h2>{program}, {size}, workers: {workers}</h2><div class=row>{heat_map(program, times, 'measured')}"
@@ -216,7 +218,7 @@ def table(options, clang, machine):
             "The nests of affine/ whose iterations wait for one another with each size of a tile of a grid, milliseconds; what the model (`tiles.h`) says of the same",
             "with the parameters of `regrain-tune calibrate`; and the sizes that it chooses, which need not be of the grid. `-O3 -march=native`; alone: clang.",
             f"Errors are those of the model against the least of interleaved runs, over the whole grid; its {BEST} fastest sizes and the chosen ones are measured again, "
-            f"medians of {AGAIN} processes.",
+            f"medians of {AGAIN} processes, where ratios are of times in one process.",
             f"Machine: {machine}. `rodinia/bench.py --rounds {options.rounds} tiles`, {options.date}; [heat maps]({options.name}.html).", "",
             "| program, size | workers | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | times faster than alone | median error | largest |",
             "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
