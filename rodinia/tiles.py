@@ -15,8 +15,8 @@ from statistics import median
 import loops
 
 HERE = Path(__file__).resolve().parent
-# Of each program: the dimensions of its arrays, its steps, the sizes of a problem, and those of tiles. heat1d and gs9 were not looked at while the
-# model was made; edit was for waves of few tiles, sweep3d for memory that is far away.
+# Of each program: the dimensions of its arrays, its steps, the sizes of a problem, and those of tiles. edit was for waves of few tiles, sweep3d for
+# memory that is far away; heat1d was not looked at while the model was made, distance and transport were written when it was done.
 PROGRAMS = {
     "sor1d": (1, 200, [20000, 100000], [10, 25, 50, 100, 200], [64, 256, 1024, 4096, 16384]),
     "sor2d": (2, 10, [400, 1500], [1, 2, 5, 10], [8, 16, 32, 64, 128, 256]),
@@ -25,6 +25,8 @@ PROGRAMS = {
     "waves/gs9": (2, 12, [1200], [1, 3, 6, 12], [8, 32, 128, 512]),
     "waves/edit": (2, 3000, [3000], [10, 50, 250, 1000], [32, 128, 512, 2048]),
     "waves/sweep3d": (3, 200, [200], [5, 20, 50, 100], [4, 16, 64, 256]),
+    "waves/distance": (2, 16, [1000], [1, 4, 8, 16], [8, 32, 128, 512]),
+    "waves/transport": (1, 120, [50000], [10, 30, 60, 120], [256, 1024, 4096, 16384]),
 }
 # Of pieces: as the model has it, and others.
 PIECES = [0, 4, 6, 8, 12, 24]
