@@ -115,7 +115,7 @@ def build(options, clang, folder):
 def stated_of(text):
     """The program of a nest's launches, at sizes that are stated."""
     head, nest = text.split("\n// Line ", 2)[:2]
-    nest = nest.replace("tile_search(&band, &machine)", "stated(&band, &machine)")
+    nest = nest.replace("tile_chosen(&band, &machine, &last)", "stated(&band, &machine)")
     name, parameters = re.search(r"^extern \"C\" int (\w+)\((.*)\) {$", nest, re.M).groups()
     numbers, arrays, given = iter(["size", "steps"]), [], []
     for parameter in parameters.split(", "):

@@ -157,6 +157,17 @@ int main(void) {
   printf("pages: many at once are slower %d, chosen fewer %d\n",
          relaxed(paged, 150, 8, 64, 8).time - relaxed(flat, 150, 8, 64, 8).time > 2 * (relaxed(paged, 150, 1, 4, 8).time - relaxed(flat, 150, 1, 4, 8).time),
          relaxed(paged, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
+  // CHECK: again: small ones have no tiles at first 1, some then 1, large ones at once 1, as the last time 1, of other sizes again 1
+  const long short_row[] = {20, 500}, long_row[] = {200, 100000}, other_row[] = {20, 501};
+  const struct tile_band brief = {0, 19, skewed, short_row, 20.0 * 498, 7.0 * 20 * 498, 4000, 2.5, 2, 0, 2, 1, &row, 2};
+  const struct tile_band lasting = {0, 199, skewed, long_row, 200.0 * 99998, 7.0 * 200 * 99998, 8e5, 2.5, 2, 0, 2, 1, &row, 2};
+  const struct tile_band other = {0, 19, skewed, other_row, 20.0 * 499, 7.0 * 20 * 499, 4008, 2.5, 2, 0, 2, 1, &row, 2};
+  struct tile_choice last = {0}, large = {0};
+  const double first_time = tile_chosen(&brief, &machine, &last).time, second_time = tile_chosen(&brief, &machine, &last).time;
+  const double at_once = tile_chosen(&lasting, &machine, &large).time;
+  large.tile.time = 7;
+  printf("again: small ones have no tiles at first %d, some then %d, large ones at once %d, as the last time %d, of other sizes again %d\n",
+         first_time == 0, second_time != 0, at_once != 0, tile_chosen(&lasting, &machine, &large).time == 7, tile_chosen(&other, &machine, &last).time == 0);
   // Threads of a block together: a block has no more than it may, and more of them where there is more to do.
   // CHECK: together: few rounds 1, threads in range 1, steps decide 1
   const long steps[] = {100, 1000};
@@ -179,7 +190,7 @@ int main(void) {
   printf("stated: piece %d, of the device %d\n", stated.piece == 10 && stated.room > 0, large_piece.piece == 1000 && large_piece.room == 0);
   // Sizes in range for sizes of a problem at the ends of what they may be.
   // CHECK: large: sizes in range 1
-  const struct tile_sizes large = chosen(machine, 2, 1L << 30, 1L << 30, 2.5);
-  printf("large: sizes in range %d\n", large.first >= 1 && large.first <= 1 << 20 && large.second >= 1 && large.second <= 1 << 20 && large.piece >= 1 && large.piece <= 1 << 20);
+  const struct tile_sizes huge = chosen(machine, 2, 1L << 30, 1L << 30, 2.5);
+  printf("large: sizes in range %d\n", huge.first >= 1 && huge.first <= 1 << 20 && huge.second >= 1 && huge.second <= 1 << 20 && huge.piece >= 1 && huge.piece <= 1 << 20);
   return 0;
 }

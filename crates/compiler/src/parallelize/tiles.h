@@ -61,6 +61,14 @@ struct tile_sizes {
   long threads, room; // of a block: its threads, and the bytes of shared memory
 };
 
+// What was chosen the last time that a nest ran, and for what: how much there was to do, and what its first and its last strip have.
+struct tile_choice {
+  double points, operations, bytes;
+  long first, last, ends[4], workers;
+  int is_known;
+  struct tile_sizes tile;
+};
+
 struct tile_waves {
   double tiles, waves, alone, rounds; // alone: waves of one tile
 };
@@ -82,6 +90,8 @@ static inline int tile_strip(const struct tile_band *band, long strip, long size
 enum { TILE_LEAST = 4, TILE_MOST = 1024 };
 // Strips for each worker where some take longer than others: the last ones leave an eighth of the workers idle at most.
 enum { TILE_SHARES = 8 };
+// Nanoseconds of a nest for which sizes are searched at once: a search takes some ten thousand. Of a smaller one they are when it runs again.
+enum { TILE_SMALL = 30000 };
 
 #ifdef TILE_LINKED
 // A processor's runtime has the rest (`tiles.c`).
@@ -91,11 +101,13 @@ struct tile_sizes __regrain_tile_pieces(const struct tile_band *band, const stru
                                         long least, long most);
 int __regrain_tile_pays(const struct tile_band *band, const struct tile_machine *machine, const struct tile_sizes *tile);
 struct tile_sizes __regrain_tile_search(const struct tile_band *band, const struct tile_machine *machine);
+struct tile_sizes __regrain_tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last);
 }
 #define tile_count __regrain_tile_count
 #define tile_pieces __regrain_tile_pieces
 #define tile_pays __regrain_tile_pays
 #define tile_search __regrain_tile_search
+#define tile_chosen __regrain_tile_chosen
 #else
 
 // How many strips are looked at.
@@ -295,10 +307,11 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
       flow += misses * (machine->level_stream[level + 1] - machine->level_stream[level]);
     }
   for (int level = 0; level < 2; level++)
-    waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
+    if (band->bytes > machine->pages[level] * TILE_PAGE)
+      waits += tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->pages[level]) * machine->page[level];
   // What follows pages was measured with rows of a line, of which one operation waits.
   const double line = TILE_LINE / 8, filled = tile_filled(band, machine, row) * (line + machine->window) / line;
-  for (int way = 0; way < 2; way++) {
+  for (int way = 0; way < 2 && far > 0; way++) {
     const double visits = tile_misses(band, whole, extents, pieces, length, TILE_PAGE, machine->followed[way]);
     waits += tile_stray(band, row, visits, far) * filled * machine->astray[way];
   }
@@ -386,6 +399,27 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
     }
   }
   return best;
+}
+
+// The same for a nest that may run often: as the last time where that was for the same, without tiles where it is new and small.
+static inline struct tile_sizes tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last) {
+  const struct tile_sizes none = {1, 1, 1, 0};
+  long ends[4] = {0, 0, 0, 0};
+  band->strip(band->numbers, band->first, band->first, &ends[0], &ends[1]);
+  band->strip(band->numbers, band->last, band->last, &ends[2], &ends[3]);
+  int is_same = last->points == band->points && last->operations == band->operations && last->bytes == band->bytes && last->first == band->first &&
+                last->last == band->last && last->workers == band->workers;
+  for (int at = 0; at < 4; at++) {
+    is_same = is_same && last->ends[at] == ends[at];
+    last->ends[at] = ends[at];
+  }
+  if (is_same && last->is_known)
+    return last->tile;
+  last->points = band->points, last->operations = band->operations, last->bytes = band->bytes;
+  last->first = band->first, last->last = band->last, last->workers = band->workers;
+  last->is_known = is_same || tile_alone(band, machine) >= TILE_SMALL;
+  last->tile = last->is_known ? tile_search(band, machine) : none;
+  return last->tile;
 }
 
 // Tiles that the threads of a block go through together, a wave of points at a time (paper 002, section 3, for GPUs): a step takes until what was stored in

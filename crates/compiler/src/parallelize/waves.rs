@@ -5,7 +5,7 @@
 //!     const long b0 = strip * size0, e0 = ..., low1 = (wave - strip) * size1, ...;
 //!     for (long b1 = low1; b1 <= high1; b1 += piece) { const long e1 = ...; what is in the box }
 //!   }
-//!   host: const struct tile_sizes tile = tile_search(&band, &machine);
+//!   host: const struct tile_sizes tile = tile_chosen(&band, &machine, &last);
 //!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second, tile.piece);
 //! ```
 //!
@@ -192,7 +192,13 @@ impl<'c> Nest<'_, 'c> {
                     "const struct tile_sizes tile = tile_pieces(&band, &machine, {first}L, {second}L, {least}, {most});"
                 ));
             }
-            None => lines.line("const struct tile_sizes tile = tile_search(&band, &machine);"),
+            None if self.least_work.is_some() => {
+                lines.line("const struct tile_sizes tile = tile_search(&band, &machine);");
+            }
+            None => {
+                lines.line("static __thread struct tile_choice last;");
+                lines.line("const struct tile_sizes tile = tile_chosen(&band, &machine, &last);");
+            }
         }
         match self.least_work {
             Some(least) => {

@@ -15,3 +15,7 @@ int __regrain_tile_pays(const struct tile_band *band, const struct tile_machine 
 struct tile_sizes __regrain_tile_search(const struct tile_band *band, const struct tile_machine *machine) {
   return tile_search(band, machine);
 }
+struct tile_sizes __regrain_tile_chosen(const struct tile_band *band, const struct tile_machine *machine,
+                                        struct tile_choice *last) {
+  return tile_chosen(band, machine, last);
+}
