@@ -146,9 +146,13 @@ int main(void) {
   const long numbers[] = {4, 30};
   const struct tile_band little = {0, 3, skewed, numbers, 112, 784, 240, 2.5, 2, 0, 2, 1, &row, 2};
   printf("little to do: slower than alone %d\n", tile_search(&little, &machine).time > tile_alone(&little, &machine));
-  // CHECK: memory: a tile that does not fit is slower 1, no slower where memory takes no time 1, chosen smaller 1
-  printf("memory: a tile that does not fit is slower %d, no slower where memory takes no time %d, chosen smaller %d\n",
+  // CHECK: memory: a tile that does not fit is slower 1, with fewer levels 1, no slower where memory takes no time 1, chosen smaller 1
+  struct tile_machine fewer = small;
+  fewer.level_bytes[1] = 1 << 23, fewer.level_bytes[2] = 1e15;
+  fewer.level_stream[1] = 1, fewer.level_stream[2] = 3;
+  printf("memory: a tile that does not fit is slower %d, with fewer levels %d, no slower where memory takes no time %d, chosen smaller %d\n",
          relaxed(small, 150, 2, 256, 8).time > 1.3 * relaxed(small, 150, 2, 8, 8).time,
+         relaxed(fewer, 150, 2, 256, 8).time > 1.3 * relaxed(fewer, 150, 2, 8, 8).time,
          relaxed(flat, 150, 2, 256, 8).time <= relaxed(flat, 150, 2, 8, 8).time,
          relaxed(small, 150, 0, 0, 0).second < relaxed(flat, 150, 0, 0, 0).second);
   // CHECK: pages: many at once are slower 1, chosen fewer 1

@@ -2,7 +2,7 @@
 // sizes that take least. All times are in nanoseconds.
 //
 //   time  = sum over waves (launch + (ceil(tiles of the wave / workers) - 1) * tile + largest), largest = tile where a wave has one
-//   tile  = block + max(rows * row, sum over levels of memory (lines that do not stay in it * stream)) + visits of pages
+//   tile  = block + max(rows * row, sum over levels of memory (lines that do not stay in it * stream)) + pages
 //   row   = (work^4 + waits^4 + through^4)^(1/4), work = row + length * operations * operation, waits = filled * length * wait,
 //           filled = length / (length + window / waiting)
 //   pages = sum over tables of addresses (visits of pages that are not in it * page)
@@ -26,7 +26,7 @@ enum { TILE_PAGE = 4096 };
 struct tile_machine {
   double start, launch, block;   // a launch of one block, of one for each processor, and a further block
   double row, operation, window; // of a row, of an operation, and how many operations may wait at once
-  double level_bytes[4], level_stream[4]; // what fits into a level, and a line of many from it; the last level holds everything
+  double level_bytes[4], level_stream[4]; // what fits into a level, and a line of many from it; the last ones hold everything
   double pages[2], page[2]; // how many pages are in tables of addresses, and one that is not in the first, nor in the second
   double followed[2], astray[2]; // of how many pages lines are fetched ahead, one way and another, and what a row of a line of one more takes longer
   // Of threads that have a tile together, in the memory of the device and in shared memory: a step, and a point beside what it waits for; and a line that
@@ -298,8 +298,9 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
     if (band->bytes > machine->level_bytes[level]) {
       const double room = machine->level_bytes[level] / TILE_LINE;
       double misses = tile_misses(band, whole, extents, pieces, length, TILE_LINE, room);
-      // What the tiles of a wave have in the level that all share is there for the next wave, as far as it has room: all memory comes once at least.
-      if (level == 2) {
+      // What the tiles of a wave have in the last level before memory, which all share, is there for the next wave as far as it has room: all memory
+      // comes once at least.
+      if (level == 2 || machine->level_bytes[level + 1] == machine->level_bytes[level + 2]) {
         const double once = tile_smaller(misses, band->bytes / TILE_LINE * *points / band->points);
         misses = once + (misses - once) * tile_larger(1 - room / together, 0);
         far = misses;
