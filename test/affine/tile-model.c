@@ -189,6 +189,14 @@ int main(void) {
          staged.room <= chip.most && staged.room == tile_room(&blocks, &chip, &staged, count), staged.time < block.time,
          tile_search_together(&blocks, &machine, &little_chip).room == 0,
          tile_resident(&few_threads, &staged) < tile_resident(&chip, &staged) || staged.threads == TILE_THREADS);
+  // CHECK: again together: as the last time 1, of other steps again 1
+  struct tile_choice kept = {0};
+  struct tile_band fewer_steps = blocks;
+  fewer_steps.last = 49, fewer_steps.points /= 2;
+  const double searched = tile_chosen_together(&blocks, &machine, &chip, &kept).time;
+  kept.tile.time = 7;
+  const double as_last = tile_chosen_together(&blocks, &machine, &chip, &kept).time, anew = tile_chosen_together(&fewer_steps, &machine, &chip, &kept).time;
+  printf("again together: as the last time %d, of other steps again %d\n", searched == staged.time && as_last == 7, anew != 7 && anew != 0);
   // CHECK: stated: piece 1, of the device 1
   const struct tile_sizes stated = tile_together(&blocks, &machine, &chip, 4, 6, 10), large_piece = tile_together(&blocks, &machine, &chip, 4, 6, 1000);
   printf("stated: piece %d, of the device %d\n", stated.piece == 10 && stated.room > 0, large_piece.piece == 1000 && large_piece.room == 0);

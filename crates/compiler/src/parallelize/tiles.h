@@ -402,9 +402,8 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
   return best;
 }
 
-// The same for a nest that may run often: as the last time where that was for the same, without tiles where it is new and small.
-static inline struct tile_sizes tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last) {
-  const struct tile_sizes none = {1, 1, 1, 0};
+// Whether a nest runs with the sizes of the last time, which are those of this time from then on.
+static inline int tile_again(const struct tile_band *band, struct tile_choice *last) {
   long ends[4] = {0, 0, 0, 0};
   band->strip(band->numbers, band->first, band->first, &ends[0], &ends[1]);
   band->strip(band->numbers, band->last, band->last, &ends[2], &ends[3]);
@@ -414,10 +413,17 @@ static inline struct tile_sizes tile_chosen(const struct tile_band *band, const 
     is_same = is_same && last->ends[at] == ends[at];
     last->ends[at] = ends[at];
   }
-  if (is_same && last->is_known)
-    return last->tile;
   last->points = band->points, last->operations = band->operations, last->bytes = band->bytes;
   last->first = band->first, last->last = band->last, last->workers = band->workers;
+  return is_same;
+}
+
+// The sizes of least time for a nest that may run often: as the last time where that was for the same, without tiles where it is new and small.
+static inline struct tile_sizes tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last) {
+  const struct tile_sizes none = {1, 1, 1, 0};
+  const int is_same = tile_again(band, last);
+  if (is_same && last->is_known)
+    return last->tile;
   last->is_known = is_same || tile_alone(band, machine) >= TILE_SMALL;
   last->tile = last->is_known ? tile_search(band, machine) : none;
   return last->tile;
@@ -534,5 +540,13 @@ static inline struct tile_sizes tile_search_together(const struct tile_band *ban
         best = tile;
     }
   return best;
+}
+
+// The same for a nest that may run often.
+static inline struct tile_sizes tile_chosen_together(const struct tile_band *band, const struct tile_machine *machine, const struct tile_chip *chip,
+                                                     struct tile_choice *last) {
+  if (!tile_again(band, last))
+    last->tile = tile_search_together(band, machine, chip);
+  return last->tile;
 }
 #endif
