@@ -44,7 +44,8 @@ impl Shape {
         Self { block, piece: PIECE / 2, transposes: true, least_reuse: 2 }
     }
 
-    fn threads(&self) -> i64 {
+    /// The threads of a block.
+    pub fn threads(&self) -> i64 {
         self.block.iter().map(|size| i64::from(*size)).product()
     }
 

@@ -224,7 +224,12 @@ impl Threads<'_, '_> {
     /// # Errors
     /// isl's budget is spent.
     pub fn has_rounds(&self) -> Result<bool, Reason> {
-        for statement in 0..self.description.statements.len() {
+        self.is_repeated(0..self.description.statements.len())
+    }
+
+    /// The same of some statements.
+    fn is_repeated(&self, statements: impl IntoIterator<Item = usize>) -> Result<bool, Reason> {
+        for statement in statements {
             let instances = self.instances(statement, self.domain)?;
             if !self.times.intersect_domain(&instances)?.reverse()?.is_single_valued()? {
                 return Ok(true);
@@ -470,7 +475,16 @@ impl Threads<'_, '_> {
         let Some((offset, sizes)) = elements.fixed_box()? else { return Ok(None) };
         let volume = sizes.iter().try_fold(1i64, |all, one| all.checked_mul(*one)).filter(|all| *all <= MOST_SHARED);
         let Some(volume) = volume else { return Ok(None) };
-        let reuse = self.shape.rounds() * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
+        let read = |times: i64| times * i64::try_from(group.len()).unwrap_or(1) / volume.max(1);
+        let mut reuse = read(self.shape.rounds());
+        // What a thread does once reads nothing in most rounds.
+        let once = read(self.shape.threads());
+        if within.is_empty()
+            && once < self.shape.least_reuse
+            && !self.is_repeated(group.iter().map(|(statement, _)| *statement))?
+        {
+            reuse = once;
+        }
         let first: Vec<Term> =
             (0..sizes.len()).map(|at| term(&offset, at, false, &self.sets.known)).collect::<Result<_, _>>()?;
         let moves =
