@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use regrain_tuning::calibration::{Calibration, Level, MOST_LEVELS, Table, Together, VARIABLE, Waits};
 
-/// How often the micro-benchmarks run: what else a machine does is seldom the same all the time.
-const RUNS: usize = 5;
+/// How often the micro-benchmarks run, some 20 seconds: what else a machine does, on the other threads of its cores above all, is seldom the same so long.
+const RUNS: usize = 12;
 /// The micro-benchmarks.
 const SOURCE: &str = include_str!("calibrate.cu");
 
