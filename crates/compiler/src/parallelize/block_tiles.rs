@@ -300,16 +300,16 @@ impl<'c> Nest<'_, 'c> {
         lines.line(&format!(
             "const struct tile_chip chip = {{blocks * TILE_THREADS, staged_blocks * TILE_THREADS, shared, most_shared, {boxes}}};"
         ));
-        if stated.is_none() {
-            lines.line("static __thread struct tile_choice last;");
-        }
-        lines.line(&match stated {
-            Some(([first, second], piece)) => format!(
+        match stated {
+            Some(([first, second], piece)) => lines.line(&format!(
                 "const struct tile_sizes tile = tile_together(&band, &machine, &chip, {first}L, {second}L, {}L);",
                 piece.unwrap_or(0)
-            ),
-            None => "const struct tile_sizes tile = tile_chosen_together(&band, &machine, &chip, &last);".into(),
-        });
+            )),
+            None => {
+                lines.line("static __thread struct tile_choice last;");
+                lines.line("const struct tile_sizes tile = tile_chosen_together(&band, &machine, &chip, &last);");
+            }
+        }
         if staged {
             let count: usize = waves.staged.iter().map(|staged| staged.first.len()).sum();
             lines.line(&format!("long count[{count}];"));

@@ -106,30 +106,31 @@ impl<'d, 'c> Points<'d, 'c> {
     /// the points of that row that are ahead.
     pub fn wait(&self, waits: &Waits) -> Wait {
         let mut wait = Wait::default();
+        // Of each load from the row before, the way from it, and how many points of that row are ahead.
+        let mut rows: Vec<(f64, i64)> = Vec::new();
         for moved in &self.statements {
             for store in moved.iter().filter(|moved| moved.access.writes) {
                 let mut waiting = HashSet::new();
                 for load in moved.iter().filter(|moved| !moved.access.writes && moved.is_beside(store)) {
-                    let Some(points) = store.points_before(load) else { continue };
+                    let points = store.ahead(load, 0).filter(|ahead| *ahead < 0);
+                    let ahead = store.ahead(load, 1);
+                    if points.or(ahead).is_none() {
+                        continue;
+                    }
                     let mut known = HashMap::new();
                     let way = way(store.access.op.operand(0), load.access.op, waits, &mut known);
-                    wait.time = wait.time.max(way.unwrap_or(0.0) / points as f64);
-                    let on_way = known.into_iter().filter(|(_, way)| way.is_some()).map(|(value, _)| value);
-                    waiting.extend(on_way.filter(|value| !value.defining_op().is_some_and(is_extreme)));
+                    rows.extend(way.zip(ahead));
+                    if let Some(points) = points {
+                        wait.time = wait.time.max(way.unwrap_or(0.0) / -points as f64);
+                        let on_way = known.into_iter().filter(|(_, way)| way.is_some()).map(|(value, _)| value);
+                        waiting.extend(on_way.filter(|value| !value.defining_op().is_some_and(is_extreme)));
+                    }
                 }
                 wait.operations += waiting.len();
             }
         }
-        for moved in &self.statements {
-            for store in moved.iter().filter(|moved| moved.access.writes) {
-                for load in moved.iter().filter(|moved| !moved.access.writes && moved.is_beside(store)) {
-                    let Some(ahead) = store.row_before(load) else { continue };
-                    let way = way(store.access.op.operand(0), load.access.op, waits, &mut HashMap::new());
-                    let Some(way) = way else { continue };
-                    wait.through = wait.through.max(way + waits.forward + wait.time * ahead as f64);
-                }
-            }
-        }
+        let through = |(way, ahead): (f64, i64)| way + waits.forward + wait.time * ahead as f64;
+        wait.through = rows.into_iter().map(through).fold(0.0, f64::max);
         wait
     }
 }
@@ -140,29 +141,12 @@ impl Moved<'_, '_> {
         self.access.array == other.access.array && self.growth == other.growth && self.rest == other.rest
     }
 
-    /// How many points of the last dimension a load is behind a store to the same element.
-    fn points_before(&self, load: &Self) -> Option<i64> {
-        let mut points = None;
-        for ((growth, to), from) in self.growth.iter().zip(&self.constants).zip(&load.constants) {
-            let (apart, each) = (to.checked_sub(*from)?, *growth.last()?);
-            match each {
-                0 if apart == 0 => {}
-                0 => return None,
-                _ if apart % each == 0 && points.is_none_or(|points| points == apart / each) => {
-                    points = Some(apart / each);
-                }
-                _ => return None,
-            }
-        }
-        points.filter(|points| *points > 0)
-    }
-
-    /// How many points of the last dimension a load is ahead of a store to the same element in the row before.
-    fn row_before(&self, load: &Self) -> Option<i64> {
+    /// How many points of the last dimension a load is ahead of a store to the same element so many rows before; less than 0 where it is behind.
+    fn ahead(&self, load: &Self, rows: i64) -> Option<i64> {
         let mut ahead = None;
         for ((growth, to), from) in self.growth.iter().zip(&self.constants).zip(&load.constants) {
             let &[.., between, each] = &growth[..] else { return None };
-            let apart = from.checked_sub(*to)?.checked_add(between)?;
+            let apart = from.checked_sub(*to)?.checked_add(between.checked_mul(rows)?)?;
             match each {
                 0 if apart == 0 => {}
                 0 => return None,

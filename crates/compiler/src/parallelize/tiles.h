@@ -288,7 +288,6 @@ static inline double tile_work(const struct tile_band *band, const struct tile_m
   const double pieces = last > 1 ? (length - 1) / tile->piece + 1 : (double)(((long)length + tile->piece - 1) / tile->piece);
   const double row = length / pieces;
   double flow = 0, waits = 0, far = 0;
-  extents[last] = length;
   const double together = wave * tile_units(band, whole, extents, 0, TILE_LINE);
   extents[last] = row;
   *points = length;
