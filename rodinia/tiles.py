@@ -33,15 +33,22 @@ PIECES = [0, 4, 6, 8, 12, 24]
 # How many of the grid are measured again beside the sizes that the model chooses, and how often: of many sizes the one that is measured fastest once
 # is mostly the one that was lucky.
 BEST, AGAIN = 6, 12
+# How often a nest runs while it tries sizes, unless it is over before.
+TRIALS = 1000
 # What the function of the host does in place of the search, and a program that calls it for sizes that it is told of: first, second and piece,
-# where 0 leaves it to the model. It prints what the model says, and the least that several runs take.
+# where 0 leaves it to the model. It prints what the model says, and the least that several runs take. Before that it may run with trials, and print
+# how often it ran until they were over, and the sizes.
 STATED = """
 #include <stdio.h>
 #include <time.h>
 static long first, second, piece;
-static int runs;
+static int runs, tries;
 static struct tile_sizes chosen;
-static struct tile_sizes stated(const struct tile_band *band, const struct tile_machine *machine) {
+static struct tile_choices *tried;
+static struct tile_sizes stated(const struct tile_band *band, const struct tile_machine *machine, struct tile_choices *choices) {
+  tried = choices;
+  if (tries)
+    return tile_chosen(band, machine, choices);
   chosen = first == 0 ? tile_search(band, machine)
                       : tile_pieces(band, machine, first, second, piece ? piece : TILE_LEAST, piece ? piece : TILE_MOST);
   struct tile_sizes used = chosen;
@@ -64,7 +71,7 @@ static double *numbers(long count) {
 }
 
 int main(int, char **argv) {
-  const long size = atol(argv[1]), steps = atol(argv[2]), count = atol(argv[3]), rounds = atol(argv[4]);
+  const long size = atol(argv[1]), steps = atol(argv[2]), count = atol(argv[3]), rounds = atol(argv[4]), trials = atol(argv[5]);
   static long sizes[1000][3];
   static double least[1000];
   int lines = 0;
@@ -74,6 +81,13 @@ int main(int, char **argv) {
 }
 """
 CALLS = """ARRAYS
+  for (tries = 1; tries <= trials && !(tried && tried->of[tried->last].trials.is_over); tries++)
+    CALL;
+  if (trials > 0) {
+    const struct tile_sizes tile = tried->of[tried->last].tile;
+    printf("%d %ld %ld %ld\\n", tries - 1, tile.first, tile.second, tile.piece);
+  }
+  tries = 0;
   for (long round = 0; round <= rounds; round++)
     for (int line = 0; line < lines; line++) {
       first = sizes[line][0], second = sizes[line][1], piece = sizes[line][2], runs = round != 0;
@@ -100,6 +114,7 @@ def build(options, clang, folder):
     driver = str(Path(options.driver).resolve())
     environment = {**os.environ, "REGRAIN_CALIBRATION": str(Path(options.calibration).resolve())}
     run = functools.partial(subprocess.run, check=True, env=environment)
+    Path(folder).mkdir(parents=True, exist_ok=True)
     for program in PROGRAMS:
         source = [str(loops.FOLDER / f"{program}.c"), "-lm"]
         alone, cuda, stated = (file_of(folder, program, side) for side in ("alone", "chosen.cu", "stated"))
@@ -115,7 +130,7 @@ def build(options, clang, folder):
 def stated_of(text):
     """The program of a nest's launches, at sizes that are stated."""
     head, nest = text.split("\n// Line ", 2)[:2]
-    nest = nest.replace("tile_chosen(&band, &machine, &last)", "stated(&band, &machine)")
+    nest = nest.replace("tile_chosen(&band, &machine, &choices)", "stated(&band, &machine, &choices)")
     name, parameters = re.search(r"^extern \"C\" int (\w+)\((.*)\) {$", nest, re.M).groups()
     numbers, arrays, given = iter(["size", "steps"]), [], []
     for parameter in parameters.split(", "):
@@ -134,24 +149,31 @@ def grid(program):
     return [(first, second, piece) for first in firsts for second in seconds for piece in PIECES]
 
 
+def stated(folder, program, size, rounds, trials, asked):
+    """The numbers that a program prints, line by line, which measures sizes in rounds after some trials."""
+    dimensions, steps, _, _, _ = PROGRAMS[program]
+    command = [file_of(folder, program, "stated"), size, steps, size**dimensions + 1, rounds, trials]
+    done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, input="".join("%d %d %d\n" % line for line in asked))
+    return [list(map(float, line.split())) for line in done.stdout.splitlines()]
+
+
 def measured(folder, program, size, asked, count):
     """What the model says of each size of a tile and what it takes, line by line, in several processes: where memory is decides about some per cent."""
-    dimensions, steps, _, _, _ = PROGRAMS[program]
     said, times = [], []
     for _ in range(count):
-        command = [file_of(folder, program, "stated"), size, steps, size**dimensions + 1, 2]
-        done = subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, input="".join("%d %d %d\n" % line for line in asked))
-        lines = [list(map(float, line.split())) for line in done.stdout.splitlines()]
+        lines = stated(folder, program, size, 2, 0, asked)
         said = lines[:len(asked)]
         times.append([time / 1e9 for [time] in lines[len(asked):]])
     return said, list(zip(*times))
 
 
 def ran(options, folder, program, size, workers):
-    """What the model says and what is measured of each size of a tile, in seconds; the sizes that the model chooses, the best of the grid with the time
-    of both, measured again, how much slower the first is, and the time alone."""
+    """What the model says and what is measured of each size of a tile, in seconds; the sizes that the model chooses, those that trials lead to with how often
+    the nest ran until they were over, and the best of the grid with its time and that of the model's, measured again; how much slower the first two are
+    than what is fastest, and the time alone."""
     os.environ["REGRAIN_CPU_THREADS"] = str(workers)
-    asked, alone = [(0, 0, 0), *grid(program)], []
+    model, alone = (0, 0, 0), []
+    asked = [model, *grid(program)]
     said, times = measured(folder, program, size, asked, options.rounds)
     for _ in range(options.rounds):
         alone.append(loops.seconds(file_of(folder, program, "alone"), [str(size)]))
@@ -159,12 +181,16 @@ def ran(options, folder, program, size, workers):
             sys.exit(f"{program}: a check failed")
     least = dict(zip(asked, map(min, times)))
     predicted = {sizes: line[3] / 1e9 for sizes, line in zip(asked, said)}
-    again = [(0, 0, 0), *sorted(grid(program), key=least.get)[:BEST]]
+    [runs, *tried] = map(int, stated(folder, program, size, 0, TRIALS, [])[0])
+    tried = tuple(tried)
+    again = list(dict.fromkeys([model, tried, *sorted(grid(program), key=least.get)[:BEST]]))
     # The machine's speed changes from one second to the next: what runs in one process is compared.
-    runs = dict(zip(again, measured(folder, program, size, again, AGAIN)[1]))
-    ratios = {sizes: median(time / chosen for time, chosen in zip(runs[sizes], runs[0, 0, 0])) for sizes in again}
-    best = min(again[1:], key=ratios.get)
-    return predicted, least, tuple(map(int, said[0][:3])), best, (median(runs[best]), median(runs[0, 0, 0])), 1 / min(ratios[best], 1), min(alone)
+    taken = dict(zip(again, measured(folder, program, size, again, AGAIN)[1]))
+    ratios = {sizes: median(time / chosen for time, chosen in zip(taken[sizes], taken[model])) for sizes in again}
+    best = min((sizes for sizes in again if sizes in least and sizes != model), key=ratios.get)
+    fastest = min(ratios.values())
+    return (predicted, least, tuple(map(int, said[0][:3])), (tried, runs), best, (median(taken[best]), median(taken[model])),
+            (1 / fastest, ratios[tried] / fastest), min(alone))
 
 
 def heat_map(program, times, title):
@@ -208,22 +234,22 @@ def table(options, clang, machine):
         lines, figures = [], []
         for program, (_, _, sizes, _, _) in PROGRAMS.items():
             for size, workers in ((size, workers) for size in sizes for workers in sorted({1, os.cpu_count()})):
-                said, times, chosen, best, (fastest, time), slower, alone = ran(options, folder, program, size, workers)
+                said, times, chosen, (tried, runs), best, (fastest, time), slower, alone = ran(options, folder, program, size, workers)
                 errors = sorted(abs(said[at] / times[at] - 1) for at in grid(program))
                 lines.append(f"| {program} {size} | {workers} | {1e3 * alone:.2f} | {' x '.join(str(size or 'model') for size in best)} | {1e3 * fastest:.2f} | "
-                             f"{' x '.join(map(str, chosen))} | {1e3 * said[0, 0, 0]:.2f} | {1e3 * time:.2f} | {100 * (slower - 1):.0f} % | "
-                             f"{alone / time:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
+                             f"{' x '.join(map(str, chosen))} | {1e3 * said[0, 0, 0]:.2f} | {1e3 * time:.2f} | {100 * (slower[0] - 1):.0f} % | "
+                             f"{' x '.join(map(str, tried))} | {runs} | {100 * (slower[1] - 1):.0f} % | {alone / time:.2f} | {100 * errors[len(errors) // 2]:.0f} % | {100 * errors[-1]:.0f} % |")
                 print(lines[-1], file=sys.stderr)
                 figures.append(f"<h2>{program}, {size}, workers: {workers}</h2><div class=row>{heat_map(program, times, 'measured')}"
                                f"{heat_map(program, said, 'predicted')}</div>")
     head = ["# Waves of tiles", "",
             "The nests of affine/ whose iterations wait for one another with each size of a tile of a grid, milliseconds; what the model (`tiles.h`) says of the same",
-            "with the parameters of `regrain-tune calibrate`; and the sizes that it chooses, which need not be of the grid. `-O3 -march=native`; alone: clang.",
+            "with the parameters of `regrain-tune calibrate`; and the sizes that it chooses, and that trials lead to from there (`trials.h`), which need not be of the grid. `-O3 -march=native`; alone: clang.",
             f"Errors are those of the model against the least of interleaved runs, over the whole grid; its {BEST} fastest sizes and the chosen ones are measured again, "
             f"medians of {AGAIN} processes, where ratios are of times in one process.",
             f"Machine: {machine}. `rodinia/bench.py --rounds {options.rounds} tiles`, {options.date}; [heat maps]({options.name}.html).", "",
-            "| program, size | workers | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | times faster than alone | median error | largest |",
-            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
+            "| program, size | workers | alone | best of the grid | ms | chosen | predicted | measured | slower than the best | tried | runs | slower than the best | times faster than alone | median error | largest |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     given = json.loads(Path(options.calibration).read_text())
     shown = ", ".join(f"{name} {given[name]:g}" for name in ("start", "launch", "block", "row", "operation", "window", "alone"))
     return [*head, *lines, "", f"Parameters, nanoseconds: {shown}."], page(figures, machine)

@@ -16,6 +16,7 @@ fn main() {
     let model = "../compiler/src/parallelize";
     println!("cargo:rerun-if-changed=src/device/cpu/tiles.c");
     println!("cargo:rerun-if-changed={model}/tiles.h");
+    println!("cargo:rerun-if-changed={model}/trials.h");
     cc::Build::new()
         .file("src/device/cpu/tiles.c")
         .include(model)

@@ -6,9 +6,11 @@
 // What a point accesses, and that it waits for a sum and a product.
 // USUAL: tile_accesses accesses[] = {{[{][{]}}8.0, 1, {{[{][{]}}1.0, 1.0}}, {2.0}}};
 // USUAL: band = {0L, (n0 - 1L), {{.*}}_strip, numbers, points, operations, bytes, 2.2, 2, 3.7, 2, 1, accesses, workers, 0}
-// USUAL: static __thread struct tile_choice last;
-// USUAL: tile_chosen(&band, &machine, &last)
+// USUAL: static __thread struct tile_choices choices;
+// USUAL: tile_chosen(&band, &machine, &choices)
 // USUAL: if (!tile_pays(&band, &machine, &tile))
+// USUAL: cudaDeviceSynchronize()
+// USUAL-NEXT: tile_took(&choices, tile_clock() - began);
 
 // RUN: echo '{"format": "regrain-calibration", "version": 6, "target": "cpu", "start": 30, "launch": 70, "block": 5, "row": 1, "operation": 0.25, "window": 100, "alone": 0.5, "waits": {"add": 2, "multiply": 3, "divide": 9, "forward": 4, "other": 1}, "levels": [{"bytes": 1e15, "stream": 3}], "pages": [{"pages": 8, "missed": 1}, {"pages": 99, "missed": 2}], "followed": [{"pages": 9, "missed": 4}, {"pages": 17, "missed": 6}], "device": {"step": 40, "point": 6}, "chip": {"step": 7, "point": 2}, "copied": 3}' > own.json
 // RUN: env REGRAIN_CALIBRATION=own.json %regrain -O1 --offload-arch=cpu -fregrain-parallelize -fregrain-emit-cuda=own.cu %s -o own && ./own && FileCheck %s --check-prefix=OWN --input-file=own.cu

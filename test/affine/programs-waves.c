@@ -48,7 +48,7 @@ PROGRAM(jacobi, {
 // BLOCK: T0_0[(int)({{.*}} - start0)] =
 // BLOCK: __syncthreads();
 // BLOCK: A0[at] = T0_0[column];
-// BLOCK: tile_chosen_together(&band, &machine, &chip, &last);
+// BLOCK: tile_chosen_together(&band, &machine, &chip, &choices);
 // BLOCK: if (tile.room > 0)
 // BLOCK-NEXT: _kernel0_staged<<<(unsigned)(last - first + 1), dim3(tile_row_threads(&band, &tile), tile_block_rows(&band, &tile)), tile.room>>>
 // BLOCK-NEXT: else

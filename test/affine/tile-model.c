@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "tiles.h"
+#include "trials.h"
 
 // The band [t, t + i] of a row: 0 <= t < n0, 1 <= i < n1 - 1.
 static int skewed(const long *n, long b0, long e0, long *first, long *last) {
@@ -166,10 +167,10 @@ int main(void) {
   const struct tile_band brief = {0, 19, skewed, short_row, 20.0 * 498, 7.0 * 20 * 498, 4000, 2.5, 2, 0, 2, 1, &row, 2};
   const struct tile_band lasting = {0, 199, skewed, long_row, 200.0 * 99998, 7.0 * 200 * 99998, 8e5, 2.5, 2, 0, 2, 1, &row, 2};
   const struct tile_band other = {0, 19, skewed, other_row, 20.0 * 499, 7.0 * 20 * 499, 4008, 2.5, 2, 0, 2, 1, &row, 2};
-  struct tile_choice last = {0}, large = {0};
+  struct tile_choices last = {0}, large = {0};
   const double first_time = tile_chosen(&brief, &machine, &last).time, second_time = tile_chosen(&brief, &machine, &last).time;
   const double at_once = tile_chosen(&lasting, &machine, &large).time;
-  large.tile.time = 7;
+  large.of[large.last].tile.time = 7;
   printf("again: small ones have no tiles at first %d, some then %d, large ones at once %d, as the last time %d, of other sizes again %d\n",
          first_time == 0, second_time != 0, at_once != 0, tile_chosen(&lasting, &machine, &large).time == 7, tile_chosen(&other, &machine, &last).time == 0);
   // Threads of a block together: a block has no more than it may, and more of them where there is more to do.
@@ -190,11 +191,11 @@ int main(void) {
          tile_search_together(&blocks, &machine, &little_chip).room == 0,
          tile_resident(&few_threads, &staged) < tile_resident(&chip, &staged) || staged.threads == TILE_THREADS);
   // CHECK: again together: as the last time 1, of other steps again 1
-  struct tile_choice kept = {0};
+  struct tile_choices kept = {0};
   struct tile_band fewer_steps = blocks;
   fewer_steps.last = 49, fewer_steps.points /= 2;
   const double searched = tile_chosen_together(&blocks, &machine, &chip, &kept).time;
-  kept.tile.time = 7;
+  kept.of[kept.last].tile.time = 7;
   const double as_last = tile_chosen_together(&blocks, &machine, &chip, &kept).time, anew = tile_chosen_together(&fewer_steps, &machine, &chip, &kept).time;
   printf("again together: as the last time %d, of other steps again %d\n", searched == staged.time && as_last == 7, anew != 7 && anew != 0);
   // CHECK: stated: piece 1, of the device 1

@@ -306,8 +306,8 @@ impl<'c> Nest<'_, 'c> {
                 piece.unwrap_or(0)
             )),
             None => {
-                lines.line("static __thread struct tile_choice last;");
-                lines.line("const struct tile_sizes tile = tile_chosen_together(&band, &machine, &chip, &last);");
+                lines.line("static __thread struct tile_choices choices;");
+                lines.line("const struct tile_sizes tile = tile_chosen_together(&band, &machine, &chip, &choices);");
             }
         }
         if staged {

@@ -363,6 +363,9 @@ impl<'d, 'c> Nest<'d, 'c> {
         lines.open("if (fine)");
         lines.text += &output.launches.text;
         lines.line("fine = cudaDeviceSynchronize() == cudaSuccess && fine;");
+        if let Host::Waves(waves) = &self.plan.host {
+            self.tiles_took(waves, &mut lines);
+        }
         lines.close();
         self.constants.leave(&mut lines);
         for (number, footprint) in footprints.iter().enumerate() {

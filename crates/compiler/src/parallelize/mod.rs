@@ -268,6 +268,9 @@ impl Made {
         if nest.text.contains(waves::SEARCH) {
             self.add_once(waves::MODEL);
         }
+        if nest.text.contains(waves::CLOCK) {
+            self.add_once(waves::TRIALS);
+        }
         if nest.text.contains(constant::NAME) {
             self.add_once(&constant::memory());
         }

@@ -61,12 +61,30 @@ struct tile_sizes {
   long threads, room; // of a block: its threads, and the bytes of shared memory
 };
 
-// What was chosen the last time that a nest ran, and for what: how much there was to do, and what its first and its last strip have.
+// Sizes that are tried beside those of a choice (`trials.h`).
+struct tile_trials {
+  struct tile_sizes other, left, model; // whose time is 0 where none are tried; those before the choice, and the first ones
+  double spent, lost, ahead, times[2]; // all runs, and how much longer those with other sizes took; what a round is expected to cost; a round
+  int way, in_vain;                    // how the others are made of those of the choice, and how many ways led nowhere since one did
+  int lead, ran, runs;                 // rounds in which the others were faster less those in which they were slower; runs of this round, and of all
+  int is_round, is_other, is_over;     // whether this run is of a round, and with the others; whether nothing more is tried
+  unsigned random;
+};
+
+// What was chosen when a nest ran, and for what: how much there was to do, and what its first and its last strip have.
 struct tile_choice {
   double points, operations, bytes;
   long first, last, ends[4], workers;
-  int is_known;
+  int is_seen, is_known; // whether the nest has run with this before, and whether sizes were searched
   struct tile_sizes tile;
+  struct tile_trials trials;
+};
+
+// What was chosen for the sizes of a nest's problem, as many as a program is taken to go through in turn; those of the last run, and the newest ones.
+enum { TILE_PROBLEMS = 8 };
+struct tile_choices {
+  struct tile_choice of[TILE_PROBLEMS];
+  int last, newest;
 };
 
 struct tile_waves {
@@ -86,8 +104,8 @@ static inline int tile_strip(const struct tile_band *band, long strip, long size
   return 1;
 }
 
-// The sizes of pieces that are looked at.
-enum { TILE_LEAST = 4, TILE_MOST = 1024 };
+// The sizes of pieces that are looked at, and the largest of other sizes.
+enum { TILE_LEAST = 4, TILE_MOST = 1024, TILE_LARGEST = 1 << 20 };
 // Strips for each worker where some take longer than others: the last ones leave an eighth of the workers idle at most.
 enum { TILE_SHARES = 8 };
 // Nanoseconds of a nest for which sizes are searched at once: a search takes some ten thousand. Of a smaller one they are when it runs again.
@@ -101,13 +119,17 @@ struct tile_sizes __regrain_tile_pieces(const struct tile_band *band, const stru
                                         long least, long most);
 int __regrain_tile_pays(const struct tile_band *band, const struct tile_machine *machine, const struct tile_sizes *tile);
 struct tile_sizes __regrain_tile_search(const struct tile_band *band, const struct tile_machine *machine);
-struct tile_sizes __regrain_tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last);
+struct tile_sizes __regrain_tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choices *choices);
+double __regrain_tile_clock(void);
+void __regrain_tile_took(struct tile_choices *choices, double time);
 }
 #define tile_count __regrain_tile_count
 #define tile_pieces __regrain_tile_pieces
 #define tile_pays __regrain_tile_pays
 #define tile_search __regrain_tile_search
 #define tile_chosen __regrain_tile_chosen
+#define tile_clock __regrain_tile_clock
+#define tile_took __regrain_tile_took
 #else
 
 // How many strips are looked at.
@@ -369,7 +391,7 @@ static inline int tile_pays(const struct tile_band *band, const struct tile_mach
 // longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once,
 // then those beside the best.
 static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
-  const long steps = band->last - band->first + 1, largest = 1L << 20;
+  const long steps = band->last - band->first + 1;
   const double work = band->operations * machine->operation;
   struct tile_sizes best = {1, 1, 1, 0};
   double whole[TILE_DEPTH];
@@ -378,9 +400,9 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
   for (long strips = few; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
     const long first = (steps + strips - 1) / strips;
     long b0, e0;
-    if (first > largest || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
+    if (first > TILE_LARGEST || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
       continue;
-    for (long second = 1; second <= largest; second *= 2) {
+    for (long second = 1; second <= TILE_LARGEST; second *= 2) {
       const double share = work * first / steps * second / ((double)e0 - b0 + 1);
       if (share < machine->launch / 4 && second < e0 - b0 + 1)
         continue;
@@ -401,31 +423,26 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
   return best;
 }
 
-// Whether a nest runs with the sizes of the last time, which are those of this time from then on.
-static inline int tile_again(const struct tile_band *band, struct tile_choice *last) {
-  long ends[4] = {0, 0, 0, 0};
-  band->strip(band->numbers, band->first, band->first, &ends[0], &ends[1]);
-  band->strip(band->numbers, band->last, band->last, &ends[2], &ends[3]);
-  int is_same = last->points == band->points && last->operations == band->operations && last->bytes == band->bytes && last->first == band->first &&
-                last->last == band->last && last->workers == band->workers;
-  for (int at = 0; at < 4; at++) {
-    is_same = is_same && last->ends[at] == ends[at];
-    last->ends[at] = ends[at];
+// What was chosen for a nest of this size, or room for it in place of what has been there for longest.
+static inline struct tile_choice *tile_known(const struct tile_band *band, struct tile_choices *choices) {
+  struct tile_choice asked = {band->points, band->operations, band->bytes, band->first, band->last, {0, 0, 0, 0}, band->workers};
+  band->strip(band->numbers, band->first, band->first, &asked.ends[0], &asked.ends[1]);
+  band->strip(band->numbers, band->last, band->last, &asked.ends[2], &asked.ends[3]);
+  for (int back = 0; back < TILE_PROBLEMS; back++) {
+    const int at = (choices->last + back) % TILE_PROBLEMS;
+    const struct tile_choice *known = &choices->of[at];
+    int is_same = known->points == asked.points && known->operations == asked.operations && known->bytes == asked.bytes && known->first == asked.first &&
+                  known->last == asked.last && known->workers == asked.workers;
+    for (int end = 0; end < 4; end++)
+      is_same = is_same && known->ends[end] == asked.ends[end];
+    if (is_same) {
+      choices->last = at;
+      return &choices->of[at];
+    }
   }
-  last->points = band->points, last->operations = band->operations, last->bytes = band->bytes;
-  last->first = band->first, last->last = band->last, last->workers = band->workers;
-  return is_same;
-}
-
-// The sizes of least time for a nest that may run often: as the last time where that was for the same, without tiles where it is new and small.
-static inline struct tile_sizes tile_chosen(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *last) {
-  const struct tile_sizes none = {1, 1, 1, 0};
-  const int is_same = tile_again(band, last);
-  if (is_same && last->is_known)
-    return last->tile;
-  last->is_known = is_same || tile_alone(band, machine) >= TILE_SMALL;
-  last->tile = last->is_known ? tile_search(band, machine) : none;
-  return last->tile;
+  choices->newest = choices->last = (choices->newest + 1) % TILE_PROBLEMS;
+  choices->of[choices->last] = asked;
+  return &choices->of[choices->last];
 }
 
 // Tiles that the threads of a block go through together, a wave of points at a time (paper 002, section 3, for GPUs): a step takes until what was stored in
@@ -543,9 +560,11 @@ static inline struct tile_sizes tile_search_together(const struct tile_band *ban
 
 // The same for a nest that may run often.
 static inline struct tile_sizes tile_chosen_together(const struct tile_band *band, const struct tile_machine *machine, const struct tile_chip *chip,
-                                                     struct tile_choice *last) {
-  if (!tile_again(band, last))
-    last->tile = tile_search_together(band, machine, chip);
-  return last->tile;
+                                                     struct tile_choices *choices) {
+  struct tile_choice *choice = tile_known(band, choices);
+  if (!choice->is_known)
+    choice->tile = tile_search_together(band, machine, chip);
+  choice->is_known = 1;
+  return choice->tile;
 }
 #endif

@@ -5,7 +5,7 @@
 //!     const long b0 = strip * size0, e0 = ..., low1 = (wave - strip) * size1, ...;
 //!     for (long b1 = low1; b1 <= high1; b1 += piece) { const long e1 = ...; what is in the box }
 //!   }
-//!   host: const struct tile_sizes tile = tile_chosen(&band, &machine, &last);
+//!   host: const struct tile_sizes tile = tile_chosen(&band, &machine, &choices);
 //!         for (long wave = ...) f_kernel0<<<strips that have a tile in it, 1>>>(..., wave, first, tile.first, tile.second, tile.piece);
 //! ```
 //!
@@ -31,10 +31,13 @@ use super::terms::{Lines, term};
 
 /// The model and the search, as text of the program that is made.
 pub const MODEL: &str = include_str!("tiles.h");
+/// Sizes that are tried beside those of the model.
+pub const TRIALS: &str = include_str!("trials.h");
 /// In front of it where the runtime has the search: that is long and takes clang longer than all else of a host's function.
 pub const LINKED: &str = "#define TILE_LINKED\n";
-/// What the text of a nest calls of it.
+/// What the text of a nest has of the model, and of trials.
 pub const SEARCH: &str = "struct tile_sizes";
+pub const CLOCK: &str = "tile_clock()";
 
 impl<'c> Nest<'_, 'c> {
     /// The kernels of a tile, and the functions of both sides that they take.
@@ -196,8 +199,9 @@ impl<'c> Nest<'_, 'c> {
                 lines.line("const struct tile_sizes tile = tile_search(&band, &machine);");
             }
             None => {
-                lines.line("static __thread struct tile_choice last;");
-                lines.line("const struct tile_sizes tile = tile_chosen(&band, &machine, &last);");
+                lines.line("static __thread struct tile_choices choices;");
+                lines.line("const struct tile_sizes tile = tile_chosen(&band, &machine, &choices);");
+                lines.line("const double began = tile_clock();");
             }
         }
         match self.least_work {
@@ -210,6 +214,13 @@ impl<'c> Nest<'_, 'c> {
         lines.line("const long first_strip = quotient_below(band.first, tile.first), last_strip = quotient_below(band.last, tile.first);");
         lines.line("if (last_strip - first_strip >= 2147483647L)");
         lines.line("  return 0;");
+    }
+
+    /// Where sizes are tried, what the run took.
+    pub(super) fn tiles_took(&self, waves: &Waves, lines: &mut Lines) {
+        if !waves.together && self.tiles.is_none() && self.least_work.is_none() {
+            lines.line("tile_took(&choices, tile_clock() - began);");
+        }
     }
 
     /// The band, as `tiles.h` has it.

@@ -1,5 +1,6 @@
 /* The model of waves of tiles that generated launches ask for sizes (`compiler::parallelize::waves`): compiled once, and not in each program. */
 #include "tiles.h"
+#include "trials.h"
 
 struct tile_waves __regrain_tile_count(const struct tile_band *band, long first_size, long second_size) {
   return tile_count(band, first_size, second_size);
@@ -16,6 +17,8 @@ struct tile_sizes __regrain_tile_search(const struct tile_band *band, const stru
   return tile_search(band, machine);
 }
 struct tile_sizes __regrain_tile_chosen(const struct tile_band *band, const struct tile_machine *machine,
-                                        struct tile_choice *last) {
-  return tile_chosen(band, machine, last);
+                                        struct tile_choices *choices) {
+  return tile_chosen(band, machine, choices);
 }
+double __regrain_tile_clock(void) { return tile_clock(); }
+void __regrain_tile_took(struct tile_choices *choices, double time) { tile_took(choices, time); }
