@@ -387,10 +387,10 @@ static inline int tile_pays(const struct tile_band *band, const struct tile_mach
   return tile->time != 0 && 1.25 * tile->time < tile_alone(band, machine);
 }
 
-// The sizes of least time, which is 0 where there are no tiles: any number of strips of about the same size, several for each worker where some take
-// longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all sizes are looked at once,
-// then those beside the best.
-static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
+// The sizes of least time, which is 0 where there are no tiles, of those that have so many steps: any number of strips of about the same size, several for
+// each worker where some take longer than others, and powers of two in between for the second. A tile is to take longer than to hand it out. Of pieces all
+// sizes are looked at once, then those beside the best.
+static inline struct tile_sizes tile_search_among(const struct tile_band *band, const struct tile_machine *machine, long fewest, long most_steps) {
   const long steps = band->last - band->first + 1;
   const double work = band->operations * machine->operation;
   struct tile_sizes best = {1, 1, 1, 0};
@@ -400,7 +400,7 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
   for (long strips = few; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
     const long first = (steps + strips - 1) / strips;
     long b0, e0;
-    if (first > TILE_LARGEST || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
+    if (first < fewest || first > most_steps || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
       continue;
     for (long second = 1; second <= TILE_LARGEST; second *= 2) {
       const double share = work * first / steps * second / ((double)e0 - b0 + 1);
@@ -421,6 +421,10 @@ static inline struct tile_sizes tile_search(const struct tile_band *band, const 
     }
   }
   return best;
+}
+
+static inline struct tile_sizes tile_search(const struct tile_band *band, const struct tile_machine *machine) {
+  return tile_search_among(band, machine, 1, TILE_LARGEST);
 }
 
 // What was chosen for a nest of this size, or room for it in place of what has been there for longest.

@@ -2,16 +2,16 @@
 //
 //   runs:  of the choice ... | round: both, in a random order | round | ... | of the choice ...
 //
-// Sizes that differ from those of the choice in one way are compared with them by rounds of two runs: the machine's pace changes from one second to the next, and
+// Sizes that differ in one way from those of the choice are compared with them by rounds of two runs: the machine's pace changes from one second to the next, and
 // so may what a program does, so only the times of a round are compared, in an order that no rhythm of the program's favours. Those that lead by three rounds are
-// the choice from then on, and what differs from them in the same way is tried next; those that trail by two are given up. The model's sizes are one of the ways.
+// the choice from then on, and what differs from them in the same way is tried next; those that trail by two are given up.
 // When none leads anywhere it is over. A round comes only while what longer runs have cost leaves room for it in a part of the time of all runs: what a first one
 // will cost is not known, so it is taken for half a run, and a nest that runs ten times tries nothing. All sizes have the same results.
 
 #ifndef TILE_LINKED
-// The ways in which sizes differ, each beside its opposite: pieces, the second and the first dimension, and both of these at the same number of points; and
-// back to those of the model.
-enum { TILE_WAYS = 9, TILE_BACK = 8 };
+// The ways in which sizes differ, each beside its opposite: those that the model takes for the best of fewer and of more steps; pieces, the second and the
+// first dimension, and both of these at the same number of points; and back to the first sizes.
+enum { TILE_FEWER, TILE_MORE, TILE_LONGER, TILE_SHORTER, TILE_WIDER, TILE_NARROWER, TILE_HIGHER, TILE_LOWER, TILE_TURNED, TILE_TURNED_BACK, TILE_BACK, TILE_WAYS };
 // By how many rounds sizes lead that are taken, and trail that are given up; the runs after which it is over.
 enum { TILE_LEAD = 3, TILE_TRAIL = 2, TILE_RUNS = 1000 };
 // The part of the time of all runs that trials may take, the part of a run that is a gain, and how many times longer what is tried may take by the model.
@@ -34,20 +34,30 @@ static inline int tile_equal(const struct tile_sizes *one, const struct tile_siz
   return one->first == other->first && one->second == other->second && one->piece == other->piece;
 }
 
-// Sizes that differ in one way from others.
-static inline struct tile_sizes tile_moved(const struct tile_band *band, struct tile_sizes tile, int way) {
+// Sizes that differ in one way from those of the choice.
+static inline struct tile_sizes tile_moved(const struct tile_band *band, const struct tile_machine *machine, const struct tile_choice *choice) {
+  const struct tile_trials *trials = &choice->trials;
   const long steps = band->last - band->first + 1;
-  if (way == 0)
+  const int way = trials->way;
+  struct tile_sizes tile = choice->tile;
+  if (way == TILE_BACK)
+    return trials->model;
+  // What a nest takes that is smaller than a search is not worth another one.
+  if (way == TILE_FEWER || way == TILE_MORE)
+    return trials->spent < (double)TILE_SMALL * trials->runs ? tile
+           : way == TILE_FEWER                               ? tile_search_among(band, machine, 1, tile.first / 2)
+                                                             : tile_search_among(band, machine, 2 * tile.first, TILE_LARGEST);
+  if (way == TILE_LONGER)
     tile.piece = tile_longer(tile.piece);
-  else if (way == 1)
+  else if (way == TILE_SHORTER)
     tile.piece = tile_shorter(tile.piece);
-  if (way == 2 || way == 7)
+  if (way == TILE_WIDER || way == TILE_TURNED_BACK)
     tile.second *= 2;
-  else if (way == 3 || way == 6)
+  else if (way == TILE_NARROWER || way == TILE_TURNED)
     tile.second /= 2;
-  if (way == 4 || way == 6)
+  if (way == TILE_HIGHER || way == TILE_TURNED)
     tile.first = tile.first * 2 < steps ? tile.first * 2 : steps;
-  else if (way == 5 || way == 7)
+  else if (way == TILE_LOWER || way == TILE_TURNED_BACK)
     tile.first = tile.first < steps ? tile.first / 2 : (steps + 1) / 2;
   return tile;
 }
@@ -56,12 +66,11 @@ static inline struct tile_sizes tile_moved(const struct tile_band *band, struct 
 static inline void tile_look(const struct tile_band *band, const struct tile_machine *machine, struct tile_choice *choice) {
   struct tile_trials *trials = &choice->trials;
   for (; trials->in_vain < TILE_WAYS; trials->in_vain++, trials->way = (trials->way + 1) % TILE_WAYS) {
-    const struct tile_sizes moved = trials->way == TILE_BACK ? trials->model : tile_moved(band, choice->tile, trials->way);
-    if (moved.first < 1 || moved.second < 1 || moved.second > TILE_LARGEST || moved.piece < TILE_LEAST ||
-        tile_equal(&moved, &trials->left) || tile_equal(&moved, &choice->tile))
+    const struct tile_sizes moved = tile_moved(band, machine, choice);
+    if (moved.first < 1 || moved.second < 1 || moved.second > TILE_LARGEST || moved.piece < TILE_LEAST || tile_equal(&moved, &trials->left))
       continue;
     trials->other = tile_pieces(band, machine, moved.first, moved.second, moved.piece, moved.piece);
-    // Where the model sees no difference there is none: a tile is all that there is.
+    // Where the model sees no difference at all there is none: a tile is all that there is.
     if (trials->other.time != choice->tile.time && trials->other.time < TILE_DOUBT * choice->tile.time && tile_pays(band, machine, &trials->other)) {
       trials->lead = 0;
       trials->ahead = trials->spent / trials->runs / 2;
