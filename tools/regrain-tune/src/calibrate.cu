@@ -108,19 +108,25 @@ static __global__ void forward(double *a, long stride, double y, long count) {
     a[i * stride] = a[i * stride] + y;
 }
 
-// Lines, one of each row, in orders of chance, each of which is known when the one before is there; all numbers are 0. Several orders side by side, as
-// memory that is shared with others does not keep for long what nobody comes back to.
+// The rows of an order of chance, each of which says which is next: their number has no other factors than 2 and 3.
+static __global__ void link(long *a, long rows, long stride) {
+  for (long row = 0; row < rows; row++)
+    a[row * stride] = (13 * row + 1) % rows;
+}
+
+// Lines, one of each row, each of which is known when the one before is there. Several of an order side by side, as memory that is shared with others does
+// not keep for long what nobody comes back to.
 static __global__ void chase(long *a, long rows, long stride, long count) {
-  constexpr int ORDERS = 16;
-  long row[ORDERS], sum = 0;
-  for (int order = 0; order < ORDERS; order++)
-    row[order] = order * (rows / ORDERS);
+  constexpr int PLACES = 16;
+  long row[PLACES], sum = 0;
+  for (int place = 0; place < PLACES; place++)
+    row[place] = place * (rows / PLACES);
   for (long step = 0; step < count; step++)
 #pragma unroll
-    for (int order = 0; order < ORDERS; order++)
-      row[order] = (5 * row[order] + 1 + a[row[order] * stride]) & (rows - 1);
-  for (int order = 0; order < ORDERS; order++)
-    sum += row[order];
+    for (int place = 0; place < PLACES; place++)
+      row[place] = a[row[place] * stride];
+  for (int place = 0; place < PLACES; place++)
+    sum += row[place];
   a[1] = sum;
 }
 
@@ -234,12 +240,12 @@ static void launches(double *memory, long stride, int workers) {
 
 // Lines that are waited for, some apart, and one beside others that is not.
 static void lines(double *memory, long most) {
-  check(cudaMemset(memory, 0, most * sizeof *memory));
   constexpr long STRIDE = 3 * LINE, COUNT = 1L << 17;
-  for (long rows = 256; rows * STRIDE <= most; rows *= 2) {
-    check(cudaMemset(memory, 0, rows * STRIDE * sizeof *memory));
+  for (long rows = 256; rows * STRIDE <= most; rows += rows % 3 == 0 ? rows / 3 : rows / 2) {
+    link<<<1, 1>>>((long *)memory, rows, STRIDE);
     const double waited = least([&] { chase<<<1, 1>>>((long *)memory, rows, STRIDE, COUNT / 4); }) / (COUNT / 4);
     const long times = rows < COUNT ? COUNT / rows : 1;
+    check(cudaMemset(memory, 0, rows * STRIDE * sizeof *memory));
     const double visited = least([&] { visit<<<1, 1>>>(memory, rows, LINE, times); }) / (rows * times);
     printf("line %ld %g %g\n", rows * 64, waited, visited);
   }
