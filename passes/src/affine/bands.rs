@@ -51,9 +51,9 @@ impl Band {
         code_of(&self.order.intersect_domain(&self.mine)?, &self.known)
     }
 
-    /// Whether each of the threads of the box around the points has one.
-    fn is_box(&self, dimensions: usize) -> Result<bool, Error> {
-        let points = self.domain.apply(&self.times)?;
+    /// Whether each of the threads of the box around some instances has one.
+    fn is_box(&self, instances: &UnionSet, dimensions: usize) -> Result<bool, Error> {
+        let points = instances.apply(&self.times)?;
         let names: Vec<String> = (0..dimensions).map(|at| format!("t{at}")).collect();
         let outside = names.iter().try_fold(points.context().no_instances()?, |outside, name| {
             let one = UnionMap::parse(points.context(), &format!("{{ [{}] -> [{name}] }}", names.join(", ")))?;
@@ -89,7 +89,11 @@ impl Band {
         let on_chip = launch.on_chip()?;
         // Memory that is gone through once is fetched ahead along rows.
         let may_be_row = for_processors && on_chip.phases.is_empty() && has_long_rows(description);
-        let is_row = may_be_row && !launch.has_rounds()? && self.is_box(threads.len())?;
+        let mut is_row = may_be_row && !launch.has_rounds()?;
+        // Statements of a launch may have boxes of their own, as at the end of a row.
+        for statement in 0..description.statements.len() {
+            is_row = is_row && self.is_box(&launch.instances(statement, domain)?, threads.len())?;
+        }
         let block = if is_row { Shape::row(threads.len()).block } else { usual.block.clone() };
         let Some(code) = code else {
             return Ok(Shares { on_chip, team: None, transposed: None, block });
