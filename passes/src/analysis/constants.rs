@@ -10,11 +10,12 @@ pub fn constant(value: Value<'_>) -> Option<i64> {
         .flatten()
 }
 
-/// A constant, or a product of constants.
+/// A constant in any width, or a product of constants.
 pub fn product(value: Value<'_>) -> Option<i64> {
     let factors = |op: Op<'_>| match op.name() {
         "arith.muli" => product(op.operand(0))?.checked_mul(product(op.operand(1))?),
         "arith.index_cast" => product(op.operand(0)),
+        "llvm.zext" => product(op.operand(0)).filter(|number| *number >= 0),
         _ => None,
     };
     constant(value).or_else(|| value.defining_op().and_then(factors))

@@ -35,9 +35,11 @@ use regrain_targets::{
 };
 
 use super::state::{Field, field};
-use crate::analysis::{facts::constant, loops::Counting, uniformity::computes};
+use crate::analysis::{constants::product, facts::constant, loops::Counting, uniformity::computes};
 use crate::lower::vectorize_threads::is_ordinary;
 
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
 /// The most rounds of a loop of a thread.
 const MOST_ROUNDS: i64 = 32;
 /// Bytes that one round may touch for the next, each access counted as memory of its own: what the second cache of a core holds at least, of
@@ -68,7 +70,8 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     let shared = shared.chain(DynamicShared::all(function).into_iter().map(DynamicShared::op));
     let otherwise = choice.map(otherwise).unwrap_or_default();
     let shares = shared.flat_map(|op| op.result(0).users()).any(|user| !otherwise.contains(&user));
-    let most = if outer == parallel { Some(u32::MAX) } else { most_blocks(parallel) };
+    // The number of a thread among those of all blocks fits into 31 bits.
+    let most = if outer == parallel { Some(i32::MAX.cast_unsigned() / MOST_THREADS) } else { most_blocks(parallel) };
     let Some(most) = most.filter(|most| plain && !shares && *most > 1) else { return false };
     let Some(sums) = Steps::of(function, parallel, outer).sums(choice, &otherwise) else { return false };
     for sum in sums {
@@ -76,10 +79,8 @@ pub fn merge<'c>(module: Op<'c>, function: Op<'c>) -> bool {
     }
     let b = Builder::before(outer);
     let i32 = b.ctx().int(32);
-    let mut available = b.llvm_load(field(module, b, Field::Available), i32, None);
-    if most != u32::MAX {
-        available = b.arith("minui", available, b.const_i32(most.cast_signed()));
-    }
+    let available = b.llvm_load(field(module, b, Field::Available), i32, None);
+    let available = b.arith("minui", available, b.const_i32(most.cast_signed()));
     let count = choice.map_or(available, |choice| reach(b, choice, available));
     b.llvm_store(count, field(module, b, Field::Taken), None);
     let threads = b.arith("muli", parallel.operand(3), b.index_castui(count, b.ctx().index()));
@@ -275,26 +276,30 @@ impl<'c> Steps<'c> {
             "sub" | "subi" => gain(0).plus(gain(1), -1),
             "mul" | "muli" => self.times(gain(0), op.operand(1)).or_else(|| self.times(gain(1), op.operand(0))),
             "trunc" | "trunci" => Some(gain(0)),
-            // The numbers of the block and of the thread themselves fit into 32 bits.
+            // The numbers of the block and of the thread themselves fit into 31 bits.
             "index_cast" | "index_castui"
                 if self.is_number(op.operand(0)) || op.operand(0).ty().int_width().is_none() =>
             {
                 Some(gain(0))
             }
+            "zext" | "sext" | "extui" | "extsi" if self.is_number(op.operand(0)) => Some(gain(0)),
             _ => None,
         }
     }
 
-    /// Whether a value is the number of the block or of the thread.
+    /// Whether a value is the number of the block or of the thread, in any width.
     fn is_number(&self, value: Value<'c>) -> bool {
-        let block = || value.defining_op().is_some_and(|op| matches!(classify(op), Some(ThreadOp::BlockId(Axis::X))));
-        value == self.parallel.body().arg(0) || block()
+        let made = |op: Op<'c>| match op.name() {
+            "arith.index_cast" | "arith.index_castui" => self.is_number(op.operand(0)),
+            _ => matches!(classify(op), Some(ThreadOp::BlockId(Axis::X))),
+        };
+        value == self.parallel.body().arg(0) || value.defining_op().is_some_and(made)
     }
 
     /// A product with a constant, or with the threads of a block in x.
     fn times(&self, gain: Gain, factor: Value<'c>) -> Option<Gain> {
         (gain != Gain::NONE && self.gain(factor) == Gain::NONE).then_some(())?;
-        if let Some(number) = constant(factor) {
+        if let Some(number) = product(factor) {
             return Gain::NONE.plus(gain, number);
         }
         (self.is_size(factor) && gain.sizes == 0).then_some(Gain { constant: 0, sizes: gain.constant })
@@ -306,7 +311,7 @@ impl<'c> Steps<'c> {
         while at != self.parallel.operand(3) {
             let Some(op) = at.defining_op() else { return false };
             match op.name() {
-                "arith.index_cast" | "arith.index_castui" => at = op.operand(0),
+                "arith.index_cast" | "arith.index_castui" | "llvm.zext" => at = op.operand(0),
                 _ => return matches!(classify(op), Some(ThreadOp::BlockDim(Axis::X))),
             }
         }

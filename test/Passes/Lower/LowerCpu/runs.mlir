@@ -7,7 +7,8 @@
 // CHECK-LABEL: llvm.func @__regrain_block.place(
 // CHECK: %[[STATE:.*]] = llvm.mlir.addressof @__regrain_tls
 // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STATE]][88]
-// CHECK: %[[AVAILABLE:.*]] = llvm.load %[[FIELD]] : !llvm.ptr -> i32
+// CHECK: %[[ALL:.*]] = llvm.load %[[FIELD]] : !llvm.ptr -> i32
+// CHECK: %[[AVAILABLE:.*]] = llvm.intr.umin(%[[ALL]], %{{.*}})
 // CHECK: llvm.getelementptr %{{.*}}[92]
 // CHECK: llvm.store %[[AVAILABLE]], %{{.*}} : i32, !llvm.ptr
 // CHECK: llvm.mul
@@ -28,6 +29,43 @@ llvm.func @__regrain_launch.place(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32
         %n = llvm.add %first, %t : i32
         %a = llvm.getelementptr %p[%n] : (!llvm.ptr, i32) -> !llvm.ptr, i32
         llvm.store %n, %a : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
+// A place in 64 bits: the numbers of the block and of the thread keep what they are in any width, as no more blocks go as one than have such threads.
+// CHECK-LABEL: llvm.func @__regrain_block.wide(
+// CHECK: %[[STATE:.*]] = llvm.mlir.addressof @__regrain_tls
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STATE]][88]
+// CHECK: %[[AVAILABLE:.*]] = llvm.load %[[FIELD]] : !llvm.ptr -> i32
+// CHECK: %[[COUNT:.*]] = llvm.intr.umin(%[[AVAILABLE]], %{{.*}})
+// CHECK: llvm.getelementptr %{{.*}}[92]
+// CHECK: llvm.store %[[COUNT]], %{{.*}} : i32, !llvm.ptr
+llvm.func ptx_kernelcc @wide(%p: !llvm.ptr)
+llvm.func @__regrain_launch.wide(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @wide} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %size = llvm.mlir.constant(64 : i32) : i32
+  %g = arith.index_castui %gx : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @wide grid(%g, %c1, %c1) block(%c64, %c1, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %c1, %c1) step (%c1, %c1, %c1) {
+      %block = arith.index_cast %i : index to i32
+      %wide = llvm.zext %block : i32 to i64
+      %threads = llvm.zext %size : i32 to i64
+      %first = llvm.mul %wide, %threads overflow<nsw> : i64
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c64, %c1, %c1) step (%c1, %c1, %c1) {
+        %t = arith.index_cast %x : index to i32
+        %own = llvm.zext %t : i32 to i64
+        %n = llvm.add %first, %own overflow<nsw> : i64
+        %a = llvm.getelementptr %p[%n] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+        llvm.store %n, %a : i64, !llvm.ptr
         scf.reduce
       }
       scf.reduce
@@ -160,7 +198,8 @@ llvm.func @__regrain_launch.atomic(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i3
 // CHECK: %[[THREADS:.*]] = llvm.zext %[[SIZE]] : i32 to i64
 // CHECK: %[[INSIDE:.*]] = llvm.icmp "slt" %{{.*}}, %[[LIMIT:.*]] : i32
 // CHECK: llvm.cond_br %[[INSIDE]], ^{{.*}}, ^[[TILES:.*]]
-// CHECK: %[[AVAILABLE:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK: %[[ALL:.*]] = llvm.load %{{.*}} : !llvm.ptr -> i32
+// CHECK: %[[AVAILABLE:.*]] = llvm.intr.umin(%[[ALL]], %{{.*}})
 // CHECK: ^{{.*}}(%{{.*}}: i32, %[[COUNT:.*]]: i32):
 // CHECK: %[[WANTED:.*]] = llvm.add %[[COUNT]], %{{.*}} : i32
 // CHECK: %[[THERE:.*]] = llvm.icmp "ule" %[[WANTED]], %[[AVAILABLE]] : i32
