@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason,
     accesses::extent,
+    columns,
     plan::{Launch, Wishes},
-    sets::Sets,
+    sets::{Sets, not_above},
     shape::{ROW, Shape},
     teams::{self, Taken, Team},
     threads::{OnChip, Threads},
@@ -49,6 +50,27 @@ impl Band {
     /// isl's budget is spent.
     pub fn code(&self) -> Result<Code, Error> {
         code_of(&self.order.intersect_domain(&self.mine)?, &self.known)
+    }
+
+    /// What the threads of a tile do where they had better go along rows of memory than each down a column ([`columns`]). What the host launches again and
+    /// again is small, and stays in a cache as it is.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn along_rows(&self, description: &Description<'_>, launch: &Launch) -> Result<Option<Code>, Error> {
+        let [thread] = &launch.threads[..] else { return Ok(None) };
+        let is_plain = launch.around.is_empty()
+            && launch.on_chip.phases.is_empty()
+            && launch.team.is_none()
+            && launch.transposed.is_none();
+        if !is_plain || !columns::goes_down(description, &launch.code, &thread.name) {
+            return Ok(None);
+        }
+        // No thread of a tile is behind the last one.
+        let points = self.domain.apply(&self.times)?.to_set()?;
+        let known = self.known.intersect(&not_above(&points, |_| vec![thread.name.clone()])?)?;
+        let code = code_of(&self.order.intersect_domain(&self.mine)?, &known)?;
+        Ok(columns::along_rows(&code, &thread.name))
     }
 
     /// Whether each of the threads of the box around some instances has one.

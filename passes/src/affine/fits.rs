@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use mlir_bridge::isl::{Code, Kind, Term};
 
 use crate::affine::{
+    columns::ends_of_tile,
     numbers::Numbers,
     plan::{Host, Launch, Plan},
     poly::param_name,
@@ -65,9 +66,11 @@ impl Known {
                 let Launch { threads, exists, code, on_chip, team, .. } = &**launch;
                 // The last block has threads behind the last one that is wanted.
                 let inner = self.and(threads).map(|mut inner| {
-                    threads.iter().for_each(|range| {
-                        inner.0.entry(range.name.clone()).and_modify(|ends| ends.1 += 1024);
-                    });
+                    for Range { name, .. } in threads {
+                        let ends = inner.0.entry(name.clone()).and_modify(|ends| ends.1 += 1024);
+                        let ends = *ends.or_default();
+                        inner.0.extend(ends_of_tile(name).map(|name| (name, ends)));
+                    }
                     inner
                 });
                 let fits = |inner: Self| {

@@ -9,6 +9,7 @@ pub mod accesses;
 mod bands;
 mod beside;
 pub mod carry_sums;
+pub mod columns;
 pub mod dependences;
 pub mod describe;
 pub mod fits;

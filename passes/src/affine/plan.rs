@@ -61,6 +61,8 @@ pub struct Launch {
     /// Where arrays come to the chip along their rows, though threads go down them: the sectors of memory that 32 threads touch in a round
     /// otherwise, and so.
     pub transposed: Option<[f64; 2]>,
+    /// Whether a thread of the machine goes through those of a tile, side by side ([`super::columns`]): the code is theirs.
+    pub is_tiled: bool,
     /// For a single thread: that its statement has loops that others may have a part in.
     pub reduces: Option<Reduces>,
 }
@@ -172,6 +174,19 @@ impl Plan {
             std::mem::swap(&mut launch.block, &mut shares.block);
             grid.1.clone_from(&launch.block);
         }
+    }
+
+    /// Lets threads that go down columns go along rows together.
+    fn tile(&mut self, description: &Description<'_>, bands: &[Band]) -> Result<(), Reason> {
+        let mut banded = Vec::new();
+        self.host.banded(&mut banded);
+        for (launch, band) in banded.into_iter().zip(bands) {
+            if let Some(code) = band.along_rows(description, launch)? {
+                (launch.code, launch.is_tiled) = (code, true);
+                launch.on_chip.registers.clear();
+            }
+        }
+        Ok(())
     }
 }
 
@@ -351,6 +366,9 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             if !fits::plan(&plan, &self.description.numbers) {
                 plan.exchange(&mut shares);
             }
+        }
+        if wishes.for_processors {
+            plan.tile(self.description, &bands)?;
         }
         checked(plan, self.description)
     }
@@ -552,7 +570,9 @@ impl Mapping<'_, '_, '_> {
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
         let (on_chip, team, transposed) = (OnChip::default(), None, None);
-        Ok(Host::Launch(Box::new(Launch { threads, block, exists, around, code, on_chip, team, transposed, reduces })))
+        let is_tiled = false;
+        let launch = Launch { threads, block, exists, around, code, on_chip, team, transposed, is_tiled, reduces };
+        Ok(Host::Launch(Box::new(launch)))
     }
 
     /// What several threads may have a part in of code that one thread does.

@@ -282,14 +282,26 @@ pub fn hull(set: &Set, known: &Set, name: impl Fn(usize) -> String) -> Result<Ve
 /// # Errors
 /// isl's budget is spent.
 pub fn not_below(set: &Set, names: impl Fn(usize) -> Vec<String>) -> Result<Set, Error> {
+    beside(set, "<=", names)
+}
+
+/// The same of those that are not above the greatest one.
+///
+/// # Errors
+/// isl's budget is spent.
+pub fn not_above(set: &Set, names: impl Fn(usize) -> Vec<String>) -> Result<Set, Error> {
+    beside(set, ">=", names)
+}
+
+fn beside(set: &Set, relation: &str, names: impl Fn(usize) -> Vec<String>) -> Result<Set, Error> {
     let (context, points) = (set.context(), set.remove_divs()?.simple_hull()?);
     let dimensions: Vec<String> = (0..points.dimensions()?).map(|at| format!("p{at}")).collect();
     let (all, points) = (dimensions.join(", "), points.to_union()?);
     let mut known = Set::parse(context, "{ : }")?;
     for (at, dimension) in dimensions.iter().enumerate() {
         for name in names(at) {
-            let above = format!("[{name}] -> {{ [{all}] -> [{name}] : {dimension} <= {name} }}");
-            known = known.intersect(&points.apply(&UnionMap::parse(context, &above)?)?.params()?)?;
+            let related = format!("[{name}] -> {{ [{all}] -> [{name}] : {dimension} {relation} {name} }}");
+            known = known.intersect(&points.apply(&UnionMap::parse(context, &related)?)?.params()?)?;
         }
     }
     Ok(known)

@@ -170,7 +170,7 @@ pub fn transposed(
 }
 
 /// Whether code has a loop of several rounds.
-fn has_rounds(code: &Code) -> bool {
+pub fn has_rounds(code: &Code) -> bool {
     match code {
         Code::For { once, body, .. } => !once || has_rounds(body),
         Code::If { then, otherwise, .. } => has_rounds(then) || otherwise.as_ref().is_some_and(|code| has_rounds(code)),
@@ -188,7 +188,7 @@ fn has_long_part(description: &Description<'_>, code: &Code) -> bool {
 }
 
 /// How the variables of a statement grow with a name.
-fn growths(description: &Description<'_>, statement: usize, place: &[Term], name: &str) -> Growth {
+pub fn growths(description: &Description<'_>, statement: usize, place: &[Term], name: &str) -> Growth {
     let variables = description.statements[statement].scope.variables.iter();
     variables.zip(place).map(|(variable, place)| (*variable, growth(place, name))).collect()
 }

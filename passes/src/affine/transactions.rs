@@ -15,7 +15,7 @@ use crate::affine::{accesses::Access, threads::Tile};
 /// The threads that access memory together.
 pub const WARP: i64 = 32;
 /// The bytes that memory hands out together.
-const SECTOR: i64 = 32;
+pub const SECTOR: i64 = 32;
 
 /// How much each variable of a statement's scope, by number, grows from a thread to its neighbour. What is not in it stays.
 pub type Growth = HashMap<usize, Option<i64>>;

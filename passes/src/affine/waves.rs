@@ -120,6 +120,7 @@ pub fn waves(sets: &Sets, node: &Node, together: bool, limit: Duration) -> Resul
         on_chip: OnChip::default(),
         team: None,
         transposed: None,
+        is_tiled: false,
         reduces: None,
     };
     Ok(Waves { dimensions: members, band, strip, inner, launch, together, staged: Vec::new() })

@@ -11,6 +11,7 @@
 
 use mlir_bridge::isl::{Code, Term};
 use regrain_passes::affine::accesses::Access;
+use regrain_passes::affine::columns::ends_of_tile;
 use regrain_passes::affine::plan::{Launch, statement_of};
 use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::sets::Range;
@@ -323,6 +324,14 @@ fn result_name(pieces: &Pieces, number: usize) -> String {
 
 /// The coordinates of a thread, and of the first one of its block.
 pub fn coordinates(launch: &Launch, lines: &mut Lines) {
+    if launch.is_tiled {
+        for Range { name, .. } in &launch.threads {
+            let [low, high] = ends_of_tile(name);
+            lines.line(&format!("const long {low} = first_{name} + (long)blockIdx.x * width;"));
+            lines.line(&format!("const long {high} = least({low} + width - 1L, last_{name});"));
+        }
+        return;
+    }
     let dimensions = launch.threads.len();
     let named = launch.on_chip.phases.iter().any(|phase| matches!(phase, Phase::Pieces(_)));
     for ((Range { name, .. }, at), size) in launch.threads.iter().zip(DIMENSIONS[dimensions]).zip(&launch.block) {

@@ -30,6 +30,14 @@ use super::teams;
 use super::terms::{Lines, code, term};
 use super::types::type_name;
 
+/// What a nest with tiles of threads calls, where a processor's runtime has it.
+pub const IS_LONG: &str = "__regrain_launch_is_long()";
+/// That.
+pub const DECLARED: &str = "#ifdef TILE_LINKED\nextern \"C\" void __regrain_launch_is_long();\n#endif\n";
+/// The operations of a launch that others are called to at once: some hundred microseconds.
+const LONG: u32 = 1_000_000;
+/// The most threads of a tile: what they have of an array is in the second cache of a core.
+const MOST_OF_TILE: u32 = 8192;
 /// The most blocks in y and z.
 const MOST_BLOCKS: u32 = 65_535;
 
@@ -106,10 +114,26 @@ fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
         .collect();
     let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
     match launch.threads.len() {
+        1 if launch.is_tiled => "(unsigned)(apart / width + 1), 1".to_owned(),
         0 if kernel.is_shared() => format!("(unsigned)parts, {THREADS}"),
         0 => "1, 1".to_owned(),
         _ => format!("dim3({}), dim3({})", grid.join(", "), block.join(", ")),
     }
+}
+
+/// How many threads a tile has ([`Launch::is_tiled`]): as many tiles as there are workers, or a multiple of that where they would have more than a cache
+/// keeps of each array; whole lines of it.
+fn tile_width(Range { name, .. }: &Range, lines: &mut Lines) {
+    lines.line("int workers = 1;");
+    lines.line("cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device);");
+    lines.line(&format!(
+        "const long apart = last_{name} - first_{name}, tiles = workers * (apart / ({MOST_OF_TILE}L * workers) + 1);"
+    ));
+    lines.line("const long width = (apart / tiles / 8 + 1) * 8;");
+    lines.line("#ifdef TILE_LINKED");
+    lines.line(&format!("if (operations > {LONG}.0 * launches)"));
+    lines.line("  __regrain_launch_is_long();");
+    lines.line("#endif");
 }
 
 impl<'d, 'c> Nest<'d, 'c> {
@@ -133,7 +157,9 @@ impl<'d, 'c> Nest<'d, 'c> {
     fn numbers(&self, launch: &Launch) -> Vec<String> {
         let params = (0..self.description.numbers.params.len()).map(param_name);
         let firsts = launch.threads.iter().map(|range| format!("first_{}", range.name));
-        params.chain(launch.around.iter().cloned()).chain(firsts).collect()
+        let tiled = launch.threads.iter().filter(|_| launch.is_tiled);
+        let tiled = tiled.flat_map(|range| [format!("last_{}", range.name), "width".into()]);
+        params.chain(launch.around.iter().cloned()).chain(firsts).chain(tiled).collect()
     }
 
     fn host(&self, host: &Host, output: &mut Output<'c>) -> Result<(), Reason> {
@@ -193,6 +219,11 @@ impl<'d, 'c> Nest<'d, 'c> {
         lines.open(&format!("if (fine && {})", term(&launch.exists)));
         for Range { name, first, last, .. } in &launch.threads {
             lines.line(&format!("const long first_{name} = {}, last_{name} = {};", term(first), term(last)));
+        }
+        if let [thread] = &launch.threads[..]
+            && launch.is_tiled
+        {
+            tile_width(thread, lines);
         }
         let (mut is_needed, mut is_open) = (true, false);
         if let Some(team) = teams::team_of(launch) {

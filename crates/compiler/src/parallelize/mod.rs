@@ -271,6 +271,9 @@ impl Made {
         if nest.text.contains(waves::CLOCK) {
             self.add_once(waves::TRIALS);
         }
+        if nest.text.contains(cuda::IS_LONG) {
+            self.add_once(cuda::DECLARED);
+        }
         if nest.text.contains(constant::NAME) {
             self.add_once(&constant::memory());
         }

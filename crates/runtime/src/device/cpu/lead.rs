@@ -1,5 +1,6 @@
 //! The launching thread's part in a grid: which blocks it takes, and when it calls others.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -27,8 +28,23 @@ pub struct Forecast {
     pub is_sure: bool,
 }
 
+thread_local! {
+    /// Whether the next launch is known to take long.
+    static IS_LONG: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Generated code calls this before a launch of few blocks that it knows to take long: others are called before its first block, as then it would be late, whatever
+/// launches before took.
+#[unsafe(no_mangle)]
+extern "C" fn __regrain_launch_is_long() {
+    IS_LONG.set(true);
+}
+
 impl Forecast {
     pub fn new(job: &Job, delays: &Delays) -> Self {
+        if IS_LONG.take() {
+            return Self::default();
+        }
         let kernel = job.kernel;
         let guess = kernel.pace.of(job.total, job.threads());
         let Some(time) = guess.filter(|_| !kernel.waits.load(Ordering::Relaxed)) else {
