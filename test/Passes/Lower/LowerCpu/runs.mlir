@@ -74,6 +74,91 @@ llvm.func @__regrain_launch.wide(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32,
   llvm.return %e : i32
 }
 
+// Rows of a block that update one element of each thread do not go as one with those of other blocks; where they read another one, too, they do.
+// CHECK-LABEL: llvm.func @__regrain_block.update(
+// CHECK-NOT: addressof @__regrain_tls
+// CHECK-LABEL: llvm.func @__regrain_block.copy(
+// CHECK: addressof @__regrain_tls
+llvm.func ptx_kernelcc @update(%p: !llvm.ptr)
+llvm.func @__regrain_launch.update(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @update} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %width = llvm.mlir.constant(2000 : i32) : i32
+  %columns = llvm.mlir.constant(32 : i32) : i32
+  %rows = llvm.mlir.constant(8 : i32) : i32
+  %g = arith.index_castui %gx : i32 to index
+  %h = arith.index_castui %gy : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @update grid(%g, %h, %c1) block(%c32, %c8, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %h, %c1) step (%c1, %c1, %c1) {
+      %block_x = arith.index_cast %i : index to i32
+      %block_y = arith.index_cast %j : index to i32
+      %first_x = llvm.mul %block_x, %columns : i32
+      %first_y = llvm.mul %block_y, %rows : i32
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c8, %c1) step (%c1, %c1, %c1) {
+        %tx = arith.index_cast %x : index to i32
+        %ty = arith.index_cast %y : index to i32
+        %column = llvm.add %first_x, %tx : i32
+        %row = llvm.add %first_y, %ty : i32
+        %start = llvm.mul %row, %width : i32
+        %n = llvm.add %start, %column : i32
+        %shared = llvm.getelementptr %p[%column] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %pivot = llvm.load %shared : !llvm.ptr -> i32
+        %a = llvm.getelementptr %p[%n] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %old = llvm.load %a : !llvm.ptr -> i32
+        %new = llvm.sub %old, %pivot : i32
+        llvm.store %new, %a : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+llvm.func ptx_kernelcc @copy(%p: !llvm.ptr, %q: !llvm.ptr)
+llvm.func @__regrain_launch.copy(%args: !llvm.ptr, %gx: i32, %gy: i32, %gz: i32, %bx: i32, %by: i32, %bz: i32, %bytes: i64, %stream: !llvm.ptr) -> i32 attributes {regrain.launch = @copy} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c32 = arith.constant 32 : index
+  %width = llvm.mlir.constant(2000 : i32) : i32
+  %columns = llvm.mlir.constant(32 : i32) : i32
+  %rows = llvm.mlir.constant(8 : i32) : i32
+  %g = arith.index_castui %gx : i32 to index
+  %h = arith.index_castui %gy : i32 to index
+  %slot = llvm.load %args : !llvm.ptr -> !llvm.ptr
+  %p = llvm.load %slot {regrain.kernel_arg = 0 : i64} : !llvm.ptr -> !llvm.ptr
+  %second = llvm.getelementptr %args[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %slot_q = llvm.load %second : !llvm.ptr -> !llvm.ptr
+  %q = llvm.load %slot_q {regrain.kernel_arg = 1 : i64} : !llvm.ptr -> !llvm.ptr
+  %e = regrain.gpu_wrapper @copy grid(%g, %h, %c1) block(%c32, %c8, %c1) {
+    scf.parallel (%i, %j, %k) = (%c0, %c0, %c0) to (%g, %h, %c1) step (%c1, %c1, %c1) {
+      %block_x = arith.index_cast %i : index to i32
+      %block_y = arith.index_cast %j : index to i32
+      %first_x = llvm.mul %block_x, %columns : i32
+      %first_y = llvm.mul %block_y, %rows : i32
+      scf.parallel (%x, %y, %z) = (%c0, %c0, %c0) to (%c32, %c8, %c1) step (%c1, %c1, %c1) {
+        %tx = arith.index_cast %x : index to i32
+        %ty = arith.index_cast %y : index to i32
+        %column = llvm.add %first_x, %tx : i32
+        %row = llvm.add %first_y, %ty : i32
+        %start = llvm.mul %row, %width : i32
+        %n = llvm.add %start, %column : i32
+        %a = llvm.getelementptr %p[%n] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        %old = llvm.load %a : !llvm.ptr -> i32
+        %b = llvm.getelementptr %q[%n] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+        llvm.store %old, %b : i32, !llvm.ptr
+        scf.reduce
+      }
+      scf.reduce
+    }
+  }
+  llvm.return %e : i32
+}
+
 // The number of the thread in its block is stored; the places of two blocks overlap; a block has phases; others may look on.
 // CHECK-LABEL: llvm.func @__regrain_block.thread(
 // CHECK-NOT: __regrain_tls
