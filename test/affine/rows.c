@@ -31,3 +31,18 @@ void sums(int n, double a[n][n], double b[n][n]) {
       for (int k = 0; k < n; k++)
         a[i][j] += b[k][j];
 }
+
+// Each statement has a box of its own, the last one all of a row.
+// CHECK: ends_region0{{.*}}<<<{{.*}}, dim3(256, 1)>>>
+void ends(int n, int m, double a[n][n], double b[n][n]) {
+  for (int t = 0; t < m; t++) {
+    for (int j = 0; j < n; j++)
+      a[0][j] = t;
+    for (int i = 1; i < n; i++)
+      for (int j = 1; j < n; j++)
+        a[i][j] += b[i][j] - b[i - 1][j];
+    for (int i = 0; i < n - 1; i++)
+      for (int j = 0; j < n - 1; j++)
+        b[i][j] -= a[i + 1][j + 1] - a[i][j];
+  }
+}

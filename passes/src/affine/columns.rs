@@ -17,7 +17,7 @@ use crate::affine::{
     Description,
     plan::statement_of,
     teams::{growths, has_rounds},
-    transactions::{Growth, SECTOR, WARP, names, sectors},
+    transactions::{SECTOR, WARP, names, sectors},
 };
 
 /// The first and the last thread of a tile.
@@ -65,17 +65,16 @@ impl Walk<'_, '_> {
         let Some(number) = number else { return self.is_along = false };
         let statement = &self.description.statements[number];
         self.is_along = self.is_along && statement.ops.iter().all(|op| op.num_regions() == 0);
-        let of = |name: &str| growths(self.description, number, place, name);
-        let (own, rounds) = (of(self.thread), self.rounds.iter().map(|name| of(name)).collect::<Vec<Growth>>());
-        let Some(next) = rounds.last() else { return };
+        let Some(round) = self.rounds.last() else { return };
+        let [own, next] = [self.thread, round].map(|name| growths(self.description, number, place, name));
         for access in &self.description.accesses[statement.accesses.clone()] {
             let size = self.description.arrays[access.array].size;
             self.is_along = self.is_along && sectors(access, size, &own) <= (WARP * size / SECTOR).max(1);
             // Elements that fill a sector are in as many as there are.
-            let differs = |growth: &Growth| sectors(access, SECTOR, growth) > 1;
-            if differs(&own) && sectors(access, size, next) == WARP {
+            if sectors(access, SECTOR, &own) > 1 && sectors(access, size, &next) == WARP {
                 let before = self.columns.insert(access.array, self.rounds.clone());
-                let is_once = before.is_none_or(|before| before == self.rounds) && rounds.iter().all(differs);
+                // Several loops may come to a column again.
+                let is_once = self.rounds.len() == 1 && before.is_none_or(|before| before == self.rounds);
                 self.is_along = self.is_along && is_once;
             }
         }
