@@ -124,14 +124,15 @@ TWINS(backward, (int n, int m, const double *restrict l, double *restrict r), {
         r[(k * m + i) * m + j] -= l[(k * m + i) * m + j] * r[(k * m + i + 1) * m + j] + r[(k * m + i + 2) * m + j] * 0.25;
     }
 })
-// Columns of a matrix: rows of threads go down several at a time.
+// Columns of a matrix that are read again: rows of threads go down several at a time.
 // CHECK-DAG: linear-algebra.c:[[#@LINE+3]]:{{.*}}loop runs in parallel
 // ROWS: kernel 'columns_region0_{{.*}}threads go in rows of {{[0-9]+}}: 1 access uniform, 2 contiguous
 TWINS(columns, (int n, const double *restrict a, const double *restrict x, double *restrict y), {
   for (int j = 0; j < n; j++) {
     y[j] = 0;
-    for (int i = 0; i < n; i++)
-      y[j] += a[i * n + j] * x[i];
+    for (int k = 0; k < 2; k++)
+      for (int i = 0; i < n; i++)
+        y[j] += a[i * n + j] * x[i];
   }
 })
 

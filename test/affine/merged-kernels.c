@@ -47,7 +47,7 @@ TWINS(restarts, (int n, const float *restrict a, float *restrict c), {
     for (int k = 0; k < n; k++) {
       if (k == 5)
         c[i] = 1;
-      c[i] = c[i] * 0.5f + a[k * n + i];
+      c[i] = c[i] * 0.5f + a[i * n + k];
     }
 })
 

@@ -32,7 +32,7 @@ use super::types::type_name;
 
 /// What a nest with tiles of threads calls, where a processor's runtime has it.
 pub const IS_LONG: &str = "__regrain_launch_is_long()";
-/// That.
+/// Its declaration.
 pub const DECLARED: &str = "#ifdef TILE_LINKED\nextern \"C\" void __regrain_launch_is_long();\n#endif\n";
 /// The operations of a launch that others are called to at once: some hundred microseconds.
 const LONG: u32 = 1_000_000;
