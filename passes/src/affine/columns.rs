@@ -37,8 +37,8 @@ struct Walk<'w, 'c> {
     thread: &'w str,
     /// The variables of loops, the inner ones last.
     rounds: Vec<String>,
-    /// The arrays that threads go down, in the loop of which variables.
-    columns: HashMap<usize, Vec<String>>,
+    /// The arrays that threads go down, in the loop of which variable.
+    columns: HashMap<usize, String>,
     is_along: bool,
 }
 
@@ -72,9 +72,9 @@ impl Walk<'_, '_> {
             self.is_along = self.is_along && sectors(access, size, &own) <= (WARP * size / SECTOR).max(1);
             // Elements that fill a sector are in as many as there are.
             if sectors(access, SECTOR, &own) > 1 && sectors(access, size, &next) == WARP {
-                let before = self.columns.insert(access.array, self.rounds.clone());
+                let before = self.columns.insert(access.array, round.clone());
                 // Several loops may come to a column again.
-                let is_once = self.rounds.len() == 1 && before.is_none_or(|before| before == self.rounds);
+                let is_once = self.rounds.len() == 1 && before.is_none_or(|before| before == *round);
                 self.is_along = self.is_along && is_once;
             }
         }
