@@ -15,7 +15,7 @@ use mlir_bridge::isl::{Code, Kind, Term};
 
 use crate::affine::{
     Description,
-    plan::statement_of,
+    host::statement_of,
     teams::{growths, has_rounds},
     transactions::{SECTOR, WARP, names, sectors},
 };

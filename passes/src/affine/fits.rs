@@ -9,8 +9,9 @@ use mlir_bridge::isl::{Code, Kind, Term};
 
 use crate::affine::{
     columns::ends_of_tile,
+    host::{Host, Launch},
     numbers::Numbers,
-    plan::{Host, Launch, Plan},
+    plan::Plan,
     poly::param_name,
     sets::{Range, Weight},
     staged::{Staged, place_name, size_name},
@@ -63,7 +64,7 @@ impl Known {
             Host::Sequence(parts) => parts.iter().all(|part| self.host(part)),
             Host::Loop(range, body) => self.and(std::slice::from_ref(range)).is_some_and(|inner| inner.host(body)),
             Host::Launch(launch) => {
-                let Launch { threads, exists, code, on_chip, team, .. } = &**launch;
+                let Launch { threads, exists, code, on_chip, team, sums, .. } = &**launch;
                 // The last block has threads behind the last one that is wanted.
                 let inner = self.and(threads).map(|mut inner| {
                     for Range { name, .. } in threads {
@@ -76,7 +77,8 @@ impl Known {
                 let fits = |inner: Self| {
                     inner.code(code) && inner.on_chip(threads, on_chip) && team.iter().all(|team| inner.team(team))
                 };
-                self.fits(exists) && inner.is_some_and(fits)
+                let elements: Vec<Range> = sums.iter().map(|sum| sum.elements.clone()).collect();
+                self.fits(exists) && self.and(&elements).is_some() && inner.is_some_and(fits)
             }
             Host::Waves(waves) => self.waves(waves).is_some(),
         }

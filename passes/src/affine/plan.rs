@@ -15,6 +15,7 @@ use crate::affine::{
     bands::{Band, Shares},
     beside::{beside, each, limited},
     fits,
+    host::{Host, Launch, Reduces, one_statement},
     lines::{Lines, has_threads_enough},
     neighbours,
     patience::Limits,
@@ -22,114 +23,12 @@ use crate::affine::{
     sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, points_at, ranges},
     shape::Shape,
     staged::staged,
-    teams::{Superposition, Team},
+    sums::Sums,
+    teams::Superposition,
     threads::{OnChip, first_of_block},
-    waves::{Tiling, Waves, is_wave, waves},
+    waves::{Tiling, is_wave, waves},
     written::Written,
 };
-
-/// What the host does.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Host {
-    /// One after the other.
-    Sequence(Vec<Host>),
-    /// For each value of a variable.
-    Loop(Range, Box<Host>),
-    /// A launch.
-    Launch(Box<Launch>),
-    /// A launch for each wave of tiles.
-    Waves(Box<Waves>),
-}
-
-/// A launch of a kernel: a thread for each point of a box.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Launch {
-    /// The coordinates of a thread, those of neighbours last; none for a single thread.
-    pub threads: Vec<Range>,
-    /// The threads of a block in each.
-    pub block: Vec<u32>,
-    /// When there is anything to do.
-    pub exists: Term,
-    /// The variables of the host that it is for.
-    pub around: Vec<String>,
-    /// What a thread does.
-    pub code: Code,
-    /// What the threads of a block keep on the chip meanwhile.
-    pub on_chip: OnChip,
-    /// How rows of threads may have a point together.
-    pub team: Option<Team>,
-    /// Where arrays come to the chip along their rows, though threads go down them: the sectors of memory that 32 threads touch in a round
-    /// otherwise, and so.
-    pub transposed: Option<[f64; 2]>,
-    /// Whether a thread of the machine goes through those of a tile, side by side ([`super::columns`]): the code is theirs.
-    pub is_tiled: bool,
-    /// For a single thread: that its statement has loops that others may have a part in.
-    pub reduces: Option<Reduces>,
-}
-
-/// A statement with loops whose order is of no matter.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Reduces {
-    /// Its number.
-    pub statement: usize,
-    /// The variables of the loops.
-    pub rounds: Vec<Range>,
-}
-
-impl Host {
-    /// The launches of threads in it, in order.
-    fn banded<'h>(&'h mut self, all: &mut Vec<&'h mut Launch>) {
-        match self {
-            Host::Sequence(parts) => parts.iter_mut().for_each(|part| part.banded(all)),
-            Host::Loop(_, body) => body.banded(all),
-            Host::Launch(launch) if !launch.threads.is_empty() => all.push(launch),
-            Host::Launch(_) | Host::Waves(_) => {}
-        }
-    }
-
-    /// Whether a thread has loops all to itself while nothing else is done.
-    pub fn has_long_thread(&self, description: &Description<'_>) -> bool {
-        match self {
-            Host::Sequence(parts) => parts.iter().any(|part| part.has_long_thread(description)),
-            Host::Loop(_, body) => body.has_long_thread(description),
-            Host::Waves(_) => false,
-            Host::Launch(launch) => {
-                launch.threads.is_empty() && launch.reduces.is_none() && has_loops(&launch.code, description)
-            }
-        }
-    }
-}
-
-fn has_loops(code: &Code, description: &Description<'_>) -> bool {
-    match code {
-        Code::For { once, body, .. } => !once || has_loops(body, description),
-        Code::If { then, otherwise, .. } => {
-            has_loops(then, description) || otherwise.as_ref().is_some_and(|code| has_loops(code, description))
-        }
-        Code::Block(parts) => parts.iter().any(|part| has_loops(part, description)),
-        Code::Statement(name, _) => {
-            statement_of(name).and_then(|number| description.statements.get(number)).is_some_and(|statement| {
-                statement.ops.iter().any(|op| op.is("scf.for") || !op.find_named("scf.for").is_empty())
-            })
-        }
-    }
-}
-
-/// The number of a statement from its name in code.
-pub fn statement_of(name: &str) -> Option<usize> {
-    name.strip_prefix('S').and_then(|number| number.parse().ok())
-}
-
-/// The statement of code that does nothing but one instance, under conditions at most.
-pub fn one_statement(code: &Code) -> Option<usize> {
-    match code {
-        Code::For { once: true, body, .. } => one_statement(body),
-        Code::If { then, otherwise: None, .. } => one_statement(then),
-        Code::Block(parts) if parts.len() == 1 => one_statement(&parts[0]),
-        Code::Statement(name, _) => statement_of(name),
-        _ => None,
-    }
-}
 
 /// What becomes of a nest.
 #[derive(Debug, Serialize, Deserialize)]
@@ -175,19 +74,6 @@ impl Plan {
             grid.1.clone_from(&launch.block);
         }
     }
-
-    /// Lets threads that go down columns go along rows together.
-    fn tile(&mut self, description: &Description<'_>, bands: &[Band]) -> Result<(), Reason> {
-        let mut banded = Vec::new();
-        self.host.banded(&mut banded);
-        for (launch, band) in banded.into_iter().zip(bands) {
-            if let Some(code) = band.along_rows(description, launch)? {
-                (launch.code, launch.is_tiled) = (code, true);
-                launch.on_chip.registers.clear();
-            }
-        }
-        Ok(())
-    }
 }
 
 /// What plans are to be like.
@@ -223,6 +109,12 @@ pub fn plan(
     if description.is_large() {
         return of(simple);
     }
+    if wishes.for_processors
+        && let Some(sums) = Sums::of(description)
+        && let Ok(plan) = of(Origin::Sums(&sums))
+    {
+        return Ok(plan);
+    }
     let is_long = wishes.for_processors && description.statements.len() > FEW_STATEMENTS;
     if is_long
         && lines.is_some()
@@ -245,6 +137,8 @@ enum Origin<'l> {
     Lines(&'l Lines),
     /// What is written.
     Written,
+    /// The same, with a loop whose rounds add to arrays.
+    Sums(&'l Sums),
 }
 
 /// A plan by some schedule.
@@ -273,14 +167,20 @@ struct Scheduled<'d, 'c> {
     schedule: Schedule,
     /// The instances of statements with reductions.
     reducible: Option<UnionSet>,
+    /// The loop whose rounds add to arrays, if that is how it is planned.
+    sums: Option<&'d Sums>,
 }
 
 impl<'d, 'c> Scheduled<'d, 'c> {
-    fn of(description: &'d Description<'c>, sets: &'d Sets, origin: Origin<'_>) -> Result<Self, Reason> {
+    fn of(description: &'d Description<'c>, sets: &'d Sets, origin: Origin<'d>) -> Result<Self, Reason> {
         let reducible = reducible(sets.domain.context(), description)?;
         let (problem, schedule) = match origin {
             Origin::Lines(lines) => (None, lines.schedule(description, sets)?),
             Origin::Written => (None, Written::of(description, sets)?.schedule(description, &sets.domain)?),
+            Origin::Sums(sums) => {
+                let written = Written::of(description, sets)?.with_sums(description, sums).ok_or(Reason::Sequential)?;
+                (None, written.schedule(description, &sets.domain)?)
+            }
             Origin::Found { unless_written } => {
                 let written = if unless_written { Some(Written::of(description, sets)?) } else { None };
                 if let Some(written) = written.filter(|written| written.has_threads(description)) {
@@ -292,7 +192,8 @@ impl<'d, 'c> Scheduled<'d, 'c> {
                 }
             }
         };
-        Ok(Self { description, sets, problem, schedule, reducible })
+        let sums = if let Origin::Sums(sums) = origin { Some(sums) } else { None };
+        Ok(Self { description, sets, problem, schedule, reducible, sums })
     }
 
     /// A plan, with nothing of the nest as a whole yet.
@@ -368,9 +269,27 @@ impl<'d, 'c> Scheduled<'d, 'c> {
             }
         }
         if wishes.for_processors {
-            plan.tile(self.description, &bands)?;
+            self.tile(&mut plan, &bands)?;
         }
         checked(plan, self.description)
+    }
+
+    /// Lets threads that go down columns go along rows together, and those that add to arrays have some of their own.
+    fn tile(&self, plan: &mut Plan, bands: &[Band]) -> Result<(), Reason> {
+        let mut banded = Vec::new();
+        plan.host.banded(&mut banded);
+        for (launch, band) in banded.into_iter().zip(bands) {
+            if let Some(sums) = self.sums
+                && sums.add(self.description, self.sets, launch, band)?
+            {
+                continue;
+            }
+            if let Some(code) = band.along_rows(self.description, launch)? {
+                (launch.code, launch.is_tiled) = (code, true);
+                launch.on_chip.registers.clear();
+            }
+        }
+        Ok(())
     }
 
     /// What a thread of each launch does, and what threads have together: none where that takes isl too long.
@@ -570,8 +489,9 @@ impl Mapping<'_, '_, '_> {
         self.launches.push(Weight { ranges: around.iter().flat_map(|one| one.hull.clone()).collect(), cost });
         let around = around.iter().map(|one| one.name.clone()).collect();
         let (on_chip, team, transposed) = (OnChip::default(), None, None);
-        let is_tiled = false;
-        let launch = Launch { threads, block, exists, around, code, on_chip, team, transposed, is_tiled, reduces };
+        let (is_tiled, sums) = (false, Vec::new());
+        let launch =
+            Launch { threads, block, exists, around, code, on_chip, team, transposed, is_tiled, sums, reduces };
         Ok(Host::Launch(Box::new(launch)))
     }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason,
     accesses::Access,
-    plan::{one_statement, statement_of},
+    host::{one_statement, statement_of},
     reductions::{Combination, combining},
     sets::{Range, ranges},
     threads::{OnChip, Phase, Threads, Tile, value_type},

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason,
     accesses::Access,
-    plan::one_statement,
+    host::one_statement,
     poly::{Poly, variable_name},
     sets::{Range, Sets, asked},
     shape::Shape,

@@ -16,7 +16,7 @@ use mlir_bridge::{
 
 use crate::affine::{
     Description,
-    plan::{Launch, statement_of},
+    host::{Launch, statement_of},
     poly::Poly,
     threads::{Phase, value_type},
     transactions::{WARP, names},

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::affine::{
     Description, Reason,
     beside::beside,
-    plan::Launch,
+    host::Launch,
     poly::variable_name,
     sets::{Range, Sets, ranges},
     staged::Staged,
@@ -121,6 +121,7 @@ pub fn waves(sets: &Sets, node: &Node, together: bool, limit: Duration) -> Resul
         team: None,
         transposed: None,
         is_tiled: false,
+        sums: Vec::new(),
         reduces: None,
     };
     Ok(Waves { dimensions: members, band, strip, inner, launch, together, staged: Vec::new() })

@@ -18,6 +18,7 @@ use crate::affine::{
     lines::{are_apart, has, is_beside},
     poly::variable_name,
     sets::{Sets, points_at, rounds_of},
+    sums::Sums,
 };
 
 /// Loops of fewer rounds altogether are no threads where there are parallel loops within them.
@@ -104,6 +105,20 @@ impl Written {
                 }
             }
         }
+    }
+
+    /// The same where the rounds of a loop add to arrays: if it is a loop of many rounds whose inner ones are not parallel.
+    pub fn with_sums(mut self, description: &Description<'_>, sums: &Sums) -> Option<Self> {
+        let is_few = count(description, sums.variable).is_some_and(|count| count < FEW_ROUNDS);
+        let is_it = |part: &&mut Self| matches!(part, Self::Loops(loops, _) if loops[0].0 == sums.variable);
+        let parts = match &mut self {
+            Self::Parts(parts) => parts.iter_mut().map(|(_, part)| part).collect(),
+            whole => vec![whole],
+        };
+        let Some(Self::Loops(loops, _)) = parts.into_iter().find(is_it) else { return None };
+        loops[0].1 = true;
+        let is_alone = loops.get(1).is_none_or(|(_, parallel)| !parallel);
+        (is_alone && !is_few).then_some(self)
     }
 
     /// The same as a schedule of `domain`.

@@ -26,6 +26,8 @@ pub struct Body<'d, 'c> {
     next: usize,
     /// What is done of reductions, and their first slots.
     parts: Vec<(&'d Reduction<'c>, usize, Part)>,
+    /// The threads of a block that do.
+    pub(super) threads: u32,
     /// Operations that are done in another order than the program's.
     reordered: HashSet<Op<'c>>,
     /// Where elements are that are not in their arrays.
@@ -45,13 +47,15 @@ impl<'d, 'c> Body<'d, 'c> {
             names: vec![HashMap::new()],
             next: 0,
             parts: Vec::new(),
+            threads: 1,
             reordered,
             places: Places::default(),
         }
     }
 
-    /// The same where a part is done of reductions.
-    pub fn with_parts(mut self, parts: Vec<(&'d Reduction<'c>, usize, Part)>) -> Self {
+    /// The same where a part is done of reductions, by so many threads of a block.
+    pub fn with_parts(mut self, parts: Vec<(&'d Reduction<'c>, usize, Part)>, threads: u32) -> Self {
+        self.threads = threads;
         self.reordered = parts.iter().flat_map(|(reduction, ..)| reduction.steps.iter().copied()).collect();
         self.parts = parts;
         self

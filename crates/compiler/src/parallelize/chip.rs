@@ -12,7 +12,7 @@
 use mlir_bridge::isl::{Code, Term};
 use regrain_passes::affine::accesses::Access;
 use regrain_passes::affine::columns::ends_of_tile;
-use regrain_passes::affine::plan::{Launch, statement_of};
+use regrain_passes::affine::host::{Launch, statement_of};
 use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
@@ -22,6 +22,7 @@ use regrain_passes::affine::{Description, Reason};
 
 use super::body::Body;
 use super::places::{Element, Places, first_name, linear, sum, tile_name};
+use super::sums;
 use super::terms::{Lines, code, term};
 use super::types::type_name;
 
@@ -66,6 +67,13 @@ impl<'c> Writer<'_, 'c> {
                 }
             }
         }
+        if !self.launch.sums.is_empty() {
+            sums::start(self.description, self.launch, lines)?;
+            for Range { name, .. } in &self.launch.threads {
+                let [low, high] = ends_of_tile(name);
+                lines.open(&format!("for (long {name} = {low}; {name} <= {high}; {name}++)"));
+            }
+        }
         self.load(lines)?;
         let alone = [Phase::Alone(self.launch.code.clone())];
         let phases = if what.phases.is_empty() { &alone[..] } else { &what.phases };
@@ -75,7 +83,11 @@ impl<'c> Writer<'_, 'c> {
                 Phase::Pieces(pieces) => self.pieces(lines, number, pieces)?,
             }
         }
-        self.store(lines)
+        self.store(lines)?;
+        if !self.launch.sums.is_empty() {
+            self.launch.threads.iter().for_each(|_| lines.close());
+        }
+        Ok(())
     }
 
     /// What is in registers is loaded, where it is read before it is written.
@@ -167,6 +179,7 @@ impl<'c> Writer<'_, 'c> {
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
+            body = body.with_reordered(sums::steps(self.description, self.launch).into_iter());
             let written = match pieces.filter(|_| portion != Portion::All) {
                 Some(pieces) => self.portion(lines, &mut body, statement, portion, pieces),
                 None => body.operations(lines, &statement.ops, |_, _| Some(())),

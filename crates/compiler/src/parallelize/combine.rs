@@ -7,6 +7,8 @@ use super::types::{type_name, unsigned_name};
 
 /// The threads of a block that combine numbers.
 pub const THREADS: u32 = 256;
+/// The same on processors, whose registers have room for so many of each of a few numbers.
+pub const LANES: u32 = 64;
 
 /// The first thread of a row, among those of the block.
 pub const ROW: &str = "threadIdx.y * blockDim.x";

@@ -11,7 +11,8 @@
 //! have done so.
 
 use mlir_bridge::isl::Term;
-use regrain_passes::affine::plan::{Host, Launch, Plan};
+use regrain_passes::affine::host::{Host, Launch};
+use regrain_passes::affine::plan::Plan;
 use regrain_passes::affine::teams::Taken;
 use regrain_passes::affine::together::together;
 use regrain_passes::affine::{Description, Reason};

@@ -12,7 +12,7 @@ use mlir_bridge::ir::Type;
 use mlir_bridge::isl::Term;
 use regrain_passes::affine::Reason;
 use regrain_passes::affine::accesses::Base;
-use regrain_passes::affine::plan::{Host, Launch, Reduces, statement_of};
+use regrain_passes::affine::host::{Host, Launch, Reduces, statement_of};
 use regrain_passes::affine::poly::{param_name, variable_name};
 use regrain_passes::affine::reductions::Reduction;
 use regrain_passes::affine::sets::{Footprint, Range, Weight};
@@ -20,12 +20,13 @@ use regrain_passes::affine::teams::{Team, places};
 
 use super::body::Body;
 use super::chip::{Writer, coordinates};
-use super::combine::{Part, THREADS};
+use super::combine::Part;
 use super::constant::{Constants, with_constants};
 use super::kernels::Kernels;
 use super::nest::{Nest, product, sum};
 use super::parts::{self, MOST_PARTS, ROUNDS};
 use super::places::linear;
+use super::sums;
 use super::teams;
 use super::terms::{Lines, code, term};
 use super::types::type_name;
@@ -106,7 +107,7 @@ fn slots(kernel: &Kernel<'_, '_, '_>) -> Result<Vec<(String, String)>, Reason> {
 }
 
 /// The grid and the block of a kernel with a thread for each point.
-fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
+fn configuration(kernel: &Kernel<'_, '_, '_>, part_threads: u32) -> String {
     let launch = kernel.launch;
     let blocks = launch.threads.iter().zip(&launch.block).rev();
     let grid: Vec<String> = blocks
@@ -115,7 +116,7 @@ fn configuration(kernel: &Kernel<'_, '_, '_>) -> String {
     let block: Vec<String> = launch.block.iter().rev().map(u32::to_string).collect();
     match launch.threads.len() {
         1 if launch.is_tiled => "(unsigned)(apart / width + 1), 1".to_owned(),
-        0 if kernel.is_shared() => format!("(unsigned)parts, {THREADS}"),
+        0 if kernel.is_shared() => format!("(unsigned)parts, {part_threads}"),
         0 => "1, 1".to_owned(),
         _ => format!("dim3({}), dim3({})", grid.join(", "), block.join(", ")),
     }
@@ -130,6 +131,10 @@ fn tile_width(Range { name, .. }: &Range, lines: &mut Lines) {
         "const long apart = last_{name} - first_{name}, tiles = workers * (apart / ({MOST_OF_TILE}L * workers) + 1);"
     ));
     lines.line("const long width = (apart / tiles / 8 + 1) * 8;");
+}
+
+/// Has other workers come at once to a launch of few long blocks: it would be over before the first of them has shown how long they take.
+fn call_others(lines: &mut Lines) {
     lines.line("#ifdef TILE_LINKED");
     lines.line(&format!("if (operations > {LONG}.0 * launches)"));
     lines.line("  __regrain_launch_is_long();");
@@ -150,6 +155,7 @@ impl<'d, 'c> Nest<'d, 'c> {
                 *ty = format!("const {element} *__restrict__");
             }
         }
+        sums::parameters(launch, &mut parameters);
         Ok(parameters)
     }
 
@@ -159,7 +165,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         let firsts = launch.threads.iter().map(|range| format!("first_{}", range.name));
         let tiled = launch.threads.iter().filter(|_| launch.is_tiled);
         let tiled = tiled.flat_map(|range| [format!("last_{}", range.name), "width".into()]);
-        params.chain(launch.around.iter().cloned()).chain(firsts).chain(tiled).collect()
+        params.chain(launch.around.iter().cloned()).chain(firsts).chain(tiled).chain(sums::numbers(launch)).collect()
     }
 
     fn host(&self, host: &Host, output: &mut Output<'c>) -> Result<(), Reason> {
@@ -223,7 +229,15 @@ impl<'d, 'c> Nest<'d, 'c> {
         if let [thread] = &launch.threads[..]
             && launch.is_tiled
         {
-            tile_width(thread, lines);
+            if launch.sums.is_empty() {
+                tile_width(thread, lines)
+            } else {
+                sums::memory(self.description, launch, lines)?
+            }
+            call_others(lines);
+            if !launch.sums.is_empty() {
+                lines.line("if (fine)");
+            }
         }
         let (mut is_needed, mut is_open) = (true, false);
         if let Some(team) = teams::team_of(launch) {
@@ -234,7 +248,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         }
         if is_needed {
             let constants = self.constants.of_launch(self.description, self.plan, launch);
-            let configuration = configuration(kernel);
+            let configuration = configuration(kernel, self.part_threads);
             if !constants.is_empty() {
                 let (name, way) = (format!("{name}_constant"), Way::Constant(&constants));
                 let (name, arguments) = self.kernel(&name, kernel, way, &mut output.kernels)?;
@@ -252,6 +266,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         if is_open {
             lines.close();
         }
+        sums::launch(self.description, launch, &name, &mut output.kernels, lines)?;
         lines.line("fine = cudaGetLastError() == cudaSuccess && fine;");
         lines.line("started = started || fine;");
         lines.close();
@@ -301,19 +316,20 @@ impl<'d, 'c> Nest<'d, 'c> {
         if let Way::Rows(team) = way {
             return writer.team(lines, team);
         }
+        sums::order(self.description, launch, lines);
         coordinates(launch, lines);
         if kernel.parts.is_empty() {
             return writer.write(lines);
         }
         let shared = kernel.parts.last().filter(|(.., part)| *part == Part::Mine);
         if let Some((reduction, first, _)) = shared {
-            parts::start(lines, reduction, *first).ok_or(Reason::Operation)?;
+            parts::start(lines, reduction, *first, self.part_threads).ok_or(Reason::Operation)?;
         }
         code(lines, &launch.code, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
             self.statement(lines, name, place, kernel)
         })?;
         if let Some((reduction, first, _)) = shared {
-            parts::finish(lines, reduction, *first).ok_or(Reason::Operation)?;
+            parts::finish(lines, reduction, *first, self.part_threads).ok_or(Reason::Operation)?;
         }
         Ok(())
     }
@@ -336,7 +352,7 @@ impl<'d, 'c> Nest<'d, 'c> {
         let last = kernel.parts.last().filter(|_| kernel.ends);
         let end = last.and_then(|(last, ..)| statement.ops.iter().position(|op| *op == last.op));
         let ops = &statement.ops[..end.map_or(statement.ops.len(), |end| end + 1)];
-        let mut body = Body::of(self.description, self.fuses).with_parts(kernel.parts.clone());
+        let mut body = Body::of(self.description, self.fuses).with_parts(kernel.parts.clone(), self.part_threads);
         let written = body.operations(lines, ops, |body, lines| match last {
             Some((reduction, first, Part::Whole)) => parts::hand_on(body, lines, reduction, *first),
             _ => Some(()),

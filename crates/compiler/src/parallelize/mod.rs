@@ -23,6 +23,7 @@ mod places;
 mod points;
 mod resident;
 mod scops;
+mod sums;
 mod teams;
 mod terms;
 mod types;
@@ -402,6 +403,7 @@ impl Writer<'_> {
             calibration: source.options.calibration.clone(),
             tiles: stated_tiles(source),
             constants,
+            part_threads: if for_processors { combine::LANES } else { combine::THREADS },
             may_stay: region.is_repeated && !is_processor(source),
         };
         let text = cuda::write(&nest)?;

@@ -29,6 +29,8 @@ pub struct Nest<'d, 'c> {
     pub tiles: Option<([i64; 2], Option<i64>)>,
     /// What goes to constant memory.
     pub constants: Constants,
+    /// The threads of a block that has a part of a loop.
+    pub part_threads: u32,
     /// Whether arrays may stay on the device from one call to the next.
     pub may_stay: bool,
 }

@@ -14,7 +14,7 @@ use regrain_passes::affine::reductions::Reduction;
 use regrain_passes::affine::teams::LANE;
 
 use super::body::Body;
-use super::combine::{Part, ROW, THREADS, combine, neutral, numbers};
+use super::combine::{Part, ROW, combine, neutral, numbers};
 use super::terms::Lines;
 use super::types::type_name;
 
@@ -24,22 +24,22 @@ pub const MOST_PARTS: u32 = 256;
 pub const ROUNDS: u32 = 4096;
 
 /// What a kernel of parts has before its statement: the memory of a block, and what a thread starts with.
-pub fn start(lines: &mut Lines, reduction: &Reduction<'_>, first: usize) -> Option<()> {
+pub fn start(lines: &mut Lines, reduction: &Reduction<'_>, first: usize, threads: u32) -> Option<()> {
     for (slot, how, ty) in numbers(reduction, first) {
         let name = type_name(ty)?;
-        lines.line(&format!("__shared__ {name} all{slot}[{THREADS}];"));
+        lines.line(&format!("__shared__ {name} all{slot}[{threads}];"));
         lines.line(&format!("{name} p{slot} = {};", neutral(how, ty)?));
     }
     Some(())
 }
 
 /// What it has behind: the numbers of a block's threads are combined, two by two.
-pub fn finish(lines: &mut Lines, reduction: &Reduction<'_>, first: usize) -> Option<()> {
+pub fn finish(lines: &mut Lines, reduction: &Reduction<'_>, first: usize, threads: u32) -> Option<()> {
     let numbers = numbers(reduction, first);
     for (slot, ..) in &numbers {
         lines.line(&format!("all{slot}[threadIdx.x] = p{slot};"));
     }
-    lines.open(&format!("for (unsigned half = {}; half > 0; half /= 2)", THREADS / 2));
+    lines.open(&format!("for (unsigned half = {}; half > 0; half /= 2)", threads / 2));
     lines.line("__syncthreads();");
     lines.open("if (threadIdx.x < half)");
     for (slot, how, ty) in &numbers {
@@ -140,7 +140,7 @@ impl<'c> Body<'_, 'c> {
                 let [lane, lanes] = LANE;
                 (format!("{first} + {lane} * (long){step}"), format!("{lanes} * {step}"))
             }
-            true => (format!("{first} + threadIdx.x * (long){step}"), format!("{THREADS}L * {step}")),
+            true => (format!("{first} + threadIdx.x * (long){step}"), format!("{}L * {step}", self.threads)),
             false => (first, step.clone()),
         };
         lines.open(&format!("for (long {counter} = {start}; {counter} < {end}; {counter} += {next})"));

@@ -10,7 +10,7 @@ use mlir_bridge::ir::{Op, Value};
 use mlir_bridge::isl::{Code, Kind, Term};
 use regrain_passes::affine::Description;
 use regrain_passes::affine::accesses::Access;
-use regrain_passes::affine::plan::statement_of;
+use regrain_passes::affine::host::statement_of;
 use regrain_passes::affine::poly::Poly;
 use regrain_passes::affine::statements::Statement;
 use regrain_passes::affine::transactions::growth;

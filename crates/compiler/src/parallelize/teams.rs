@@ -13,7 +13,7 @@
 
 use mlir_bridge::isl::{Code, Term};
 use regrain_passes::affine::Reason;
-use regrain_passes::affine::plan::{Host, Launch, statement_of};
+use regrain_passes::affine::host::{Host, Launch, statement_of};
 use regrain_passes::affine::poly::variable_name;
 use regrain_passes::affine::reductions::{Combination, combining};
 use regrain_passes::affine::sets::{Range, Weight};
@@ -269,7 +269,7 @@ impl<'c> Writer<'_, 'c> {
         };
         let combines = statement.ops.iter().copied().filter(|op| combining(*op).is_some());
         let mut body = Body::of(self.description, self.fuses)
-            .with_parts(parts.to_vec())
+            .with_parts(parts.to_vec(), 1)
             .with_reordered(combines)
             .with_places(places);
         body.operations(lines, &statement.ops[..end], |_, _| Some(()))
