@@ -20,7 +20,7 @@ use crate::affine::{
     neighbours,
     patience::Limits,
     problem::Problem,
-    sets::{Footprint, Range, Sets, Weight, asked, hull, not_below, points_at, ranges},
+    sets::{Footprint, Range, Sets, Weight, asked, hull, not_above, not_below, points_at, ranges},
     shape::Shape,
     staged::staged,
     sums::Sums,
@@ -464,7 +464,14 @@ impl Mapping<'_, '_, '_> {
             // Threads beside the points do nothing.
             let points = domain.apply(times)?.to_set()?;
             threads = hull(&points, &sets.known, name)?;
-            let known = sets.known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
+            let mut known =
+                sets.known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
+            // No thread of a tile is behind the last one.
+            if let Some(sums) = self.scheduled.sums
+                && sums.is_around(description, domain)?
+            {
+                known = known.intersect(&not_above(&points, |at| vec![name(at)])?)?;
+            }
             let all = everywhere.apply(times)?.to_set()?;
             let mut all = hull(&all, &sets.known, name)?;
             let names: Vec<String> = (0..threads.len()).map(name).collect();

@@ -12,7 +12,7 @@
 
 use mlir_bridge::{
     ir::{Op, Value},
-    isl::UnionSet,
+    isl::{Error, UnionSet},
 };
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +123,18 @@ impl Sums {
         is_shared.then_some(Self { variable, arrays: sums })
     }
 
+    /// Whether the loop is around some of the instances.
+    ///
+    /// # Errors
+    /// isl's budget is spent.
+    pub fn is_around(&self, description: &Description<'_>, instances: &UnionSet) -> Result<bool, Error> {
+        let outer = |statement: &usize| description.statements[*statement].scope.variables.first();
+        let mine = (0..description.statements.len()).filter(|statement| outer(statement) == Some(&self.variable));
+        let mine: Vec<String> = mine.map(|statement| description.instance(statement)).collect();
+        let mine = UnionSet::parse(instances.context(), &format!("{{ {} }}", mine.join("; ")))?;
+        Ok(!instances.intersect(&mine)?.is_empty()?)
+    }
+
     /// Lets the threads of the loop's launch go by tiles that have arrays of their own. Whether it is that one.
     ///
     /// # Errors
@@ -134,11 +146,7 @@ impl Sums {
         launch: &mut Launch,
         band: &Band,
     ) -> Result<bool, Reason> {
-        let outer = |statement: &usize| description.statements[*statement].scope.variables.first();
-        let mine = (0..description.statements.len()).filter(|statement| outer(statement) == Some(&self.variable));
-        let mine: Vec<String> = mine.map(|statement| description.instance(statement)).collect();
-        let mine = UnionSet::parse(band.domain.context(), &format!("{{ {} }}", mine.join("; ")))?;
-        if band.domain.intersect(&mine)?.is_empty()? {
+        if !self.is_around(description, &band.domain)? {
             return Ok(false);
         }
         for (array, how) in &self.arrays {

@@ -59,15 +59,59 @@ impl<'c> Emitter<'c, '_> {
         Some(cells)
     }
 
+    /// Lets a value go straight into the cells of what a loop carries, if that starts with it and nothing else is to see it but what stands for the loop where
+    /// there is no round of it.
+    ///
+    /// ```mlir
+    /// %r = scf.if %c { %l = scf.for ... iter_args(%v = %init) { ... } ; yield %l } else { yield %init }      // %init, %v, %l and %r: one array
+    /// ```
+    pub fn place_start(&mut self, value: Value<'c>) {
+        let uses = value.uses();
+        let is_start =
+            |used: &&Use<'c>| used.owner.is("scf.for") && used.operand > 2 && self.plan.syncing.contains(&used.owner);
+        let (Some(start), Some(made)) = (uses.iter().find(is_start), value.defining_op()) else { return };
+        let (begun, number) = (start.owner, start.operand - 3);
+        // A loop around that the value is not in would start with it again.
+        let is_if = |op: &Op<'c>| *op == begun || op.is("scf.if");
+        let mut around = std::iter::successors(Some(begun), |op| op.parent()).take_while(is_if);
+        if !around.any(|op| op.block() == made.block()) {
+            return;
+        }
+        let (arg, result) = (begun.body().arg(1 + number), begun.result(number));
+        let around = match result.uses()[..] {
+            [only] if only.owner.block() == begun.block() => {
+                begun.parent().filter(|op| op.is("scf.if")).zip(Some(only))
+            }
+            _ => None,
+        };
+        let stands_for_it = |used: &Use<'c>| {
+            around.is_some_and(|(op, end)| {
+                used.owner.is("scf.yield")
+                    && used.owner.parent() == Some(op)
+                    && used.operand == end.operand
+                    && used.owner != end.owner
+            })
+        };
+        if !self.plan.has_cells(arg) || !uses.iter().all(|used| used == start || stands_for_it(used)) {
+            return;
+        }
+        let cells = self.cells_of(arg);
+        self.place(value, cells);
+        if let Some((op, end)) = around
+            && self.plan.has_cells(op.result(end.operand))
+        {
+            self.place(op.result(end.operand), cells);
+        }
+    }
+
     /// Lets what a loop of each thread makes of a value that `block` carries, and of that alone, go straight into the cells of that value: it is
     /// read before, and never again. `carried` are the values, `next` what the next round gets for them.
     pub fn place_next(&mut self, block: Block<'c>, carried: &[Value<'c>], next: &[Value<'c>]) {
         for (value, made) in carried.iter().zip(next) {
             let inside = |op: &Op<'c>| op.is("scf.for") && op.block() == Some(block) && !self.plan.syncing.contains(op);
             let Some(op) = made.defining_op().filter(inside) else { continue };
-            let alone = next.iter().filter(|other| *other == made).count() == 1
-                && value.has_uses()
-                && value.uses().into_iter().all(|used| used.owner == op);
+            let alone =
+                next.iter().filter(|other| *other == made).count() == 1 && value.has_uses() && is_for(*value, op);
             let varies = !self.plan.is_uniform(*value) && self.plan.kept.contains(made);
             if alone && varies && self.existing_cells(*made).is_none() {
                 let cells = self.cells_of(*value);
@@ -101,4 +145,13 @@ impl<'c> Emitter<'c, '_> {
         let number = last.operands().iter().position(|value| *value == after.arg(arg))?;
         Some(before.arg(number)).filter(|arg| !self.plan.is_uniform(*arg))
     }
+}
+
+/// Whether nothing reads a value but an operation, and what is computed for that alone beside it: so before it, and never again.
+fn is_for<'c>(value: Value<'c>, op: Op<'c>) -> bool {
+    value.uses().into_iter().all(|used| {
+        let reader = used.owner;
+        let is_step = reader.block() == op.block() && reader.num_regions() == 0 && reader.is_pure();
+        reader == op || (is_step && reader.results().into_iter().all(|result| is_for(result, op)))
+    })
 }

@@ -195,10 +195,13 @@ impl<'c> Emitter<'c, '_> {
         if self.plan.all_uniform(&op.operands()[..3]) { self.uniform_for(op) } else { self.masked_for(op) }
     }
 
-    /// Cells of the carried values of a counted loop, shared by argument and result.
+    /// Cells of the carried values of a counted loop, shared by argument and result, and by what the result ends up in.
     fn place_carried(&mut self, op: Op<'c>) {
         for (arg, result) in op.body().args()[1..].iter().zip(op.results()) {
             if self.plan.has_cells(*arg) {
+                if let Some(cells) = self.shared_cells(result).filter(|_| self.existing_cells(*arg).is_none()) {
+                    self.place(*arg, cells);
+                }
                 let cells = self.cells_of(*arg);
                 self.place(result, cells);
             }

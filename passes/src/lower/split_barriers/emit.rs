@@ -337,6 +337,9 @@ impl<'c, 'p> Emitter<'c, 'p> {
     /// Stores a value of the open loop into its cells.
     pub fn keep(&mut self, value: Value<'c>) -> Emitted<()> {
         let now = self.resolve(value)?;
+        if self.existing_cells(value).is_none() {
+            self.place_start(value);
+        }
         let cells = self.cells_of(value);
         let thread = self.thread();
         cells.store(self.inside(), thread, now);
