@@ -13,6 +13,7 @@ pub mod columns;
 pub mod dependences;
 pub mod describe;
 pub mod fits;
+mod fusion;
 pub mod host;
 pub mod lines;
 pub mod neighbours;

@@ -15,6 +15,7 @@ use crate::affine::{
     bands::{Band, Shares},
     beside::{beside, each, limited},
     fits,
+    fusion::fused,
     host::{Host, Launch, Reduces, one_statement},
     lines::{Lines, has_threads_enough},
     neighbours,
@@ -187,7 +188,7 @@ impl<'d, 'c> Scheduled<'d, 'c> {
                     (None, written.schedule(description, &sets.domain)?)
                 } else {
                     let problem = Problem::of(description, sets)?;
-                    let schedule = problem.schedule(description, false)?;
+                    let schedule = fused(description, sets, problem.schedule(description, false)?)?;
                     (Some(problem), schedule)
                 }
             }

@@ -157,6 +157,15 @@ impl Node {
         })
     }
 
+    /// What is here without the band.
+    ///
+    /// # Errors
+    /// It is no band.
+    pub fn delete(&self) -> Result<Node> {
+        // SAFETY: a live object, a reference to which isl takes; null goes through to the end.
+        Self::take(&self.context, unsafe { raw::isl_schedule_node_delete(self.give()) })
+    }
+
     /// Filters above what is here, one after the other, or in any order.
     ///
     /// # Errors
