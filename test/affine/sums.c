@@ -1,5 +1,6 @@
 // On processors a nest that reads rows of an array for a sum along each and for sums across all of them reads it once: tiles of rounds have arrays of
-// their own for the latter, which are combined in the end. Not where the program sees the sums meanwhile, combines them in two ways, or wants an order.
+// their own for the latter, which are combined in the end. Not where the program sees the sums meanwhile, combines them in two ways, wants an order, or
+// leaves elements out.
 // REQUIRES: cuda-toolkit
 // RUN: rm -rf %t && mkdir %t && cd %t
 // RUN: %regrain -O2 --offload-arch=cpu -fregrain-parallelize -fregrain-parallelize-from=0 -fregrain-emit-cuda=cpu.cu %s -o sums && ./sums && env REGRAIN_CPU_THREADS=1 ./sums && env REGRAIN_CPU_THREADS=5 ./sums && env REGRAIN_CPU_MODE=coroutine ./sums
@@ -66,6 +67,8 @@ __attribute__((noinline)) static void both(int n, int m, const int *restrict a, 
 // NONE-NOT: __restrict__ S
 // NONE: __global__ void ways_region
 // NONE-NOT: __restrict__ S
+// NONE: __global__ void odd_region
+// NONE-NOT: __restrict__ S
 // NONE: __global__ void numbers_region
 // NONE-NOT: __restrict__ S
 __attribute__((noinline)) static void sequel(int n, int m, const int *restrict a, int *restrict t, int *restrict y) {
@@ -81,6 +84,14 @@ __attribute__((noinline)) static void ways(int n, int m, const int *restrict a, 
     for (int j = 0; j < m; j++) {
       y[j] += a[i * m + j];
       y[j] *= 3;
+      t[i] += a[i * m + j];
+    }
+}
+
+__attribute__((noinline)) static void odd(int n, int m, const int *restrict a, int *restrict t, int *restrict y) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m / 2; j++) {
+      y[2 * j + 1] += a[i * m + j];
       t[i] += a[i * m + j];
     }
 }
@@ -151,6 +162,13 @@ static int check(int n, int m) {
       wt[i] += a[i * m + j];
     }
   wrong += differ("t of ways", few, m, t, wt, sizeof t) + differ("y of ways", few, m, y, wy, sizeof y);
+  odd(few, m, a, t, y);
+  for (int i = 0; i < few; i++)
+    for (volatile int j = 0; j < m / 2; j++) {
+      wy[2 * j + 1] += a[i * m + j];
+      wt[i] += a[i * m + j];
+    }
+  wrong += differ("t of odd", few, m, t, wt, sizeof t) + differ("y of odd", few, m, y, wy, sizeof y);
   numbers(n, m, fa, fx, ft, fy);
   for (int i = 0; i < n; i++) {
     wft[i] = 0;

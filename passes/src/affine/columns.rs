@@ -27,7 +27,7 @@ pub fn ends_of_tile(thread: &str) -> [String; 2] {
 
 /// Whether threads go down columns, once: in loops neighbours access neighbouring elements or the same ones, some of them another row in each round.
 pub fn goes_down(description: &Description<'_>, code: &Code, thread: &str) -> bool {
-    let mut walk = Walk { description, thread, rounds: Vec::new(), columns: HashMap::new(), is_along: true };
+    let mut walk = Walk { description, thread, rounds: Vec::new(), loops: 0, columns: HashMap::new(), is_along: true };
     walk.code(code);
     !walk.columns.is_empty() && walk.is_along
 }
@@ -35,10 +35,12 @@ pub fn goes_down(description: &Description<'_>, code: &Code, thread: &str) -> bo
 struct Walk<'w, 'c> {
     description: &'w Description<'c>,
     thread: &'w str,
-    /// The variables of loops, the inner ones last.
+    /// The variables of loops around, the inner ones last.
     rounds: Vec<String>,
-    /// The arrays that threads go down, in the loop of which variable.
-    columns: HashMap<usize, String>,
+    /// How many loops there were.
+    loops: usize,
+    /// The arrays that threads go down, in which of the loops.
+    columns: HashMap<usize, usize>,
     is_along: bool,
 }
 
@@ -48,6 +50,7 @@ impl Walk<'_, '_> {
             Code::For { once: true, body, .. } => self.code(body),
             Code::For { iterator, body, .. } => {
                 self.rounds.push(iterator.clone());
+                self.loops += 1;
                 self.code(body);
                 self.rounds.pop();
             }
@@ -72,9 +75,9 @@ impl Walk<'_, '_> {
             self.is_along = self.is_along && sectors(access, size, &own) <= (WARP * size / SECTOR).max(1);
             // Elements that fill a sector are in as many as there are.
             if sectors(access, SECTOR, &own) > 1 && sectors(access, size, &next) == WARP {
-                let before = self.columns.insert(access.array, round.clone());
+                let before = self.columns.insert(access.array, self.loops);
                 // Several loops may come to a column again.
-                let is_once = self.rounds.len() == 1 && before.is_none_or(|before| before == *round);
+                let is_once = self.rounds.len() == 1 && before.is_none_or(|before| before == self.loops);
                 self.is_along = self.is_along && is_once;
             }
         }

@@ -156,7 +156,13 @@ impl Sums {
                     all = all.union(&elements.intersect_domain(&band.domain)?.range()?)?;
                 }
             }
-            let elements = ranges(&all.to_set()?.coalesce()?, &sets.known, |_| format!("e{array}"))?;
+            // What is between the first and the last one is written in the end: it is no one else's.
+            let all = all.to_set()?.coalesce()?;
+            let between = all.remove_divs()?.simple_hull()?.to_union()?.subtract(&all.to_union()?)?;
+            if !between.is_empty()? {
+                return Err(Reason::Sequential);
+            }
+            let elements = ranges(&all, &sets.known, |_| format!("e{array}"))?;
             let elements = elements.into_iter().next().ok_or(Reason::Shape)?;
             launch.sums.push(Sum { array: *array, how: *how, elements });
         }
