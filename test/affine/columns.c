@@ -19,6 +19,7 @@ static unsigned char bytes[200 * MOST], few[MOST], wanted_few[MOST];
 // CHECK: const long low_t0 = first_t0 + (long)blockIdx.x * width;
 // CHECK: for (long t0 = low_t0; (t0 <= high_t0); t0 += 1L)
 // CHECK: for (long c1
+// CHECK-NEXT: #pragma clang loop unroll(disable) interleave_count(4)
 // CHECK-NEXT: for (long t0 = low_t0; (t0 <= high_t0); t0 += 1L)
 // CHECK: for (long t0 = low_t0; (t0 <= high_t0); t0 += 1L)
 // CHECK: #ifdef TILE_LINKED
@@ -37,6 +38,7 @@ __attribute__((noinline)) static void means(int n, int m, double *restrict s, co
 
 // CHECK: __global__ void sums_region0{{.*}}(long first_t0, long width, long last_t0
 // CHECK: for (long c0 = 3L
+// CHECK-NEXT: #pragma clang loop unroll(disable) interleave_count(4)
 // CHECK-NEXT: for (long t0 = low_t0; (t0 <= high_t0); t0 += 1L)
 __attribute__((noinline)) static void sums(int n, int m, unsigned char *restrict s, const unsigned char *restrict a) {
   for (int i = 0; i < m; i++)

@@ -22,8 +22,10 @@ static double fa[MOST * MOST], fx[MOST], ft[MOST], fy[MOST];
 
 // CHECK: __global__ void rows_region{{.*}}(long first_t0, long width, long last_t0, int *__restrict__ S[[Y:[0-9]+]], long last_e[[Y]], long first_e[[Y]]
 // CHECK: int *A[[Y]] = S[[Y]] + (long)blockIdx.x * (last_e[[Y]] - first_e[[Y]] + 1L) - first_e[[Y]];
+// CHECK-NEXT: #pragma clang loop unroll(disable) interleave_count(4)
 // CHECK-NEXT: for (long e[[Y]] = first_e[[Y]]; e[[Y]] <= last_e[[Y]]; e[[Y]]++)
 // CHECK-NEXT: A[[Y]][e[[Y]]] = (int)0;
+// CHECK-NEXT: #pragma clang loop unroll(disable) interleave_count(4)
 // CHECK-NEXT: for (long t0 = low_t0; t0 <= high_t0; t0++)
 // CHECK-NEXT: int r
 // CHECK: (int)((unsigned)v{{[0-9]+}} + (unsigned)

@@ -170,7 +170,7 @@ impl<'s> Compilation<'s> {
         let specialised = host.as_ref().is_some_and(|host| self.specialises(host));
         let mut survey = match &host {
             Some(host) if self.needs_survey(specialised) => measure(STEPS, "survey of the host", || {
-                launches::survey(host, &machines::host()?).map_err(Error::from)
+                launches::survey(host, &machines::host()?, before.is_some()).map_err(Error::from)
             })?,
             _ => Survey::default(),
         };

@@ -88,8 +88,8 @@ impl Default for Survey {
 /// Looks at `host`, which is not optimised yet.
 ///
 /// A kernel that is launched with a shape that is not followed, as when a lambda holds the `dim3`, is taken to have the shapes of the
-/// constant `dim3`s of the unit, if those are few.
-pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Error> {
+/// constant `dim3`s of the unit, if those are few. What is ours states the shapes where it launches, and takes fewer passes.
+pub fn survey(host: &Module<'_>, machine: &TargetMachine, is_ours: bool) -> Result<Survey, Error> {
     let guesses = constant_shapes(host);
     let copy = host.clone();
     let kernels = kernels_of_stubs(&copy);
@@ -97,8 +97,9 @@ pub fn survey(host: &Module<'_>, machine: &TargetMachine) -> Result<Survey, Erro
     for stub in kernels.keys().filter_map(|name| copy.get_function(name)) {
         stub.add_attribute(AttributeLoc::Function, no_inline);
     }
-    let passes = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>),globaldce";
-    copy.run_passes(passes, machine, PassBuilderOptions::create())
+    let plain = "cgscc(inline),function(sroa,early-cse)";
+    let all = "always-inline,cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)),function(sroa,sccp,instcombine<no-verify-fixpoint>),globaldce";
+    copy.run_passes(if is_ours { plain } else { all }, machine, PassBuilderOptions::create())
         .map_err(|e| Error::Internal { doing: "looking at launches".into(), message: e.to_string() })?;
     llvm::know_arguments(&copy, CONFIGURE);
     let mut shapes: BTreeMap<String, BTreeSet<BlockShape>> = BTreeMap::new();
@@ -414,7 +415,7 @@ define void @launch() {
         let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "test");
         let module = context.create_module_from_ir(buffer).expect("IR that parses");
         let machine = crate::clean::nvptx_machine(&module, "sm_80").expect("a machine");
-        survey(&module, &machine).expect("passes that run")
+        survey(&module, &machine, false).expect("passes that run")
     }
 
     #[test]

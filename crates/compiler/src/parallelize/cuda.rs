@@ -23,7 +23,7 @@ use super::chip::{Writer, coordinates};
 use super::combine::Part;
 use super::constant::{Constants, with_constants};
 use super::kernels::Kernels;
-use super::nest::{Nest, product, sum};
+use super::nest::{Nest, product, sum, workers};
 use super::parts::{self, MOST_PARTS, ROUNDS};
 use super::places::linear;
 use super::sums;
@@ -39,6 +39,8 @@ pub const DECLARED: &str = "#ifdef TILE_LINKED\nextern \"C\" void __regrain_laun
 const LONG: u32 = 1_000_000;
 /// The most threads of a tile: what they have of an array is in the second cache of a core.
 const MOST_OF_TILE: u32 = 8192;
+/// What stands in front of loops along rows.
+const LOOP_ALONG_ROWS: &str = "#pragma clang loop unroll(disable) interleave_count(4)\n";
 /// The most blocks in y and z.
 const MOST_BLOCKS: u32 = 65_535;
 
@@ -125,12 +127,21 @@ fn configuration(kernel: &Kernel<'_, '_, '_>, part_threads: u32) -> String {
 /// How many threads a tile has ([`Launch::is_tiled`]): as many tiles as there are workers, or a multiple of that where they would have more than a cache
 /// keeps of each array; whole lines of it.
 fn tile_width(Range { name, .. }: &Range, lines: &mut Lines) {
-    lines.line("int workers = 1;");
-    lines.line("cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device);");
+    workers(lines);
     lines.line(&format!(
         "const long apart = last_{name} - first_{name}, tiles = workers * (apart / ({MOST_OF_TILE}L * workers) + 1);"
     ));
     lines.line("const long width = (apart / tiles / 8 + 1) * 8;");
+}
+
+/// Loops along rows of memory as LLVM is to have them: by vectors, several at a time, without writing out what is left behind these, which would take most of
+/// the time that it has for such a kernel.
+fn along_rows(text: &str) -> String {
+    let of = |line: &str| {
+        let hint = if line.trim_start().starts_with("for (") { LOOP_ALONG_ROWS } else { "" };
+        format!("{hint}{line}\n")
+    };
+    text.lines().map(of).collect()
 }
 
 /// Has other workers come at once to a launch of few long blocks: it would be over before the first of them has shown how long they take.
@@ -298,6 +309,9 @@ impl<'d, 'c> Nest<'d, 'c> {
         let parameters = self.all_parameters(kernel, constants)?;
         let mut lines = Lines { depth: 1, ..Lines::default() };
         self.body(kernel, way, constants, &mut lines)?;
+        if kernel.launch.is_tiled {
+            lines.text = along_rows(&lines.text);
+        }
         let (name, arguments) = kernels.add(name, &parameters, &lines.text);
         Ok((name, arguments.join(", ")))
     }

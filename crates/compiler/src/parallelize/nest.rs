@@ -6,7 +6,7 @@ use regrain_passes::affine::{Description, Reason};
 use regrain_tuning::calibration::Calibration;
 
 use super::constant::Constants;
-use super::terms::term;
+use super::terms::{Lines, term};
 use super::types::type_name;
 
 /// A nest whose plan is to be written.
@@ -51,6 +51,12 @@ impl Nest<'_, '_> {
         }
         Ok(parameters)
     }
+}
+
+/// How many workers the device has, as `workers`.
+pub(super) fn workers(lines: &mut Lines) {
+    lines.line("int workers = 1;");
+    lines.line("cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device);");
 }
 
 /// How many operations weights are together, as C.

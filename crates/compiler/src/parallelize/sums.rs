@@ -17,6 +17,7 @@ use regrain_passes::affine::{Description, Reason};
 
 use super::combine::{THREADS, combine, neutral};
 use super::kernels::Kernels;
+use super::nest::workers;
 use super::terms::{Lines, term};
 use super::types::type_name;
 
@@ -69,8 +70,7 @@ pub fn start(description: &Description<'_>, launch: &Launch, lines: &mut Lines) 
 /// A type has no counterpart.
 pub fn memory(description: &Description<'_>, launch: &Launch, lines: &mut Lines) -> Result<(), Reason> {
     let [Range { name, .. }] = &launch.threads[..] else { return Err(Reason::Shape) };
-    lines.line("int workers = 1;");
-    lines.line("cudaDeviceGetAttribute(&workers, cudaDevAttrMultiProcessorCount, device);");
+    workers(lines);
     lines.line(&format!("const long apart = last_{name} - first_{name};"));
     lines.line(&format!("const long width = apart / least({TILES}L * workers, apart / {ROUNDS} + 1L) + 1L;"));
     lines.line("const long tiles = apart / width + 1L;");

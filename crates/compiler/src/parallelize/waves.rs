@@ -195,7 +195,7 @@ impl<'c> Nest<'_, 'c> {
                     "const struct tile_sizes tile = tile_pieces(&band, &machine, {first}L, {second}L, {least}, {most});"
                 ));
             }
-            None if self.least_work.is_some() => {
+            None if !self.tries_sizes(waves) => {
                 lines.line("const struct tile_sizes tile = tile_search(&band, &machine);");
             }
             None => {
@@ -216,9 +216,14 @@ impl<'c> Nest<'_, 'c> {
         lines.line("  return 0;");
     }
 
+    /// Whether sizes are tried while the program runs.
+    fn tries_sizes(&self, waves: &Waves) -> bool {
+        !waves.together && self.tiles.is_none() && self.least_work.is_none()
+    }
+
     /// Where sizes are tried, what the run took.
     pub(super) fn tiles_took(&self, waves: &Waves, lines: &mut Lines) {
-        if !waves.together && self.tiles.is_none() && self.least_work.is_none() {
+        if self.tries_sizes(waves) {
             lines.line("tile_took(&choices, tile_clock() - began);");
         }
     }
