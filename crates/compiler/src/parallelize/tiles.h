@@ -397,7 +397,9 @@ static inline struct tile_sizes tile_search_among(const struct tile_band *band, 
   double whole[TILE_DEPTH];
   tile_extents(band, whole);
   const long few = band->uneven ? (long)tile_smaller(TILE_SHARES * band->workers, steps) : 1;
-  for (long strips = few; strips <= steps && strips <= 4096; strips += strips < 4 ? 1 : strips / 2) {
+  // The last ones are of a single step.
+  for (long strips = few, next; strips <= steps && strips <= 4096; strips = strips < steps && next > steps ? steps : next) {
+    next = strips + (strips < 4 ? 1 : strips / 2);
     const long first = (steps + strips - 1) / strips;
     long b0, e0;
     if (first < fewest || first > most_steps || !band->strip(band->numbers, band->first, band->first, &b0, &e0))
