@@ -63,64 +63,29 @@ impl Sums {
 
     /// The same of the loop around some statements.
     fn of_loop(description: &Description<'_>, nest: &[usize]) -> Option<Self> {
-        let Description { statements, accesses, arrays, .. } = description;
-        let variable = *statements[nest[0]].scope.variables.first()?;
-        let is_plain = |statement: &usize| {
-            let statement = &statements[*statement];
-            statement.scope.variables.len() <= 2 && statement.ops.iter().all(|op| op.num_regions() == 0)
-        };
-        if !nest.iter().all(is_plain) {
+        let variable = *description.statements[nest[0]].scope.variables.first()?;
+        let rounds = Rounds { description, nest, variable };
+        if !nest.iter().all(|statement| rounds.is_plain(*statement)) {
             return None;
         }
-        let mut sums = Vec::new();
-        let (mut across, mut along) = (Vec::new(), Vec::new());
-        for (array, what) in arrays.iter().enumerate() {
-            let of = |statement: &usize| {
-                let mine = &accesses[statements[*statement].accesses.clone()];
-                mine.iter().filter(|access| access.array == array).collect::<Vec<_>>()
-            };
-            let all: Vec<&Access<'_>> = nest.iter().flat_map(of).collect();
-            if all.iter().all(|access| !access.writes) {
-                continue;
-            }
-            if are_apart(&all, variable, &[]) {
-                let is_line = |access: &Access<'_>| {
-                    let mut products = access.sums.iter().flat_map(|sum| sum.terms());
-                    products.all(|(product, _)| product.variable.is_none_or(|other| other == variable))
-                };
-                let is_row = |statement: &&usize| {
-                    let mine = of(statement);
-                    statements[**statement].scope.variables.len() == 2
-                        && mine.iter().any(|access| access.writes)
-                        && mine.iter().all(|access| is_line(access))
-                };
-                along.extend(nest.iter().filter(is_row).copied());
-                continue;
-            }
-            let mut how = None;
-            for statement in nest.iter().filter(|statement| !of(statement).is_empty()) {
-                let (combination, _) = combined(&of(statement))?;
-                if *how.get_or_insert(combination) != combination || what.strides.len() != 1 {
-                    return None;
+        let (mut arrays, mut across, mut along) = (Vec::new(), Vec::new(), Vec::new());
+        for array in 0..description.arrays.len() {
+            match rounds.written(array)? {
+                Written::Never => {}
+                Written::Own(statements) => along.extend(statements),
+                Written::Sum(how, statements) => {
+                    arrays.push((array, how));
+                    across.extend(statements);
                 }
-                across.push(*statement);
             }
-            sums.push((array, how?));
         }
         // Rows that both read come from far away once.
-        let rows = |statement: &usize| {
-            let mine = &accesses[statements[*statement].accesses.clone()];
-            let is_row = |access: &&Access<'_>| {
-                let Some((last, others)) = access.sums.split_last() else { return false };
-                let inner = statements[*statement].scope.variables.get(1);
-                inner.is_some_and(|inner| is_beside(access, *inner) && has(last, *inner) && !has(last, variable))
-                    && others.iter().any(|sum| has(sum, variable))
-            };
-            mine.iter().filter(is_row).map(|access| access.array).collect::<Vec<_>>()
+        let rows = |statements: Vec<usize>| -> Vec<usize> {
+            statements.into_iter().flat_map(|statement| rounds.rows(statement)).collect()
         };
-        let read_along: Vec<usize> = along.iter().flat_map(rows).collect();
-        let is_shared = across.iter().flat_map(rows).any(|array| read_along.contains(&array));
-        is_shared.then_some(Self { variable, arrays: sums })
+        let read_along = rows(along);
+        let is_shared = rows(across).into_iter().any(|array| read_along.contains(&array));
+        is_shared.then_some(Self { variable, arrays })
     }
 
     /// Whether the loop is around some of the instances.
@@ -172,6 +137,79 @@ impl Sums {
         }
         launch.is_tiled = true;
         Ok(true)
+    }
+}
+
+/// What the rounds of a loop do to an array.
+enum Written {
+    /// They leave it as it is.
+    Never,
+    /// Each has elements of its own, one of which these statements write in a loop.
+    Own(Vec<usize>),
+    /// They combine numbers into it, by these statements.
+    Sum(Combination, Vec<usize>),
+}
+
+/// The rounds of a loop around some statements.
+struct Rounds<'d, 'c> {
+    description: &'d Description<'c>,
+    nest: &'d [usize],
+    variable: usize,
+}
+
+impl<'d, 'c> Rounds<'d, 'c> {
+    /// The accesses of a statement.
+    fn accesses(&self, statement: usize) -> &'d [Access<'c>] {
+        &self.description.accesses[self.description.statements[statement].accesses.clone()]
+    }
+
+    /// The same to an array.
+    fn accesses_to(&self, statement: usize, array: usize) -> Vec<&'d Access<'c>> {
+        self.accesses(statement).iter().filter(|access| access.array == array).collect()
+    }
+
+    /// Whether a statement has one loop more at most, and nothing is decided in it.
+    fn is_plain(&self, statement: usize) -> bool {
+        let what = &self.description.statements[statement];
+        what.scope.variables.len() <= 2 && what.ops.iter().all(|op| op.num_regions() == 0)
+    }
+
+    /// What becomes of an array; none for what keeps rounds in order.
+    fn written(&self, array: usize) -> Option<Written> {
+        let to = |statement: &usize| self.accesses_to(*statement, array);
+        let all: Vec<&Access<'_>> = self.nest.iter().flat_map(to).collect();
+        if !all.iter().any(|access| access.writes) {
+            return Some(Written::Never);
+        }
+        if are_apart(&all, self.variable, &[]) {
+            let one = self.nest.iter().copied().filter(|statement| self.writes_one(*statement, array));
+            return Some(Written::Own(one.collect()));
+        }
+        let statements: Vec<usize> = self.nest.iter().copied().filter(|statement| !to(statement).is_empty()).collect();
+        let mut ways = statements.iter().map(|statement| combined(&to(statement)).map(|(how, _)| how));
+        let how = ways.next()??;
+        let is_sum = ways.all(|other| other == Some(how)) && self.description.arrays[array].strides.len() == 1;
+        is_sum.then_some(Written::Sum(how, statements))
+    }
+
+    /// Whether a statement in an inner loop writes the same element of an array in all of its rounds.
+    fn writes_one(&self, statement: usize, array: usize) -> bool {
+        let accesses = self.accesses_to(statement, array);
+        let mut products = accesses.iter().flat_map(|access| &access.sums).flat_map(|sum| sum.terms());
+        self.description.statements[statement].scope.variables.len() == 2
+            && accesses.iter().any(|access| access.writes)
+            && products.all(|(product, _)| product.variable.is_none_or(|other| other == self.variable))
+    }
+
+    /// The arrays of which a statement accesses a row in its inner loop, another one in each round of the outer one.
+    fn rows(&self, statement: usize) -> Vec<usize> {
+        let is_row = |access: &&Access<'_>| {
+            let Some((last, others)) = access.sums.split_last() else { return false };
+            let inner = self.description.statements[statement].scope.variables.get(1);
+            inner.is_some_and(|inner| is_beside(access, *inner) && has(last, *inner) && !has(last, self.variable))
+                && others.iter().any(|sum| has(sum, self.variable))
+        };
+        self.accesses(statement).iter().filter(is_row).map(|access| access.array).collect()
     }
 }
 
