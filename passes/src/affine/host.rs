@@ -3,7 +3,7 @@
 use mlir_bridge::isl::{Code, Term};
 use serde::{Deserialize, Serialize};
 
-use crate::affine::{Description, sets::Range, sums::Sum, teams::Team, threads::OnChip, waves::Waves};
+use crate::affine::{Description, reductions::Combination, sets::Range, teams::Team, threads::OnChip, waves::Waves};
 
 /// What the host does.
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,6 +44,17 @@ pub struct Launch {
     pub sums: Vec<Sum>,
     /// For a single thread: that its statement has loops that others may have a part in.
     pub reduces: Option<Reduces>,
+}
+
+/// An array that the rounds of a loop combine numbers into.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sum {
+    /// The array, of one dimension.
+    pub array: usize,
+    /// How.
+    pub how: Combination,
+    /// The elements.
+    pub elements: Range,
 }
 
 /// A statement with loops whose order is of no matter.

@@ -14,29 +14,17 @@ use mlir_bridge::{
     ir::{Op, Value},
     isl::{Error, UnionSet},
 };
-use serde::{Deserialize, Serialize};
 
 use crate::affine::{
     Description, Reason,
     accesses::Access,
     bands::Band,
-    host::Launch,
+    host::{Launch, Sum},
     lines::{are_apart, has, is_beside},
     reductions::{Combination, combining},
-    sets::{Range, Sets, ranges},
+    sets::{Sets, ranges},
     threads::Phase,
 };
-
-/// An array that the rounds of a loop combine numbers into.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sum {
-    /// The array, of one dimension.
-    pub array: usize,
-    /// How.
-    pub how: Combination,
-    /// The elements.
-    pub elements: Range,
-}
 
 /// A loop of which each round has elements of its own but for such arrays.
 pub struct Sums {

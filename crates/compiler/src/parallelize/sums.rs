@@ -8,10 +8,10 @@
 use mlir_bridge::ir::Op;
 use mlir_bridge::lift::may_reorder;
 use regrain_passes::affine::accesses::Access;
-use regrain_passes::affine::host::Launch;
+use regrain_passes::affine::host::{Launch, Sum};
 use regrain_passes::affine::sets::Range;
 use regrain_passes::affine::statements::Statement;
-use regrain_passes::affine::sums::{Sum, combined};
+use regrain_passes::affine::sums::combined;
 use regrain_passes::affine::teams::places;
 use regrain_passes::affine::{Description, Reason};
 
