@@ -29,6 +29,8 @@ pub struct Band {
     pub order: UnionMap,
     /// What is known of parameters and threads.
     pub known: Set,
+    /// Whether the threads are rounds of a loop that adds to arrays ([`super::sums`]).
+    pub adds: bool,
 }
 
 /// What the threads of a launch have together, and the shape of their blocks then.

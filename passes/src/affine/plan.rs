@@ -280,12 +280,9 @@ impl<'d, 'c> Scheduled<'d, 'c> {
         let mut banded = Vec::new();
         plan.host.banded(&mut banded);
         for (launch, band) in banded.into_iter().zip(bands) {
-            if let Some(sums) = self.sums
-                && sums.add(self.description, self.sets, launch, band)?
-            {
-                continue;
-            }
-            if let Some(code) = band.along_rows(self.description, launch)? {
+            if let Some(sums) = self.sums.filter(|_| band.adds) {
+                sums.add(self.description, self.sets, launch, band)?;
+            } else if let Some(code) = band.along_rows(self.description, launch)? {
                 (launch.code, launch.is_tiled) = (code, true);
                 launch.on_chip.registers.clear();
             }
@@ -467,10 +464,9 @@ impl Mapping<'_, '_, '_> {
             threads = hull(&points, &sets.known, name)?;
             let mut known =
                 sets.known.intersect(&not_below(&points, |at| vec![name(at), first_of_block(&name(at))])?)?;
+            let adds = self.scheduled.sums.map_or(Ok(false), |sums| sums.is_around(description, domain))?;
             // No thread of a tile is behind the last one.
-            if let Some(sums) = self.scheduled.sums
-                && sums.is_around(description, domain)?
-            {
+            if adds {
                 known = known.intersect(&not_above(&points, |at| vec![name(at)])?)?;
             }
             let all = everywhere.apply(times)?.to_set()?;
@@ -486,7 +482,7 @@ impl Mapping<'_, '_, '_> {
             }
             self.grids.push((Weight { ranges: all, cost: 1 }, block.clone()));
             let (domain, times, below, order) = (domain.clone(), times.clone(), below.clone(), order.clone());
-            self.bands.push(Band { domain, times, mine, below, order, known });
+            self.bands.push(Band { domain, times, mine, below, order, known, adds });
         } else {
             code = code_of(&order.intersect_domain(domain)?, &sets.known)?;
         }

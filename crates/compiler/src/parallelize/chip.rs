@@ -167,6 +167,7 @@ impl<'c> Writer<'_, 'c> {
         let mut places = places.clone();
         places.registers = self.registers().registers;
         places.constants = self.constants.to_vec();
+        let reordered = sums::steps(self.description, self.launch);
         code(lines, what, &mut |lines: &mut Lines, name: &str, place: &[Term]| {
             let number = statement_of(name).filter(|number| *number < self.description.statements.len());
             let statement = &self.description.statements[number.ok_or(Reason::Operation)?];
@@ -179,7 +180,7 @@ impl<'c> Writer<'_, 'c> {
                 lines.line(&format!("const {ty} {} = ({ty}){};", variable_name(*variable), term(place)));
             }
             let mut body = Body::of(self.description, self.fuses).with_places(places.clone());
-            body = body.with_reordered(sums::steps(self.description, self.launch).into_iter());
+            body = body.with_reordered(reordered.iter().copied());
             let written = match pieces.filter(|_| portion != Portion::All) {
                 Some(pieces) => self.portion(lines, &mut body, statement, portion, pieces),
                 None => body.operations(lines, &statement.ops, |_, _| Some(())),

@@ -21,8 +21,9 @@ use super::nest::workers;
 use super::terms::{Lines, term};
 use super::types::type_name;
 
-/// The rounds of a tile where there are few, and its blocks for each worker where there are many: whoever is slower does fewer.
+/// The rounds of a tile at least, so that arrays of sums are small beside what is read.
 const ROUNDS: u32 = 16;
+/// The tiles for each worker at most: whoever is slower does fewer.
 const TILES: u32 = 4;
 
 /// How many elements an array of sums has.
